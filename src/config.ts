@@ -1,0 +1,128 @@
+/** The settings (environment; Bun reads .env): the only reader of the environment. */
+import { existsSync } from "node:fs";
+import { defaultLimitPerMin } from "./contract/limits.ts";
+import { Refusal } from "./refusal.ts";
+
+export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+interface Setting {
+  readonly fallback: string;
+  readonly meaning: string;
+}
+
+/** Every variable that Leadfile reads, as the README lists them. */
+export const settings = {
+  HOST: { fallback: "127.0.0.1", meaning: "address to listen on" },
+  PORT: { fallback: "3000", meaning: "port to listen on; 0 picks a free one" },
+  DATABASE_PATH: { fallback: "data/leadfile.db", meaning: "the SQLite file; its folder is made" },
+  BASE_URL: { fallback: "http://HOST:PORT", meaning: "public origin, for links and the redirect to www" },
+  RATE_LIMIT_PER_MIN: { fallback: String(defaultLimitPerMin), meaning: "requests per key and minute" },
+  LOG_LEVEL: { fallback: "info", meaning: logLevels.join(", ") },
+  TRUST_PROXY: { fallback: "0", meaning: "1 believes X-Forwarded-Proto and X-Forwarded-Host" },
+  TLS_CERT: { fallback: "unset", meaning: "PEM file with the certificate; goes with TLS_KEY" },
+  TLS_KEY: { fallback: "unset", meaning: "PEM file with its private key" },
+} as const satisfies Record<string, Setting>;
+
+type Name = keyof typeof settings;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly databasePath: string;
+  /** The public origin as it was set; null derives it from the address that the server gets. */
+  readonly baseUrl: string | null;
+  readonly rateLimitPerMin: number;
+  readonly logLevel: LogLevel;
+  readonly trustProxy: boolean;
+  /** Paths of PEM files. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+}
+
+/** Reads all settings; throws a Refusal that names the first wrong one, what it was and what is accepted. */
+export function readConfig(environment: Environment = process.env): Config {
+  return {
+    host: readHost(environment),
+    port: wholeNumber(environment, "PORT", 0, 65_535),
+    databasePath: readDatabasePath(environment),
+    baseUrl: readBaseUrl(environment),
+    rateLimitPerMin: wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
+    logLevel: readLogLevel(environment),
+    trustProxy: readSwitch(environment, "TRUST_PROXY"),
+    tls: readTls(environment),
+  };
+}
+
+/** The file alone, for commands that need nothing else: a wrong PORT must not keep anybody from revoking a key. */
+export function readDatabasePath(environment: Environment = process.env): string {
+  return text(environment, "DATABASE_PATH");
+}
+
+/** The origin under which a server at an address is reached when nothing else was set. */
+export function originOf(host: string, port: number, secure: boolean): string {
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  const shown = name.includes(":") ? `[${name}]` : name;
+  return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;
+}
+
+function wrong(name: Name, value: string, accepts: string): Refusal {
+  return new Refusal(`${name} is ${JSON.stringify(value)}, but it takes ${accepts}.`, "", 2);
+}
+
+/** A variable that is set to nothing counts as unset, as in a compose file that passes it on. */
+function given(environment: Environment, name: Name): string | null {
+  const value = environment[name]?.trim();
+  return value === undefined || value === "" ? null : value;
+}
+
+function text(environment: Environment, name: Name): string {
+  return given(environment, name) ?? settings[name].fallback;
+}
+
+function wholeNumber(environment: Environment, name: Name, least: number, most: number): number {
+  const value = text(environment, name);
+  const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= least && number <= most)) throw wrong(name, value, `a whole number from ${least} to ${most}`);
+  return number;
+}
+
+function readLogLevel(environment: Environment): LogLevel {
+  const value = text(environment, "LOG_LEVEL");
+  const level = logLevels.find((known) => known === value);
+  if (level === undefined) throw wrong("LOG_LEVEL", value, `one of ${logLevels.join(", ")}`);
+  return level;
+}
+
+function readSwitch(environment: Environment, name: Name): boolean {
+  const value = text(environment, name);
+  if (value !== "0" && value !== "1") throw wrong(name, value, "0 or 1");
+  return value === "1";
+}
+
+function readHost(environment: Environment): string {
+  const value = text(environment, "HOST");
+  if (!/^[\w.:-]+$/.test(value)) throw wrong("HOST", value, "an IP address or a host name, such as 127.0.0.1");
+  return value;
+}
+
+function readBaseUrl(environment: Environment): string | null {
+  const value = given(environment, "BASE_URL");
+  if (value === null) return null;
+  const accepts = "an origin alone, such as https://www.example.com, with http or https and without a path";
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isOrigin = url !== null && /^https?:\/\/[^/?#@\s]+\/?$/i.test(value);
+  if (!isOrigin) throw wrong("BASE_URL", value, accepts);
+  return url.origin;
+}
+
+function readTls(environment: Environment): Config["tls"] {
+  const cert = given(environment, "TLS_CERT");
+  const key = given(environment, "TLS_KEY");
+  if (cert === null && key === null) return null;
+  if (cert === null) throw wrong("TLS_CERT", "", "a PEM file, because TLS_KEY is set: both or none");
+  if (key === null) throw wrong("TLS_KEY", "", "a PEM file, because TLS_CERT is set: both or none");
+  if (!existsSync(cert)) throw wrong("TLS_CERT", cert, "the path of a PEM file that exists");
+  if (!existsSync(key)) throw wrong("TLS_KEY", key, "the path of a PEM file that exists");
+  return { cert, key };
+}

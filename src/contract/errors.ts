@@ -1,0 +1,114 @@
+/** The twelve errors of the API (§7): status, condition and cure of each. */
+import { type Static, Type } from "@sinclair/typebox";
+
+interface Definition {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 429 | 500;
+  /** When it is answered, as §7 has it. */
+  readonly condition: string;
+  /** What a client does about it. */
+  readonly cure: string;
+}
+
+/** Every code that an error body can carry, in the order of §7. */
+export const errors = {
+  missing_api_key: {
+    status: 401,
+    condition: "No Authorization header with a Bearer key was sent.",
+    cure: "Send the header Authorization: Bearer <API_KEY> with every request. A key in the URL is never read, and many clients drop the header when they follow a redirect to another host: address the host that this page names.",
+  },
+  invalid_api_key: {
+    status: 401,
+    condition: "The key that was sent does not exist.",
+    cure: "Check that the whole key arrived: lf_ and 38 characters, without quotes. The owner of the server can test it with bun admin key check, and make a new one with bun admin key create.",
+  },
+  revoked_api_key: {
+    status: 401,
+    condition: "The key was revoked, which is final.",
+    cure: "Ask the owner of the server for a new key.",
+  },
+  subscription_required: {
+    status: 403,
+    condition: "The key is valid, but its account has no active subscription.",
+    cure: "The owner of the server activates the account with bun admin account activate; the same key then works again at once.",
+  },
+  invalid_parameter: {
+    status: 400,
+    condition: "A query parameter is unknown, repeated, empty or malformed.",
+    cure: "The message names the parameter and what it accepts. Nothing is ever clamped or ignored.",
+  },
+  invalid_cursor: {
+    status: 400,
+    condition: "The cursor, the parameter before, is malformed.",
+    cure: "Pass next_cursor of the page before as it came, percent-encoded. While next_cursor is null there is no further page.",
+  },
+  unknown_pixel: {
+    status: 404,
+    condition: "The pixel_id is not that of a pixel of the account.",
+    cure: "GET /api/v1/pixels lists the ids of the account.",
+  },
+  not_found: {
+    status: 404,
+    condition: "There is no endpoint at this path.",
+    cure: "The endpoints are /api/v1/leads, /api/v1/pixels and /api/v1/usage, written exactly so: no trailing slash, lower case.",
+  },
+  method_not_allowed: {
+    status: 405,
+    condition: "The method is not GET.",
+    cure: "The API is read-only; send GET. HEAD and OPTIONS are refused as well.",
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    condition: "The key has used up its requests of this minute.",
+    cure: "Wait for the seconds that Retry-After names, or until the moment of X-RateLimit-Reset, then go on. A refused request counts nowhere.",
+  },
+  internal_error: {
+    status: 500,
+    condition: "The server failed, and not because of the request.",
+    cure: "Send it again after a pause. If it stays, give the X-Request-Id of the answer to the owner of the server.",
+  },
+  query_failed: {
+    status: 500,
+    condition: "The database could not be read.",
+    cure: "Send it again after a pause. If it stays, give the X-Request-Id of the answer to the owner of the server.",
+  },
+} as const satisfies Record<string, Definition>;
+
+export type ErrorCode = keyof typeof errors;
+
+export const errorCodes = Object.keys(errors) as ErrorCode[]; // Object.keys forgets the names that it lists.
+
+/** The body of every error (§2.5). */
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Object(
+      {
+        code: Type.Union(
+          errorCodes.map((code) => Type.Literal(code)),
+          { description: "Machine-readable code." },
+        ),
+        message: Type.String({ description: "Human-readable text." }),
+        docs: Type.String({ format: "uri", description: "Link to the developer reference." }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { $id: "Error", additionalProperties: false },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** A refusal or failure that the client is told about: the message is public, the cause is for the log. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+
+  get status(): number {
+    return errors[this.code].status;
+  }
+}

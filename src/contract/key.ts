@@ -1,0 +1,51 @@
+/**
+ * API keys (§5): `lf_`, 32 characters of base62, and 6 more that are the CRC-32 of all before them, so that a typing
+ * error and a secret scanner need no database. Only the SHA-256 of a key is ever stored.
+ */
+import { createHash, randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const marker = "lf_";
+const secretLength = 32;
+const checksumLength = 6;
+const shape = /^lf_[0-9A-Za-z]{38}$/;
+
+/** How much of a key is kept and shown to tell it from others. */
+export const prefixLength = 8;
+
+/** A new key from a cryptographic source; shown once, then only its digest is known. */
+export function createKey(): string {
+  const body = marker + randomText(secretLength);
+  return body + checksum(body);
+}
+
+/** Text of so many base62 characters, each as likely as any other. */
+export function randomText(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
+}
+
+/** Whether a text can be a key at all: right in length, letters and checksum. */
+export function isWellFormed(key: string): boolean {
+  return shape.test(key) && checksum(key.slice(0, -checksumLength)) === key.slice(-checksumLength);
+}
+
+/** What is stored of a key: the 32 bytes of its SHA-256. */
+export function digestOf(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}
+
+/** The beginning of a key, enough for people to tell theirs apart. */
+export function prefixOf(key: string): string {
+  return key.slice(0, prefixLength);
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = "";
+  for (let place = 0; place < checksumLength; place++) {
+    text = alphabet.charAt(rest % alphabet.length) + text;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return text;
+}

@@ -1,0 +1,72 @@
+/** The lead (§2.2): one identified visit of a website. */
+import { type Static, type TString, Type } from "@sinclair/typebox";
+
+const nullable = (description: string, options: { examples?: string[]; pattern?: string } = {}) =>
+  Type.Union([Type.String(options), Type.Null()], { description });
+
+/** A moment as it is served: UTC with exactly three decimals. */
+export const moment = (description: string): TString =>
+  Type.String({
+    format: "date-time",
+    pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$",
+    description,
+    examples: ["2026-01-31T09:15:00.123Z"],
+  });
+
+/** The 20 fields of a lead, in the order in which they are served. */
+export const Lead = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "Unique lead event identifier." }),
+    identified_at: moment("When the visitor was identified. It is the sort field and the cursor field."),
+    pixel_id: Type.String({ description: "The pixel that captured the visit." }),
+    name: nullable("Full name."),
+    email: nullable("Best-known email address."),
+    verified_email: nullable("Personally verified email address."),
+    phone: nullable("Phone number, digits only.", { pattern: "^[0-9]+$" }),
+    company: nullable("Employer or company name, when resolved."),
+    city: nullable("City."),
+    state: nullable("Two-letter US state code.", { pattern: "^[A-Z]{2}$", examples: ["CA"] }),
+    gender: nullable("Household demographic."),
+    age_range: nullable("Bucketed range."),
+    income_range: nullable("Bucketed range."),
+    net_worth: nullable("Bucketed range."),
+    marital_status: nullable("Household demographic."),
+    homeowner: nullable("Household demographic."),
+    children: nullable("Household demographic."),
+    page_url: nullable("Page of the identifying visit."),
+    referrer: nullable("Referrer of the identifying visit."),
+    traffic_source: nullable("Traffic source of the identifying visit."),
+  },
+  { $id: "Lead", additionalProperties: false },
+);
+export type Lead = Static<typeof Lead>;
+export type LeadField = keyof Lead;
+
+/** The fields that say something of the visitor or the visit: all but those that name and place the event. */
+export type DetailField = Exclude<LeadField, "id" | "identified_at" | "pixel_id">;
+export type LeadDetails = Pick<Lead, DetailField>;
+
+export const leadFields = Object.keys(Lead.properties) as LeadField[]; // Object.keys forgets the names that it lists.
+export const detailFields = leadFields.filter(
+  (field): field is DetailField => field !== "id" && field !== "identified_at" && field !== "pixel_id",
+);
+
+/**
+ * What follows `identified_at` in the canonical document. It is written before the lead is placed in time, because
+ * a tie moves a lead by a millisecond and must not cost a second serialisation.
+ */
+export function writeTail(pixelId: string, details: LeadDetails): string {
+  const ordered: Record<string, string | null> = { pixel_id: pixelId };
+  for (const field of detailFields) ordered[field] = details[field];
+  return JSON.stringify(ordered).slice(1);
+}
+
+/** The canonical JSON document of a lead: stored once, served as it is. */
+export function writeDocument(id: string, identifiedAt: string, tail: string): string {
+  return `{"id":"${id}","identified_at":"${identifiedAt}",${tail}`;
+}
+
+/** The form in which cities are compared (§4.1: case-insensitive exact match). */
+export function cityKey(city: string): string {
+  return city.trim().normalize("NFC").toLowerCase();
+}

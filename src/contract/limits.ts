@@ -1,0 +1,15 @@
+/** The limits of §8 and the paths of §4. */
+
+/** Requests per key and window, unless the instance is set otherwise. */
+export const defaultLimitPerMin = 60;
+
+/** The window is the UTC clock minute. */
+export const windowMs = 60_000;
+
+/** What Retry-After says, in seconds. */
+export const retryAfterSeconds = 60;
+
+/** How many leads a page has. */
+export const pageSize = { least: 1, most: 100, usual: 25 } as const;
+
+export const paths = { leads: "/api/v1/leads", pixels: "/api/v1/pixels", usage: "/api/v1/usage" } as const;

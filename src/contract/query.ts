@@ -1,0 +1,70 @@
+/** A query string, read strictly: every parameter known, at most once, decodable and not empty. */
+import { distance } from "fastest-levenshtein";
+import { ApiError } from "./errors.ts";
+
+/** The one parameter with an error code of its own (§4.1 rule 3). */
+const cursorParameter = "before";
+
+/** Refuses a parameter with its code: `invalid_cursor` for the cursor, `invalid_parameter` for all others (§7). */
+export function refuse(parameter: string, message: string): ApiError {
+  return new ApiError(parameter === cursorParameter ? "invalid_cursor" : "invalid_parameter", message);
+}
+
+/**
+ * The parameters of a query string (without its question mark) by name, raw as they came.
+ * Throws a 400 for an unknown parameter, then for a repeated one, each in the order in which the names first occur.
+ */
+export function readQuery(search: string, known: readonly string[]): Map<string, string> {
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  const pairs = search.split("&").filter((pair) => pair !== "");
+  for (const [name, value] of pairs.map(splitPair)) {
+    if (!known.includes(name)) throw refuse(name, unknownMessage(name, known));
+    if (values.has(name)) repeated.add(name);
+    else values.set(name, value);
+  }
+  for (const name of values.keys()) {
+    if (repeated.has(name)) throw refuse(name, `The parameter ${name} was sent more than once; send it once.`);
+  }
+  return values;
+}
+
+/** The decoded name and the raw value of a pair; without an equals sign the value is empty. */
+function splitPair(pair: string): [name: string, value: string] {
+  const equals = pair.indexOf("=");
+  if (equals === -1) return [decode(pair) ?? pair, ""];
+  const name = pair.slice(0, equals);
+  return [decode(name) ?? name, pair.slice(equals + 1)];
+}
+
+/** The decoded text of one parameter; throws a 400 when it is empty, holds a NUL or is not percent-encoded UTF-8. */
+export function decodeValue(name: string, raw: string, accepts: string): string {
+  const value = decode(raw);
+  if (value === null) throw refuse(name, `The parameter ${name} is not percent-encoded UTF-8; it takes ${accepts}.`);
+  if (value === "") throw refuse(name, `The parameter ${name} is empty; it takes ${accepts}, or leave it out.`);
+  if (value.includes("\0")) throw refuse(name, `The parameter ${name} holds a NUL; it takes ${accepts}.`);
+  return value;
+}
+
+function decode(raw: string): string | null {
+  try {
+    return decodeURIComponent(raw.replaceAll("+", " "));
+  } catch {
+    return null;
+  }
+}
+
+function unknownMessage(name: string, known: readonly string[]): string {
+  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
+  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
+  if (known.length === 0) return `${is}; this endpoint takes no parameters.`;
+  const close = known.find((candidate) => isClose(name, candidate));
+  return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
+}
+
+/** A slip of up to a third of the letters, or the beginning of the name. */
+function isClose(name: string, candidate: string): boolean {
+  if (name.length > 2 * candidate.length) return false;
+  const lower = name.toLowerCase();
+  return distance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
+}

@@ -1,0 +1,58 @@
+/** The moments of the API (§2.2, §4.1): RFC 3339 coming in, UTC with three decimals going out. */
+
+/** The first millisecond of the year 0001 and the first after the year 9999, both in UTC. */
+export const earliestMs = calendarMs(1, 1, 1) ?? 0;
+const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + 86_400_000;
+
+/** Moments are kept to the millisecond: a bound of a query rounds up, a time that is imported down. */
+export type Rounding = "up" | "down";
+
+const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+
+/**
+ * Reads an RFC 3339 date-time that carries an offset into Unix milliseconds.
+ * Null for any other text, a date or hour that no calendar or clock has, and a year outside 0001 to 9999 in UTC.
+ */
+export function readMoment(text: string, rounding: Rounding): number | null {
+  const match = rfc3339.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour, minute, second, decimals, sign, offsetHours, offsetMinutes] = match;
+  const dayMs = calendarMs(Number(year), Number(month), Number(day));
+  const clock = clockMs(Number(hour), Number(minute), Number(second));
+  const offset = clockMs(Number(offsetHours ?? 0), Number(offsetMinutes ?? 0), 0);
+  if (dayMs === null || clock === null || offset === null) return null;
+  const whole = dayMs + clock - (sign === "-" ? -offset : offset);
+  return withinYears(whole) ? whole + decimalsToMs(decimals, rounding) : null;
+}
+
+/** Writes Unix milliseconds as `2026-01-31T09:15:00.123Z`. */
+export function writeMoment(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The UTC midnight of a calendar date in Unix milliseconds; null where the calendar has no such day. */
+export function calendarMs(year: number, month: number, day: number): number | null {
+  const date = new Date(0);
+  // Date.UTC would take the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day);
+  const real = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return real ? date.getTime() : null;
+}
+
+/** Milliseconds since midnight; null for what no clock shows, a leap second included. */
+export function clockMs(hour: number, minute: number, second: number): number | null {
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  return ((hour * 60 + minute) * 60 + second) * 1000;
+}
+
+/** The decimals of a second in milliseconds, those past the third rounded. */
+export function decimalsToMs(decimals: string | undefined, rounding: Rounding): number {
+  if (decimals === undefined) return 0;
+  const kept = Number(decimals.slice(0, 3).padEnd(3, "0"));
+  return rounding === "up" && /[1-9]/.test(decimals.slice(3)) ? kept + 1 : kept;
+}
+
+/** Whether a moment lies in the years 0001 to 9999 of UTC, which is what four digits can write. */
+export function withinYears(ms: number): boolean {
+  return ms >= earliestMs && ms < afterLatestMs;
+}

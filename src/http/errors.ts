@@ -1,0 +1,36 @@
+/** The one place that makes error bodies (§2.5, §7). */
+import type { Logger } from "pino";
+import { ApiError, type ErrorBody, type ErrorCode } from "../contract/errors.ts";
+import { retryAfterSeconds } from "../contract/limits.ts";
+import { StoreFailure } from "../store.ts";
+import { answer, type Visit } from "./visit.ts";
+
+/** Headers that belong to a code, whoever raises it. */
+const headersOf: Partial<Record<ErrorCode, Record<string, string>>> = {
+  missing_api_key: { "WWW-Authenticate": "Bearer" },
+  invalid_api_key: { "WWW-Authenticate": "Bearer" },
+  revoked_api_key: { "WWW-Authenticate": "Bearer" },
+  method_not_allowed: { Allow: "GET" },
+  rate_limit_exceeded: { "Retry-After": String(retryAfterSeconds) },
+};
+
+export type Failing = (visit: Visit, error: unknown, headers?: Record<string, string>) => Response;
+
+/** Makes the answer to whatever was thrown; what it was is logged, and never shown. */
+export function createFailing(baseUrl: string, log: Logger): Failing {
+  return (visit, thrown, headers) => {
+    const error = toApiError(thrown);
+    const { code, message, status, cause } = error;
+    const body: ErrorBody = { error: { code, message, docs: `${baseUrl}/docs#${code}` } };
+    const all = { ...headersOf[code], ...headers };
+    return answer(visit, log, { status, code, cause, headers: all, body: JSON.stringify(body) });
+  };
+}
+
+function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof StoreFailure) {
+    return new ApiError("query_failed", "The database could not be read. Try again in a moment.", { cause: thrown });
+  }
+  return new ApiError("internal_error", "The server failed. Try again in a moment.", { cause: thrown });
+}

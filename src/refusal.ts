@@ -1,0 +1,21 @@
+/** What stops a command or the start of the server: one line for a person, and the status with which it ends. */
+
+/** 1 where the world is not as it must be, 2 where the command or a setting was written wrong. */
+export type RefusalStatus = 1 | 2;
+
+/** A refusal says what is wrong and what to do next; it is shown as one line, without a stack trace. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+
+  constructor(
+    message: string,
+    readonly advice: string,
+    readonly status: RefusalStatus = 1,
+  ) {
+    super(message);
+  }
+
+  get line(): string {
+    return `${this.message} ${this.advice}`.trim().replaceAll(/\s*\n\s*/g, " ");
+  }
+}

@@ -1,0 +1,111 @@
+/** The running server: store, limiter, app and listener put together, and taken apart in order. */
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { type Logger, pino } from "pino";
+import { type Config, originOf } from "./config.ts";
+import { createApp } from "./http/app.ts";
+import { type Listening, listen } from "./http/server.ts";
+import { createLimiter } from "./limiter.ts";
+import { Refusal } from "./refusal.ts";
+import { openServedStore } from "./sqlite/store.ts";
+import type { ServedStore } from "./store.ts";
+
+export interface Running {
+  /** The address that the server listens on. */
+  readonly url: string;
+  /** The public origin, with which links begin. */
+  readonly baseUrl: string;
+  /** Whether there is no account yet. */
+  readonly isEmpty: boolean;
+}
+
+/** Usage is on disk a second after it was counted; a try that met another writer is repeated sooner. */
+const flushMs = 900;
+const retryMs = 20;
+
+/** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */
+export function serve(config: Config): Running {
+  const log = pino({ level: config.logLevel, base: null });
+  const store = openServedStore(config.databasePath);
+  let baseUrl = "";
+  const listening = startListening(config, store, (port) => {
+    baseUrl = config.baseUrl ?? originOf(config.host, port, config.tls !== null);
+    const limiter = createLimiter(config.rateLimitPerMin);
+    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy: config.trustProxy });
+  });
+  warnOfPlainHttp(config);
+  const stopFlushing = keepFlushing(store, log);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => void stop(listening, stopFlushing, store));
+  }
+  return { url: listening.url, baseUrl, isEmpty: store.isEmpty() };
+}
+
+function startListening(config: Config, store: ServedStore, makeApp: Parameters<typeof listen>[1]): Listening {
+  try {
+    const tls = config.tls === null ? null : readPair(config.tls);
+    return listen({ host: config.host, port: config.port, tls }, makeApp);
+  } catch (cause) {
+    store.close();
+    throw explain(cause, config);
+  }
+}
+
+function readPair(files: { cert: string; key: string }): { cert: string; key: string } {
+  return { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
+}
+
+function explain(cause: unknown, { host, port, tls }: Config): Refusal {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  if (code === "EADDRINUSE") {
+    return new Refusal(
+      `Port ${port} on ${host} is in use.`,
+      "End the program that has it, or set PORT to another one.",
+    );
+  }
+  if (code === "EACCES" && port < 1024) {
+    return new Refusal(`Port ${port} is for privileged programs.`, "Set PORT to 1024 or more.");
+  }
+  const said = cause instanceof Error ? cause.message : String(cause);
+  if (tls !== null) {
+    return new Refusal(`TLS could not be set up (${said}).`, "Check that TLS_CERT and TLS_KEY are PEM and a pair.");
+  }
+  return new Refusal(
+    `Listening on ${host}, port ${port}, failed (${said}).`,
+    "Set HOST to an address of this machine.",
+  );
+}
+
+function warnOfPlainHttp({ host, tls, trustProxy }: Config): void {
+  const loopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  if (loopback || tls !== null || trustProxy) return;
+  process.stderr.write(
+    `Warning: ${host} can be reached from other machines without TLS, and API keys would cross the network in the ` +
+      "clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
+  );
+}
+
+function keepFlushing(store: ServedStore, log: Logger): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const next = (ms: number) => {
+    timer = setTimeout(flush, ms);
+  };
+  function flush(): void {
+    try {
+      next(store.flush() ? flushMs : retryMs);
+    } catch (failure) {
+      const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause.message : "unknown";
+      log.error({ cause }, "usage could not be written; it is kept in memory and tried again");
+      next(flushMs);
+    }
+  }
+  next(flushMs);
+  return () => clearTimeout(timer);
+}
+
+async function stop(listening: Listening, stopFlushing: () => void, store: ServedStore): Promise<void> {
+  stopFlushing();
+  await listening.stop();
+  store.close();
+  process.exit(0);
+}

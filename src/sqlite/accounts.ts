@@ -1,0 +1,31 @@
+/** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
+import { asc, eq, or } from "drizzle-orm";
+import { randomText } from "../contract/key.ts";
+import type { Account, AccountBook } from "../store.ts";
+import type { Connection } from "./open.ts";
+import { accounts } from "./tables.ts";
+
+const columns = { number: accounts.number, id: accounts.id, name: accounts.name, active: accounts.active };
+
+export function openAccounts(database: Connection): AccountBook {
+  return {
+    create(name, nowMs) {
+      return (
+        database
+          .insert(accounts)
+          .values({ id: `acc_${randomText(16)}`, name, active: true, createdAt: nowMs })
+          .onConflictDoNothing({ target: accounts.name })
+          .returning(columns)
+          .get() ?? null
+      );
+    },
+    list: (): Account[] => database.select(columns).from(accounts).orderBy(asc(accounts.number)).all(),
+    find(idOrName) {
+      const either = or(eq(accounts.id, idOrName), eq(accounts.name, idOrName));
+      return database.select(columns).from(accounts).where(either).get() ?? null;
+    },
+    setActive(account, active) {
+      database.update(accounts).set({ active }).where(eq(accounts.number, account)).run();
+    },
+  };
+}

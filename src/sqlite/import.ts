@@ -1,0 +1,123 @@
+/** Leads on their way in: duplicates told by id, ties moved to the next free millisecond, short transactions. */
+import { sql } from "drizzle-orm";
+import { writeDocument } from "../contract/lead.ts";
+import { writeMoment } from "../contract/time.ts";
+import type { AccountNumber, ImportOptions, ImportOutcome, LeadImport, NewLead } from "../store.ts";
+import { prepareImport } from "./import-statements.ts";
+import type { Connection } from "./open.ts";
+import { openPixels } from "./pixels.ts";
+
+/** A transaction ends after this time, so that no other writer waits longer. */
+const transactionMs = 40;
+/** How many tied moments are remembered; forgetting them costs time, not correctness. */
+const rememberedTies = 100_000;
+
+const duplicate: ImportOutcome = { kind: "duplicate" };
+const replaced: ImportOutcome = { kind: "replaced" };
+
+export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
+  if (options.rehearsal) shadowTables(database, account);
+  const statements = prepareImport(database, account);
+  const pixels = openPixels(database);
+  const pixelNumbers = new Map<string, number>();
+  const newestAtBegin = statements.newest() ?? Number.NEGATIVE_INFINITY;
+  let newest = newestAtBegin;
+  /** From a moment that is taken to one that may be free: a tied group is never walked twice. */
+  const freeAfter = new Map<number, number>();
+
+  function pixelNumber(id: string, nowMs: number): number | null {
+    const known = pixelNumbers.get(id);
+    if (known !== undefined) return known;
+    if (options.createPixels) pixels.create(account, { id, status: "active" }, nowMs);
+    const number = statements.pixel(id);
+    if (number !== null) pixelNumbers.set(id, number);
+    return number;
+  }
+
+  function follow(ms: number): number {
+    let at = ms;
+    for (let next = freeAfter.get(at); next !== undefined; next = freeAfter.get(at)) at = next;
+    return at;
+  }
+
+  /** Stores a lead at the first free millisecond from a moment on, and says which that was. */
+  function place(lead: NewLead, pixel: number, ms: number): number {
+    const uuid = bytesOf(lead.id);
+    let at = follow(ms);
+    for (;;) {
+      const doc = options.rehearsal ? "" : writeDocument(lead.id, writeMoment(at), lead.tail);
+      if (statements.insert({ ...lead, uuid, pixel, at, doc })) break;
+      const free = statements.firstFree(at);
+      freeAfter.set(at, free);
+      at = follow(free);
+    }
+    if (at !== ms) {
+      if (freeAfter.size > rememberedTies) freeAfter.clear();
+      freeAfter.set(ms, at + 1);
+    }
+    return at;
+  }
+
+  function replace(lead: NewLead, pixel: number, at: number): ImportOutcome {
+    const doc = options.rehearsal ? "" : writeDocument(lead.id, writeMoment(at), lead.tail);
+    statements.replace({ ...lead, pixel, at, doc });
+    return replaced;
+  }
+
+  function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
+    const existing = statements.momentOf(bytesOf(lead.id));
+    if (existing !== null && options.onDuplicate === "skip") return duplicate;
+    const pixel = pixelNumber(lead.pixelId, nowMs);
+    if (pixel === null) {
+      return { kind: "rejected", reason: `the account has no pixel ${lead.pixelId} (--create-pixels makes it)` };
+    }
+    if (existing !== null) return replace(lead, pixel, existing);
+    const wanted = lead.identifiedMs ?? Math.max(nowMs, newest + 1);
+    const at = place(lead, pixel, wanted);
+    newest = Math.max(newest, at);
+    return { kind: "imported", moved: lead.identifiedMs !== null && at !== wanted, late: at < newestAtBegin };
+  }
+
+  return {
+    write(leads, nowMs) {
+      const outcomes: ImportOutcome[] = [];
+      const endMs = performance.now() + transactionMs;
+      const work = () => {
+        newest = Math.max(newest, statements.newest() ?? newest);
+        for (const lead of leads) {
+          outcomes.push(writeOne(lead, nowMs));
+          if (outcomes.length % 16 === 0 && performance.now() > endMs) break;
+        }
+      };
+      // A rehearsal writes to its shadows alone, and must not keep anybody from writing.
+      database.transaction(work, { behavior: options.rehearsal ? "deferred" : "immediate" });
+      return outcomes;
+    },
+  };
+}
+
+/** The 16 bytes of a UUID. */
+function bytesOf(id: string): Buffer {
+  return Buffer.from(id.replaceAll("-", ""), "hex");
+}
+
+/**
+ * Puts temporary tables in front of those that an import writes to: SQLite takes a temporary table for one of the
+ * same name in the file, so that a rehearsal runs the very same statements and is forgotten with the connection.
+ */
+function shadowTables(database: Connection, account: AccountNumber): void {
+  database.run(sql`
+    CREATE TEMP TABLE leads (
+      account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER, state TEXT, city_key TEXT, has_email INTEGER,
+      doc TEXT, PRIMARY KEY (account, identified_at)
+    ) WITHOUT ROWID`);
+  database.run(sql`CREATE UNIQUE INDEX temp.rehearsed_by_uuid ON leads (account, uuid)`);
+  database.run(sql`
+    INSERT INTO temp.leads (account, identified_at, uuid)
+    SELECT account, identified_at, uuid FROM main.leads WHERE account = ${account}`);
+  database.run(sql`
+    CREATE TEMP TABLE pixels (
+      number INTEGER PRIMARY KEY, account INTEGER, id TEXT, status TEXT, created_at INTEGER, UNIQUE (account, id)
+    )`);
+  database.run(sql`INSERT INTO temp.pixels SELECT * FROM main.pixels WHERE account = ${account}`);
+}

@@ -1,0 +1,105 @@
+/** Pages of leads (§4.1): one prepared statement per combination of filters, each on an index of its own. */
+import { and, asc, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/sqlite-core";
+import type { LeadQuery } from "../contract/parameters.ts";
+import type { AccountNumber, LeadReader } from "../store.ts";
+import type { Connection } from "./open.ts";
+import { pixelOfAccount } from "./pixels.ts";
+import { leads, pixels } from "./tables.ts";
+
+/** Which filters a statement has. */
+export interface Filters {
+  readonly pixel: boolean;
+  readonly state: boolean;
+  readonly city: boolean;
+  readonly email: boolean;
+}
+
+// Moments lie between these, so that one statement serves every pair of bounds.
+const beforeAll = Number.MIN_SAFE_INTEGER;
+const afterAll = Number.MAX_SAFE_INTEGER;
+
+export function openLeads(database: Connection): LeadReader {
+  const statements = new Map<number, ReturnType<typeof preparePage>>();
+
+  function statementFor(query: LeadQuery): ReturnType<typeof preparePage> {
+    const filters = {
+      pixel: query.pixelId !== null,
+      state: query.state !== null,
+      city: query.city !== null,
+      email: query.hasEmail,
+    };
+    const combination = +filters.pixel | (+filters.state << 1) | (+filters.city << 2) | (+filters.email << 3);
+    let statement = statements.get(combination);
+    if (statement === undefined) statements.set(combination, (statement = preparePage(database, filters)));
+    return statement;
+  }
+
+  return {
+    page(account: AccountNumber, query: LeadQuery) {
+      // One row more than asked answers has_more without a second query; it is never served.
+      const rows = statementFor(query).values({
+        account,
+        pixelId: query.pixelId,
+        state: query.state,
+        city: query.city,
+        sinceMs: query.sinceMs ?? beforeAll,
+        beforeMs: query.beforeMs ?? afterAll,
+        rows: query.limit + 1,
+      });
+      const hasMore = rows.length > query.limit;
+      if (hasMore) rows.pop();
+      return {
+        documents: rows.map(([document]) => document),
+        nextMs: hasMore ? (rows[rows.length - 1]?.[1] ?? null) : null,
+      };
+    },
+  };
+}
+
+/** The statement of one combination of filters, newest lead first. */
+export function preparePage(database: Connection, filters: Filters) {
+  const conditions: SQL[] = [
+    eq(leads.account, sql.placeholder("account")),
+    gte(leads.identifiedAt, sql.placeholder("sinceMs")),
+    lt(leads.identifiedAt, sql.placeholder("beforeMs")),
+  ];
+  if (filters.pixel) {
+    const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
+    conditions.push(eq(leads.pixel, pixel));
+  }
+  if (filters.state) conditions.push(eq(leads.state, sql.placeholder("state")));
+  if (filters.city) conditions.push(eq(leads.cityKey, sql.placeholder("city")));
+  const those = (...more: SQL[]) =>
+    database
+      .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })
+      .from(leads)
+      .where(and(...conditions, ...more));
+
+  const order = desc(leads.identifiedAt);
+  const rows = sql.placeholder("rows");
+  if (filters.email) return those(eq(leads.hasEmail, true)).orderBy(order).limit(rows).prepare();
+  if (!filters.pixel && !filters.state && !filters.city) return those().orderBy(order).limit(rows).prepare();
+  return unionAll(those(eq(leads.hasEmail, true)), those(eq(leads.hasEmail, false)))
+    .orderBy(order)
+    .limit(rows)
+    .prepare();
+}
+
+/** All documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */
+export function* exportDocuments(database: Connection, account: AccountNumber): Generator<readonly string[]> {
+  let lastMs = beforeAll;
+  for (;;) {
+    const rows = database
+      .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })
+      .from(leads)
+      .where(and(eq(leads.account, account), gt(leads.identifiedAt, lastMs)))
+      .orderBy(asc(leads.identifiedAt))
+      .limit(1000)
+      .all();
+    const last = rows[rows.length - 1];
+    if (last === undefined) return;
+    yield rows.map((row) => row.doc);
+    lastMs = last.identifiedAt;
+  }
+}

@@ -1,0 +1,64 @@
+/** Brings the schema of a file up to the migrations under drizzle/. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { migrate } from "drizzle-orm/bun-sqlite/migrator";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import { Refusal } from "../refusal.ts";
+import type { Connection } from "./open.ts";
+
+const migrationsFolder = join(import.meta.dir, "../../drizzle");
+
+/** Migrates a file that is older, after a copy of it has been put beside it; refuses one that is newer or not ours. */
+export function migrateSchema(database: Connection, path: string): void {
+  const known = readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
+  const newest = Math.max(...known);
+  const applied = appliedMs(database);
+  if (applied === newest) return;
+  if (applied === null && hasTables(database)) {
+    throw new Refusal(
+      `${path} is the database of another program.`,
+      "Set DATABASE_PATH to another file, or move this one away.",
+    );
+  }
+  if (applied !== null && applied > newest) {
+    throw new Refusal(
+      `${path} was written by a newer version of Leadfile.`,
+      "Install that version or a later one; this one leaves the file as it is.",
+    );
+  }
+  if (applied !== null) keepCopy(database, path, known.filter((ms) => ms <= applied).length);
+  apply(database, newest);
+}
+
+/** When the newest migration of the file was made; null for a file that has none. */
+function appliedMs(database: Connection): number | null {
+  const table = sql`SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'`;
+  if (database.values(table).length === 0) return null;
+  const newest = database.values<[number | null]>(sql`SELECT max(created_at) FROM __drizzle_migrations`)[0];
+  return newest?.[0] ?? null;
+}
+
+function hasTables(database: Connection): boolean {
+  const table = sql`SELECT 1 FROM sqlite_schema WHERE name <> '__drizzle_migrations' LIMIT 1`;
+  return database.values(table).length > 0;
+}
+
+function apply(database: Connection, newest: number): void {
+  // A migration that rebuilds a table would cascade its deletes.
+  database.run(sql`PRAGMA foreign_keys = OFF`);
+  try {
+    migrate(database, { migrationsFolder });
+  } catch (cause) {
+    // Two first starts at once: the other one was faster, and its schema is as good as ours.
+    if (appliedMs(database) !== newest) throw cause;
+  }
+  const broken = database.values(sql`PRAGMA foreign_key_check`);
+  if (broken.length > 0) throw new Error(`the migration left ${broken.length} rows without their parents`);
+  database.run(sql`PRAGMA foreign_keys = ON`);
+}
+
+function keepCopy(database: Connection, path: string, version: number): void {
+  const copy = `${path}.before-migration-${version + 1}`;
+  if (!existsSync(copy)) database.run(sql`VACUUM INTO ${copy}`);
+}

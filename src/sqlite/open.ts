@@ -1,0 +1,76 @@
+/** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
+import { Database, SQLiteError } from "bun:sqlite";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { Refusal } from "../refusal.ts";
+import { isSqlite } from "./file.ts";
+import { migrateSchema } from "./migrate.ts";
+
+export type Connection = BunSQLiteDatabase & { readonly $client: Database };
+
+/** How long a command, or the start of the server, waits for another writer. */
+export const patienceMs = 10_000;
+
+/** Opens the file at a path. Throws a Refusal that says what to do where it cannot be used. */
+export function openDatabase(path: string): Connection {
+  // What is in the file is nobody else's business; its copies and the log beside it are made with the same mask.
+  process.umask(0o077);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    if (existsSync(path) && !isSqlite(path)) throw notADatabase(path);
+    return connect(path);
+  } catch (cause) {
+    throw explain(cause, path);
+  }
+}
+
+function connect(path: string): Connection {
+  const client = new Database(path, { create: true, readwrite: true });
+  try {
+    client.run(`PRAGMA busy_timeout = ${patienceMs}`);
+    // Holds for a new file only: a lead is about 600 bytes, so that two pages of this size hold a page of leads.
+    client.run("PRAGMA page_size = 8192");
+    // Readers and the one writer do not wait for each other.
+    client.run("PRAGMA journal_mode = WAL");
+    // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.
+    client.run("PRAGMA synchronous = FULL");
+    client.run("PRAGMA foreign_keys = ON");
+    // Sorting and rehearsals must not leave anybody's data in a folder of temporary files.
+    client.run("PRAGMA temp_store = MEMORY");
+    const database = drizzle({ client });
+    migrateSchema(database, path);
+    return database;
+  } catch (cause) {
+    client.close();
+    throw cause;
+  }
+}
+
+function notADatabase(path: string): Refusal {
+  return new Refusal(
+    `${path} is not a Leadfile database.`,
+    "Set DATABASE_PATH to another file, or move this one away.",
+  );
+}
+
+/** Turns what the system says into a line that names the file and the next step. */
+function explain(cause: unknown, path: string): unknown {
+  if (cause instanceof SQLiteError) {
+    if (cause.code === "SQLITE_NOTADB" || cause.code?.startsWith("SQLITE_CORRUPT")) return notADatabase(path);
+    if (cause.code?.startsWith("SQLITE_BUSY")) {
+      return new Refusal(`${path} has been locked by another program for too long.`, "End that program and try again.");
+    }
+    return new Refusal(
+      `${path} cannot be opened or written (${cause.message}).`,
+      "Check that the folder exists, that this user may write in it, and that the disk is not full.",
+    );
+  }
+  if (cause instanceof Error && "syscall" in cause) {
+    return new Refusal(
+      `${path} cannot be opened (${cause.message}).`,
+      "Set DATABASE_PATH to a file in a folder that this user may write in.",
+    );
+  }
+  return cause;
+}

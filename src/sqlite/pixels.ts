@@ -1,0 +1,34 @@
+/** Pixels (§2.3): an id is unique within its account. */
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Pixel } from "../contract/pixel.ts";
+import type { AccountNumber, PixelBook } from "../store.ts";
+import type { Connection } from "./open.ts";
+import { pixels } from "./tables.ts";
+
+/** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */
+export const pixelOfAccount = and(
+  eq(pixels.account, sql.placeholder("account")),
+  eq(pixels.id, sql.placeholder("pixelId")),
+);
+
+export function openPixels(database: Connection): PixelBook {
+  const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
+  const all = database
+    .select({ id: pixels.id, status: pixels.status })
+    .from(pixels)
+    .where(eq(pixels.account, sql.placeholder("account")))
+    .orderBy(asc(pixels.number))
+    .prepare();
+  return {
+    list: (account: AccountNumber): Pixel[] => all.all({ account }),
+    has: (account, pixelId) => one.values({ account, pixelId }).length > 0,
+    create(account, pixel, nowMs) {
+      const row = { account, ...pixel, createdAt: nowMs };
+      return database.insert(pixels).values(row).onConflictDoNothing().returning().all().length > 0;
+    },
+    setStatus(account, { id, status }) {
+      const where = and(eq(pixels.account, account), eq(pixels.id, id));
+      return database.update(pixels).set({ status }).where(where).returning().all().length > 0;
+    },
+  };
+}

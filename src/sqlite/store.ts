@@ -1,0 +1,65 @@
+/** The two stores on one file: the one that answers requests, and the one that the admin command works with. */
+import { sql } from "drizzle-orm";
+import { type AdminStore, type ServedStore, StoreFailure } from "../store.ts";
+import { openAccounts } from "./accounts.ts";
+import { watchFile } from "./file.ts";
+import { beginImport } from "./import.ts";
+import { openKeyFinder, openKeys } from "./keys.ts";
+import { exportDocuments, openLeads } from "./leads.ts";
+import { openDatabase } from "./open.ts";
+import { openPixels } from "./pixels.ts";
+import { accounts } from "./tables.ts";
+import { openUsage } from "./usage.ts";
+
+/** Opens the store of the server. Throws a Refusal when the file cannot be used. */
+export function openServedStore(path: string): ServedStore {
+  const database = openDatabase(path);
+  const assertSameFile = watchFile(path);
+  const keys = openKeyFinder(database);
+  const pixels = openPixels(database);
+  const leads = openLeads(database);
+  const usage = openUsage(database);
+  const first = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
+
+  /** The caller learns that the store failed, the log learns why. */
+  const guarded =
+    <Asked extends unknown[], Answer>(work: (...asked: Asked) => Answer) =>
+    (...asked: Asked): Answer => {
+      try {
+        assertSameFile();
+        return work(...asked);
+      } catch (cause) {
+        throw new StoreFailure("the database failed", { cause });
+      }
+    };
+
+  return {
+    keys: { find: guarded(keys.find) },
+    pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
+    leads: { page: guarded(leads.page) },
+    usage: { count: usage.count, of: guarded(usage.of) },
+    probe: guarded(() => void first.values()),
+    flush: guarded(() => usage.flush("never wait")),
+    isEmpty: () => first.values().length === 0,
+    close() {
+      usage.flush("wait");
+      database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
+      database.$client.close();
+    },
+  };
+}
+
+/** Opens the store of the admin command. Throws a Refusal when the file cannot be used. */
+export function openAdminStore(path: string): AdminStore {
+  const database = openDatabase(path);
+  return {
+    accounts: openAccounts(database),
+    pixels: openPixels(database),
+    keys: openKeys(database),
+    leads: {
+      beginImport: (account, options) => beginImport(database, account, options),
+      export: (account) => exportDocuments(database, account),
+    },
+    close: () => database.$client.close(),
+  };
+}

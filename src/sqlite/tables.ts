@@ -1,0 +1,115 @@
+/**
+ * The tables of the one file. The migrations under drizzle/ are generated from here, with STRICT and WITHOUT ROWID
+ * added by hand, which Drizzle cannot say. Moments are Unix milliseconds, days `2026-01-31`, both in UTC.
+ */
+import { sql } from "drizzle-orm";
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { type LeadField, leadFields } from "../contract/lead.ts";
+
+export const accounts = sqliteTable("accounts", {
+  // Leads and indexes hold this number, not the id: short keys make the indexes a third smaller.
+  number: integer().primaryKey(),
+  id: text().notNull().unique(),
+  name: text().notNull().unique(),
+  active: integer({ mode: "boolean" }).notNull(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const pixels = sqliteTable(
+  "pixels",
+  {
+    number: integer().primaryKey(),
+    account: integer()
+      .notNull()
+      .references(() => accounts.number),
+    id: text().notNull(),
+    status: text().notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [uniqueIndex("pixels_by_id").on(table.account, table.id)],
+);
+
+export const keys = sqliteTable(
+  "keys",
+  {
+    number: integer().primaryKey(),
+    account: integer()
+      .notNull()
+      .references(() => accounts.number),
+    id: text().notNull().unique(),
+    /** SHA-256 of the key; the key itself is never stored. */
+    digest: blob({ mode: "buffer" }).notNull().unique(),
+    prefix: text().notNull(),
+    label: text(),
+    createdAt: integer("created_at").notNull(),
+    revokedAt: integer("revoked_at"),
+  },
+  (table) => [index("keys_by_account").on(table.account)],
+);
+
+export const usage = sqliteTable(
+  "usage",
+  {
+    key: integer()
+      .notNull()
+      .references(() => keys.number),
+    day: text().notNull(),
+    requests: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.key, table.day] })],
+);
+
+/** A field that is read out of the document whenever SQL asks for it, and takes no space. */
+const fromDocument = (field: LeadField) =>
+  text(field).generatedAlwaysAs(sql.raw(`json_extract("doc", '$.${field}')`), { mode: "virtual" });
+
+/** All fields of a lead that have no column of their own, for those who read the file with any SQLite tool. */
+const documentColumns = Object.fromEntries(
+  leadFields
+    .filter((field) => field !== "identified_at" && field !== "state")
+    .map((field) => [field, fromDocument(field)]),
+);
+
+export const leads = sqliteTable(
+  "leads",
+  {
+    account: integer()
+      .notNull()
+      .references(() => accounts.number),
+    identifiedAt: integer("identified_at").notNull(),
+    /** The 16 bytes of the lead's id. */
+    uuid: blob({ mode: "buffer" }).notNull(),
+    pixel: integer()
+      .notNull()
+      .references(() => pixels.number),
+    state: text(),
+    /** The city in the form in which cities are compared. */
+    cityKey: text("city_key"),
+    hasEmail: integer("has_email", { mode: "boolean" }).notNull(),
+    /** The canonical JSON of the lead, as it is served: the truth, of which the columns are copies. */
+    doc: text().notNull(),
+    ...documentColumns,
+  },
+  (table) => [
+    // The table is this index: one lead per account and millisecond, and a page reads neighbours.
+    primaryKey({ columns: [table.account, table.identifiedAt] }),
+    uniqueIndex("leads_by_uuid").on(table.account, table.uuid),
+    // One for each way to filter by pixel, state and city. Where the e-mail is not asked for, the two halves of an
+    // index are merged: that costs less than twice as many indexes would, in bytes and at import.
+    index("leads_by_email").on(table.account, table.hasEmail, table.identifiedAt),
+    index("leads_by_pixel").on(table.account, table.pixel, table.hasEmail, table.identifiedAt),
+    index("leads_by_state").on(table.account, table.state, table.hasEmail, table.identifiedAt),
+    index("leads_by_city").on(table.account, table.cityKey, table.hasEmail, table.identifiedAt),
+    index("leads_by_pixel_state").on(table.account, table.pixel, table.state, table.hasEmail, table.identifiedAt),
+    index("leads_by_pixel_city").on(table.account, table.pixel, table.cityKey, table.hasEmail, table.identifiedAt),
+    index("leads_by_state_city").on(table.account, table.state, table.cityKey, table.hasEmail, table.identifiedAt),
+    index("leads_by_pixel_state_city").on(
+      table.account,
+      table.pixel,
+      table.state,
+      table.cityKey,
+      table.hasEmail,
+      table.identifiedAt,
+    ),
+  ],
+);

@@ -1,0 +1,84 @@
+/** Usage (§2.4): requests per key and UTC day, counted in memory and written together once a second. */
+import { SQLiteError } from "bun:sqlite";
+import { and, between, eq, sql } from "drizzle-orm";
+import type { KeyNumber, UsageBook } from "../store.ts";
+import { type Connection, patienceMs } from "./open.ts";
+import { usage } from "./tables.ts";
+
+export interface CountedUsage extends UsageBook {
+  /** Writes what was counted. False when another program was writing, and it has to be tried again. */
+  flush(wait: "wait" | "never wait"): boolean;
+}
+
+/** The UTC day of a moment, `2026-01-31`. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+export function openUsage(database: Connection): CountedUsage {
+  const pending = new Map<string, Map<KeyNumber, number>>();
+  let day = { startMs: Number.NaN, name: "" };
+  const key = sql.placeholder("key");
+  const ofMonth = database
+    .select({ day: usage.day, requests: usage.requests })
+    .from(usage)
+    .where(and(eq(usage.key, key), between(usage.day, sql.placeholder("first"), sql.placeholder("last"))))
+    .prepare();
+  const add = database
+    .insert(usage)
+    .values({ key, day: sql.placeholder("day"), requests: sql.placeholder("requests") })
+    .onConflictDoUpdate({
+      target: [usage.key, usage.day],
+      set: { requests: sql`${usage.requests} + excluded.requests` },
+    })
+    .prepare();
+
+  /** Formatting a date costs more than counting, so the day is kept until it is over. */
+  function currentDay(nowMs: number): string {
+    const startMs = nowMs - (nowMs % 86_400_000);
+    if (startMs !== day.startMs) day = { startMs, name: dayOf(nowMs) };
+    return day.name;
+  }
+
+  function write(): void {
+    for (const [day, counts] of pending) {
+      for (const [key, requests] of counts) add.run({ key, day, requests });
+    }
+  }
+
+  return {
+    count(key, nowMs) {
+      const today = currentDay(nowMs);
+      let counts = pending.get(today);
+      if (counts === undefined) pending.set(today, (counts = new Map()));
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    of(key, nowMs) {
+      const today = currentDay(nowMs);
+      const totals = { today: 0, month: 0 };
+      const add = (day: string, requests: number) => {
+        totals.month += requests;
+        if (day === today) totals.today += requests;
+      };
+      const month = today.slice(0, 8);
+      for (const row of ofMonth.all({ key, first: `${month}01`, last: `${month}31` })) add(row.day, row.requests);
+      for (const [day, counts] of pending) if (day.startsWith(month)) add(day, counts.get(key) ?? 0);
+      return totals;
+    },
+    flush(wait) {
+      if (pending.size === 0) return true;
+      // A wait would hold up every request: the server tries again a moment later instead.
+      if (wait === "never wait") database.run(sql`PRAGMA busy_timeout = 0`);
+      try {
+        database.transaction(write, { behavior: "immediate" });
+        pending.clear();
+        return true;
+      } catch (cause) {
+        if (cause instanceof SQLiteError && cause.code?.startsWith("SQLITE_BUSY")) return false;
+        throw cause;
+      } finally {
+        if (wait === "never wait") database.run(sql.raw(`PRAGMA busy_timeout = ${patienceMs}`));
+      }
+    },
+  };
+}
