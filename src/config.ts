@@ -54,13 +54,24 @@ export function readConfig(environment: Environment = process.env): Config {
   };
 }
 
+/** The settings of a demonstration: its own file whatever is set, so that made-up leads never mix with real ones. */
+export function readDemoConfig(environment: Environment = process.env): Config {
+  const quiet = given(environment, "LOG_LEVEL") ?? "warn";
+  return readConfig({ ...environment, DATABASE_PATH: "data/demo.db", LOG_LEVEL: quiet });
+}
+
+/** The public origin: as it was set, or that of the address. */
+export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
+  return baseUrl ?? originOf(host, port, tls !== null);
+}
+
 /** The file alone, for commands that need nothing else: a wrong PORT must not keep anybody from revoking a key. */
 export function readDatabasePath(environment: Environment = process.env): string {
   return text(environment, "DATABASE_PATH");
 }
 
 /** The origin under which a server at an address is reached when nothing else was set. */
-export function originOf(host: string, port: number, secure: boolean): string {
+function originOf(host: string, port: number, secure: boolean): string {
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   const shown = name.includes(":") ? `[${name}]` : name;
   return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;

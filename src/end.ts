@@ -5,7 +5,7 @@ import { Refusal } from "./refusal.ts";
 export function endWith(cause: unknown): never {
   const line =
     cause instanceof Refusal
-      ? cause.line
+      ? cause.sentence
       : `Leadfile failed: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : "unknown error"}`;
   process.stderr.write(`${line.replaceAll(/\s*\n\s*/g, " ")}\n`);
   process.exit(cause instanceof Refusal ? cause.status : 1);

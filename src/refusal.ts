@@ -15,7 +15,7 @@ export class Refusal extends Error {
     super(message);
   }
 
-  get line(): string {
+  get sentence(): string {
     return `${this.message} ${this.advice}`.trim().replaceAll(/\s*\n\s*/g, " ");
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type Logger, pino } from "pino";
-import { type Config, originOf } from "./config.ts";
+import { type Config, publicOrigin } from "./config.ts";
 import { createApp } from "./http/app.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
@@ -29,7 +29,7 @@ export function serve(config: Config): Running {
   const store = openServedStore(config.databasePath);
   let baseUrl = "";
   const listening = startListening(config, store, (port) => {
-    baseUrl = config.baseUrl ?? originOf(config.host, port, config.tls !== null);
+    baseUrl = publicOrigin({ ...config, port });
     const limiter = createLimiter(config.rateLimitPerMin);
     return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy: config.trustProxy });
   });

@@ -132,7 +132,7 @@ export interface KeyBook {
   findByDigest(digest: Buffer): KeyRecord | null;
 }
 
-export interface LeadBook {
+export interface LeadBook extends LeadReader {
   beginImport(account: AccountNumber, options: ImportOptions): LeadImport;
   /** The stored documents, oldest first, in groups. */
   export(account: AccountNumber): Iterable<readonly string[]>;
@@ -160,7 +160,8 @@ export interface NewLead {
 
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly moved: boolean; readonly late: boolean }
-  | { readonly kind: "duplicate" | "replaced" }
+  | { readonly kind: "duplicate" }
+  | { readonly kind: "replaced" }
   | { readonly kind: "rejected"; readonly reason: string };
 
 export interface LeadImport {

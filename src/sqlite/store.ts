@@ -57,6 +57,7 @@ export function openAdminStore(path: string): AdminStore {
     pixels: openPixels(database),
     keys: openKeys(database),
     leads: {
+      ...openLeads(database),
       beginImport: (account, options) => beginImport(database, account, options),
       export: (account) => exportDocuments(database, account),
     },

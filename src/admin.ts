@@ -1,0 +1,42 @@
+/** bun admin: config → store → one command. */
+import { CommanderError } from "commander";
+import { createProgram } from "./cli/program.ts";
+import { publicOrigin, readConfig, readDatabasePath } from "./config.ts";
+import { endWith } from "./end.ts";
+import { Refusal } from "./refusal.ts";
+import { openAdminStore } from "./sqlite/store.ts";
+import type { AdminStore } from "./store.ts";
+
+let store = null as AdminStore | null;
+let status = 0;
+
+try {
+  const databasePath = readDatabasePath();
+  const program = createProgram({
+    store: () => (store ??= openAdminStore(databasePath)),
+    now: Date.now,
+    standardInput: () => Bun.stdin.stream(),
+    origin: () => publicOrigin(readConfig()),
+    databasePath,
+    endWith: (wanted) => {
+      status = wanted;
+    },
+  });
+  await program.parseAsync(process.argv);
+  store?.close();
+} catch (cause) {
+  store?.close();
+  if (!(cause instanceof CommanderError)) endWith(cause);
+  status = statusOf(cause);
+}
+process.exitCode = status;
+
+/** Help and version that were asked for are no mistake; anything else is wrong use, said in one line. */
+function statusOf(error: CommanderError): number {
+  if (error.exitCode === 0) return 0;
+  if (error.code !== "commander.help") {
+    const said = error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+    process.stderr.write(`${new Refusal(`${said}.`, "bun admin --help shows what there is.", 2).sentence}\n`);
+  }
+  return 2;
+}

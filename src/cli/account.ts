@@ -1,0 +1,61 @@
+/** bun admin account: whose leads there are, and whether their subscription is active (§3). */
+import { Command } from "commander";
+import { Refusal } from "../refusal.ts";
+import type { Account } from "../store.ts";
+import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { table } from "./output.ts";
+
+export function accountCommand(around: Surroundings): Command {
+  const account = new Command("account").description("accounts and their subscriptions");
+  account.addCommand(
+    jsonCommand("create")
+      .description("make an account with an active subscription, and print its id")
+      .argument("<NAME>", "a name that no other account has")
+      .action((name: string, options) => {
+        const made = create(around, name);
+        outputOf(options).result(view(made), made.id);
+      }),
+  );
+  account.addCommand(
+    jsonCommand("list")
+      .description("list all accounts")
+      .action((options) => {
+        const all = around.store().accounts.list().map(view);
+        outputOf(options).result(
+          all,
+          table(
+            ["ID", "SUBSCRIPTION", "NAME"],
+            all.map((a) => [a.id, a.subscription, a.name]),
+          ),
+        );
+      }),
+  );
+  account.addCommand(subscriptionCommand(around, "activate", true));
+  account.addCommand(subscriptionCommand(around, "deactivate", false));
+  return account;
+}
+
+function create(around: Surroundings, text: string): Account {
+  const name = checkText("NAME", text);
+  if (/^acc_/i.test(name)) throw new Refusal("NAME begins like an id, acc_.", "Choose a name that does not.", 2);
+  const made = around.store().accounts.create(name, around.now());
+  if (made !== null) return made;
+  throw new Refusal(`There is an account with the name ${JSON.stringify(name)}.`, "Choose another name.");
+}
+
+function subscriptionCommand(around: Surroundings, verb: string, active: boolean): Command {
+  return jsonCommand(verb)
+    .description(`switch the subscription ${active ? "on" : "off"}; holds from the next request`)
+    .argument("<ACCOUNT>", "id or exact name")
+    .action((idOrName: string, options) => {
+      const { accounts } = around.store();
+      const account = accountOf(around.store(), idOrName);
+      accounts.setActive(account.number, active);
+      const now = view({ ...account, active });
+      outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);
+    });
+}
+
+function view({ id, name, active }: Account) {
+  return { id, name, subscription: active ? "active" : "inactive" };
+}

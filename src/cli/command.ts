@@ -1,0 +1,43 @@
+/** What the commands of all nouns share: the store, the output, and the account that is named. */
+import { Command } from "commander";
+import { Refusal } from "../refusal.ts";
+import type { Account, AdminStore } from "../store.ts";
+import { createOutput, type Output } from "./output.ts";
+
+/** What a command is given by the outside world. */
+export interface Surroundings {
+  /** Opens the store at the first call. */
+  readonly store: () => AdminStore;
+  readonly now: () => number;
+  readonly standardInput: () => AsyncIterable<Uint8Array>;
+  /** Where the server of this file is reached. */
+  readonly origin: () => string;
+  /** The path of the file, which no command may be told to overwrite. */
+  readonly databasePath: string;
+  /** Ends the command with another status than 0 though it is done. */
+  readonly endWith: (status: number) => void;
+}
+
+/** A command that takes --json and gets its output. */
+export function jsonCommand(name: string): Command {
+  return new Command(name).option("--json", "print one JSON value on standard output");
+}
+
+/** The output that a command was asked for. */
+export function outputOf(options: { json?: boolean }): Output {
+  return createOutput(options.json === true);
+}
+
+/** The account with this id or this exact name; throws a Refusal when there is none. */
+export function accountOf(store: AdminStore, idOrName: string): Account {
+  const account = store.accounts.find(idOrName);
+  if (account !== null) return account;
+  throw new Refusal(`No account has the id or name ${JSON.stringify(idOrName)}.`, "bun admin account list shows them.");
+}
+
+/** A name or id that people and terminals can live with; throws a Refusal that names what it is of. */
+export function checkText(what: string, text: string): string {
+  const trimmed = text.trim();
+  if (trimmed !== "" && [...trimmed].length <= 200 && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(trimmed)) return trimmed;
+  throw new Refusal(`${what} takes 1 to 200 characters, and none that only controls a terminal.`, "", 2);
+}

@@ -1,0 +1,81 @@
+/** What an import says of itself: before it starts which column is what, in the end what the counts mean. */
+import type { ColumnReport } from "../intake/columns.ts";
+import type { Oddity } from "../intake/lead.ts";
+import type { Format, Row } from "../intake/rows.ts";
+import type { Counts } from "../intake/run.ts";
+import { printable, table } from "./output.ts";
+import { grouped } from "./progress.ts";
+
+/** Which column is read as which field, in order of preference, and which are not kept. */
+export function columnsText({ matched, unmatched, remark }: ColumnReport, format: Format): string {
+  const rows = matched.map(({ target, names }) => [target, names.join(", then ")]);
+  const read =
+    rows.length === 0
+      ? "No column was recognised; --map theirs=ours says which is which."
+      : table(["FIELD", "COLUMN"], rows);
+  const left = unmatched.length === 0 ? "" : `\nNot kept: ${unmatched.map(printable).join(", ")}.`;
+  const said = remark === null ? "" : `\n${printable(remark)}.`;
+  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${said}\n`;
+}
+
+/** Collects what deserves a word once the import is through. */
+export interface Notes {
+  readonly legacyLine: () => void;
+  readonly onOddity: (oddity: Oddity) => void;
+  readonly onReject: (row: Row, reason: string) => void;
+  lines(report: ColumnReport): string[];
+}
+
+const shownRejects = 5;
+
+export function createNotes(): Notes {
+  let legacyLines = 0;
+  const oddities: Record<Oddity, number> = { state: 0, email: 0 };
+  const rejects: string[] = [];
+  return {
+    legacyLine: () => void legacyLines++,
+    onOddity: (oddity) => void oddities[oddity]++,
+    onReject(row, reason) {
+      if (rejects.length < shownRejects) rejects.push(`Line ${row.line} was rejected: ${printable(reason)}.`);
+    },
+    lines: () => [
+      ...rejects,
+      ...warning(legacyLines, "lines are not UTF-8; they were read as Windows-1252"),
+      ...warning(oddities.state, "rows have a state that is none of the US; it was left out"),
+      ...warning(oddities.email, "rows have an e-mail address that is none; it was left out"),
+    ],
+  };
+}
+
+function warning(count: number, text: string): string[] {
+  return count === 0 ? [] : [`Warning: ${grouped(count)} ${text}.`];
+}
+
+interface Asked {
+  readonly rejects?: string;
+  readonly dryRun?: boolean;
+}
+
+/** The counts, each with what it means for whoever reads it. */
+export function summaryText(counts: Counts, { rejects, dryRun }: Asked): string {
+  const rejected =
+    rejects === undefined ? "--rejects FILE keeps them to be mended" : `mend ${rejects} and import it as it is`;
+  const meanings: [keyof Counts, string][] = [
+    ["read", "rows in the file"],
+    ["imported", "new leads, served from the next request on"],
+    ["duplicates", "were there already and were left as they are"],
+    ["replaced", "were there already and have the new content now"],
+    ["moved", "share their millisecond with another lead and lie up to the next free one later"],
+    ["late", "are older than the newest lead was: clients that poll have passed them; --stamp arrival would show them"],
+    ["suppressed", "belong to somebody who was erased, and stay out"],
+    ["rejected", `were not imported; ${rejected}`],
+  ];
+  const rows = meanings.flatMap(([name, meaning]) =>
+    counts[name] > 0 || name === "read" || name === "imported" ? [[name, grouped(counts[name]), meaning]] : [],
+  );
+  const width = Math.max(...rows.map(([, count]) => count?.length ?? 0));
+  const text = rows
+    .map(([name, count, meaning]) => `${name?.padEnd(11)}${count?.padStart(width)}  ${meaning}`)
+    .join("\n");
+  return dryRun === true ? `Nothing was changed. An import would give:\n${text}` : text;
+}

@@ -1,0 +1,63 @@
+/** bun admin lead export: all leads of an account, oldest first, in a form that imports back as it is. */
+import { Command, Option } from "commander";
+import { stringify } from "csv-stringify/sync";
+import { type Lead, leadFields } from "../contract/lead.ts";
+import { accountOf, type Surroundings } from "./command.ts";
+
+interface Options {
+  readonly format: "ndjson" | "csv";
+  readonly spreadsheetSafe?: boolean;
+}
+
+export function exportCommand(around: Surroundings): Command {
+  return new Command("export")
+    .description("write all leads of an account to standard output, oldest first")
+    .argument("<ACCOUNT>", "id or exact name")
+    .addOption(
+      new Option("--format <FORMAT>", "one lead a line as served, or a table")
+        .choices(["ndjson", "csv"])
+        .default("ndjson"),
+    )
+    .option("--spreadsheet-safe", "with csv: put a ' before what a spreadsheet would run as a formula")
+    .action(async (idOrName: string, options: Options) => {
+      const { number } = accountOf(around.store(), idOrName);
+      await writeOut(texts(around.store().leads.export(number), options));
+    });
+}
+
+function* texts(groups: Iterable<readonly string[]>, { format, spreadsheetSafe }: Options): Generator<string> {
+  if (format === "csv") yield writeCsv([leadFields]);
+  for (const documents of groups) {
+    if (format === "ndjson") yield `${documents.join("\n")}\n`;
+    else yield writeCsv(documents.map((document) => cellsOf(document, spreadsheetSafe === true)));
+  }
+}
+
+function cellsOf(document: string, safe: boolean): string[] {
+  const lead: Lead = JSON.parse(document);
+  return leadFields.map((field) => {
+    const value = lead[field] ?? "";
+    return safe && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  });
+}
+
+function writeCsv(rows: readonly (readonly string[])[]): string {
+  return stringify(
+    rows.map((row) => [...row]),
+    { quoted_match: /[\r\n]/ },
+  );
+}
+
+/** Writes no faster than the reader reads; a reader that has had enough, such as head, ends it without a complaint. */
+async function writeOut(texts: Iterable<string>): Promise<void> {
+  const sink = Bun.stdout.writer();
+  try {
+    for (const text of texts) {
+      sink.write(text);
+      await sink.flush();
+    }
+    await sink.end();
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EPIPE")) throw cause;
+  }
+}

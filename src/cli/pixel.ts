@@ -1,0 +1,77 @@
+/** bun admin pixel: the pixels of an account (§2.3). */
+import { Command } from "commander";
+import { randomText } from "../contract/key.ts";
+import type { Pixel } from "../contract/pixel.ts";
+import { Refusal } from "../refusal.ts";
+import type { Account } from "../store.ts";
+import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { table } from "./output.ts";
+
+export function pixelCommand(around: Surroundings): Command {
+  const pixel = new Command("pixel").description("the pixels of an account");
+  pixel.addCommand(createCommand(around));
+  pixel.addCommand(
+    jsonCommand("list")
+      .description("list the pixels of an account")
+      .argument("<ACCOUNT>", "id or exact name")
+      .action((idOrName: string, options) => {
+        const account = accountOf(around.store(), idOrName);
+        const all = around
+          .store()
+          .pixels.list(account.number)
+          .map((pixel) => view(account, pixel));
+        outputOf(options).result(
+          all,
+          table(
+            ["ID", "STATUS"],
+            all.map(({ id, status }) => [id, status]),
+          ),
+        );
+      }),
+  );
+  pixel.addCommand(
+    jsonCommand("set-status")
+      .description("change what the API says of a pixel")
+      .argument("<ACCOUNT>", "id or exact name")
+      .argument("<ID>", "id of the pixel")
+      .argument("<STATUS>", "such as active or paused")
+      .action((idOrName: string, id: string, text: string, options) => {
+        const account = accountOf(around.store(), idOrName);
+        const status = checkText("STATUS", text);
+        if (!around.store().pixels.setStatus(account.number, { id, status })) throw noSuchPixel(account, id);
+        outputOf(options).result(view(account, { id, status }), `The status of pixel ${id} is ${status}.`);
+      }),
+  );
+  return pixel;
+}
+
+function createCommand(around: Surroundings): Command {
+  return jsonCommand("create")
+    .description("make a pixel, and print its id")
+    .argument("<ACCOUNT>", "id or exact name")
+    .option("--id <ID>", "the id that the vendor gave it; without one it gets one")
+    .option("--status <STATUS>", "what the API says of it", "active")
+    .action((idOrName: string, options: { id?: string; status: string; json?: boolean }) => {
+      const account = accountOf(around.store(), idOrName);
+      const id = options.id === undefined ? `px_${randomText(12)}` : checkText("--id", options.id);
+      const pixel = { id, status: checkText("--status", options.status) };
+      if (!around.store().pixels.create(account.number, pixel, around.now())) {
+        throw new Refusal(
+          `The account has a pixel with the id ${JSON.stringify(id)}.`,
+          "bun admin pixel list shows it.",
+        );
+      }
+      outputOf(options).result(view(account, pixel), id);
+    });
+}
+
+function noSuchPixel(account: Account, id: string): Refusal {
+  return new Refusal(
+    `${account.name} has no pixel with the id ${JSON.stringify(id)}.`,
+    `bun admin pixel list ${account.id} shows them.`,
+  );
+}
+
+function view(account: Account, { id, status }: Pixel) {
+  return { id, account: account.id, status };
+}

@@ -1,0 +1,39 @@
+/** bun admin: one command per noun and verb. */
+import { Command } from "commander";
+import { version } from "../../package.json";
+import { accountCommand } from "./account.ts";
+import type { Surroundings } from "./command.ts";
+import { demoCommand } from "./demo.ts";
+import { keyCommand } from "./key.ts";
+import { leadCommand } from "./lead.ts";
+import { pixelCommand } from "./pixel.ts";
+
+/** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
+export function createProgram(around: Surroundings): Command {
+  const program = new Command("bun admin")
+    .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
+    .version(version)
+    .addCommand(accountCommand(around))
+    .addCommand(pixelCommand(around))
+    .addCommand(keyCommand(around))
+    .addCommand(leadCommand(around))
+    .addCommand(demoCommand(around))
+    .addHelpText(
+      "after",
+      `
+First steps:
+  bun admin account create acme
+  bun admin lead import acme export.csv --create-pixels
+  bun admin key create acme --label "my client"
+
+The file is DATABASE_PATH, ${around.databasePath}; the server may be running.`,
+    );
+  throwInsteadOfEnding(program);
+  return program;
+}
+
+function throwInsteadOfEnding(command: Command): void {
+  // What went wrong is printed by the caller, in one line.
+  command.exitOverride().configureOutput({ outputError: () => undefined });
+  for (const child of command.commands) throwInsteadOfEnding(child);
+}

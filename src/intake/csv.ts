@@ -1,0 +1,175 @@
+/** CSV by csv-parse, with one thing added: a damaged record costs its line, and reading goes on at the next. */
+import { type CsvError, Parser } from "csv-parse";
+import { parse } from "csv-parse/sync";
+import type { Columns } from "./columns.ts";
+import { largestRecord, type Row } from "./rows.ts";
+
+const options = {
+  bom: false,
+  record_delimiter: ["\r\n", "\n", "\r"],
+  relax_column_count: true,
+  skip_empty_lines: true,
+};
+
+/** The parser looks this far ahead before it takes a record for ended; empty lines at the end satisfy it. */
+const lookAhead = Buffer.from("\n".repeat(8));
+
+/** Reads UTF-8 in whole lines; the first record is the header. */
+export async function* readCsv(
+  chunks: AsyncIterable<Buffer>,
+  columns: Columns,
+  delimiter: string,
+): AsyncGenerator<Row[]> {
+  const records = createRecordReader(delimiter);
+  let width: number | null = null;
+  function* rowsOf(found: readonly RawRecord[]): Generator<Row> {
+    for (const record of found) {
+      if (width === null && record.cells !== null) width = readHeader(record.cells, columns);
+      else yield toRow(record, width ?? 0, delimiter);
+    }
+  }
+  for await (const chunk of chunks) yield [...rowsOf(records.read(chunk))];
+  yield [...rowsOf(records.end())];
+}
+
+function readHeader(names: readonly string[], columns: Columns): number {
+  for (const [position, text] of names.entries()) {
+    const name = text.trim() === "" ? `(column ${position + 1})` : text.trim();
+    // The same name twice is two columns, which hold the same field.
+    const unique = columns.names.includes(name) ? `${name} (${position + 1})` : name;
+    columns.indexOf(unique, [name]);
+  }
+  return names.length;
+}
+
+function toRow({ line, cells, text, fault }: RawRecord, width: number, delimiter: string): Row {
+  if (cells === null) {
+    // The whole line stands behind the last column, where it cannot be taken for values.
+    return { line, cells: [], fault, source: [...Array<string>(width).fill(""), text] };
+  }
+  if (cells.length === width) return { line, cells, fault: null, source: cells };
+  const padded = [...cells, ...Array<string>(Math.max(0, width - cells.length)).fill("")];
+  const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
+  const hint = cells.length > width ? `; is a value with ${named} in it not quoted?` : "";
+  return { line, cells: [], fault: `it has ${cells.length} cells and the header ${width}${hint}`, source: padded };
+}
+
+interface RawRecord {
+  readonly line: number;
+  /** Null for a record that is damaged. */
+  readonly cells: readonly string[] | null;
+  /** The text of a damaged record. */
+  readonly text: string;
+  readonly fault: string | null;
+}
+
+/** Parses chunks synchronously; after a damaged record it begins anew behind the first line of it. */
+function createRecordReader(delimiter: string) {
+  let parser: Parser;
+  /** What was given to this parser and belongs to no finished record yet. */
+  let held: Buffer = Buffer.alloc(0);
+  /** Where `held` begins in all that this parser was given. */
+  let heldFrom = 0;
+  let line = 1;
+  let found: RawRecord[] = [];
+  restart();
+
+  function restart(): void {
+    heldFrom = 0;
+    parser = new Parser({
+      ...options,
+      delimiter,
+      max_record_size: largestRecord,
+      on_record(cells: string[]) {
+        take(cells, parser.info.bytes - heldFrom);
+        return null;
+      },
+    });
+    // The error is read from the parser at once; its event comes too late to be of use.
+    parser.on("error", () => undefined);
+  }
+
+  function take(cells: string[], length: number): void {
+    const text = held.subarray(0, length);
+    const before = leadingNewlines(text);
+    found.push({ line: line + before, cells, text: "", fault: null });
+    line += countNewlines(text);
+    held = held.subarray(length);
+    heldFrom += length;
+  }
+
+  /** Gives up the first line of what is held, and reads on behind it. */
+  function giveUpLine(error: Error | null, end: boolean): void {
+    line += leadingNewlines(held);
+    held = held.subarray(leadingBytes(held));
+    const length = held.indexOf(10) + 1 || held.length;
+    const text = held.toString("utf8", 0, length).replace(/\r?\n$/, "");
+    if (text !== "") found.push({ line, ...rescue(text, delimiter, error) });
+    line += countNewlines(held.subarray(0, length));
+    const rest = held.subarray(length);
+    held = Buffer.alloc(0);
+    restart();
+    if (rest.length > 0) feed(rest);
+    if (end && held.length > 0) feed(lookAhead);
+  }
+
+  function feed(bytes: Buffer): void {
+    held = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
+    parser.write(bytes);
+  }
+
+  function drain(end: boolean): RawRecord[] {
+    while (parser.errored !== null || (end && hasText(held))) giveUpLine(parser.errored, end);
+    const records = found;
+    found = [];
+    return records;
+  }
+
+  return {
+    read(chunk: Buffer): RawRecord[] {
+      feed(chunk);
+      return drain(false);
+    },
+    end(): RawRecord[] {
+      feed(lookAhead);
+      return drain(true);
+    },
+  };
+}
+
+/** A line with a stray quote is still good when its cells, with the quote as a letter, are plain to see. */
+function rescue(text: string, delimiter: string, error: Error | null): Omit<RawRecord, "line"> {
+  try {
+    const records = parse(text, { ...options, delimiter, relax_quotes: true }) as string[][];
+    const cells = records.length === 1 ? records[0] : undefined;
+    if (cells !== undefined && error !== null && !isTooLarge(error)) return { cells, text: "", fault: null };
+  } catch {
+    // Then it is damaged for good.
+  }
+  const fault = error !== null && isTooLarge(error) ? "it is larger than 1 MiB" : "it has a quote that is not closed";
+  return { cells: null, text, fault };
+}
+
+function isTooLarge(error: Error): boolean {
+  return "code" in error && (error as CsvError).code === "CSV_MAX_RECORD_SIZE";
+}
+
+function leadingBytes(text: Buffer): number {
+  let at = 0;
+  while (text[at] === 10 || text[at] === 13) at++;
+  return at;
+}
+
+function leadingNewlines(text: Buffer): number {
+  return countNewlines(text.subarray(0, leadingBytes(text)));
+}
+
+function countNewlines(text: Buffer): number {
+  let count = 0;
+  for (let at = text.indexOf(10); at !== -1; at = text.indexOf(10, at + 1)) count++;
+  return count;
+}
+
+function hasText(text: Buffer): boolean {
+  return leadingBytes(text) < text.length;
+}

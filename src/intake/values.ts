@@ -1,0 +1,98 @@
+/** Values of a lead out of the cells of a file (decisions on what a lead is): trimmed, and otherwise kept as they came. */
+import { data as states } from "usps-states";
+
+/** What a file has in one place: a text, or the texts of a list. */
+export type Cell = string | readonly string[] | undefined;
+
+/** Texts with which files say that there is nothing. */
+const nothing = /^(?:|-|--|n\/a|null|\\n)$/i;
+
+/** The texts of a cell that are not empty, trimmed; a cell that holds a JSON array is a list. */
+export function textsOf(cell: Cell): readonly string[] {
+  if (cell === undefined || cell === "") return [];
+  const texts = typeof cell === "string" ? [cell] : cell;
+  return texts.flatMap(unwrap).filter((text) => !nothing.test(text));
+}
+
+/** The first text of a cell that is not empty. */
+export function firstText(cell: Cell): string | null {
+  return textsOf(cell)[0] ?? null;
+}
+
+function unwrap(text: string): readonly string[] {
+  const trimmed = text.toWellFormed().trim();
+  if (!trimmed.startsWith("[") || !trimmed.endsWith("]")) return [trimmed];
+  try {
+    const list: unknown = JSON.parse(trimmed);
+    return Array.isArray(list) ? list.flatMap((item) => textsOf(itemText(item))) : [trimmed];
+  } catch {
+    return [trimmed];
+  }
+}
+
+/** Of an object in a list the value that the list is about. */
+function itemText(item: unknown): string | undefined {
+  if (typeof item === "string" || typeof item === "number" || typeof item === "boolean") return String(item);
+  if (typeof item !== "object" || item === null) return undefined;
+  const entries = Object.entries(item);
+  const main = entries.find(([name]) => /^(?:url|page|page_?url|value|email|number|address|href)$/i.test(name));
+  return typeof main?.[1] === "string" || typeof main?.[1] === "number" ? String(main[1]) : undefined;
+}
+
+/** Several e-mail addresses in one text: the first valid one; null when there is none. */
+export function firstEmail(texts: readonly string[]): string | null {
+  for (const text of texts) {
+    if (isEmail(text)) return text;
+    for (const part of text.split(/[,;|\s]+/)) {
+      const bare = part.replace(/^[<("']+|[>)"']+$/g, "");
+      if (isEmail(bare)) return bare;
+    }
+  }
+  return null;
+}
+
+/** A single @ between two texts. */
+function isEmail(text: string): boolean {
+  return /^[^\s@,;|<>]+@[^\s@,;|<>]+$/.test(text);
+}
+
+/** The digits of the first number in a text; an extension is dropped. Null when there is no number. */
+export function firstPhone(texts: readonly string[]): string | null {
+  for (const part of texts.flatMap((text) => text.split(/[,;|\n]|\s\/\s|\s(?=\+)/))) {
+    // A spreadsheet has rounded such a number away, and a data frame has put a decimal behind it.
+    if (/^\s*\d(?:\.\d+)?e\+?\d+\s*$/i.test(part)) continue;
+    const number = part.replace(/\.0\s*$/, "").replace(/(?:ext|extension|x|#|poste|durchwahl)\.?\s*\d+\s*$/i, "");
+    const digits = number.replaceAll(/\D/g, "");
+    if (digits !== "") return digits;
+  }
+  return null;
+}
+
+const codes = new Map<string, string>();
+for (const { name, abbr } of states) {
+  codes.set(stateKey(name), abbr);
+  codes.set(stateKey(abbr), abbr);
+}
+// What the list writes otherwise than people do.
+const furtherNames = {
+  AA: "Armed Forces Americas, Armed Forces the Americas",
+  AE: "Armed Forces Europe, Armed Forces Africa, Armed Forces Canada, Armed Forces Middle East, Armed Forces the Middle East",
+  DC: "Washington DC, Washington D.C., DC Washington",
+  MP: "Commonwealth of the Northern Mariana Islands, CNMI",
+  VI: "US Virgin Islands, U.S. Virgin Islands, United States Virgin Islands, Virgin Islands of the United States",
+};
+for (const [code, names] of Object.entries(furtherNames)) {
+  for (const name of names.split(", ")) codes.set(stateKey(name), code);
+}
+
+/** The two letters of a US state, of DC, a territory or the military mail; null for anything else. */
+export function stateCode(text: string): string | null {
+  return codes.get(stateKey(text)) ?? codes.get(stateKey(text).replace(/^us(?=..$)/, "")) ?? null;
+}
+
+function stateKey(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/^(?:state|commonwealth) of /, "")
+    .replaceAll(/[^a-z]/g, "");
+}
