@@ -28,7 +28,7 @@ CREATE UNIQUE INDEX `keys_digest_unique` ON `keys` (`digest`);
 --> statement-breakpoint
 CREATE INDEX `keys_by_account` ON `keys` (`account`);
 --> statement-breakpoint
-CREATE TABLE `leads` (
+CREATE TABLE `stored_leads` (
 	`account` integer NOT NULL,
 	`identified_at` integer NOT NULL,
 	`uuid` blob NOT NULL,
@@ -37,46 +37,28 @@ CREATE TABLE `leads` (
 	`city_key` text,
 	`has_email` integer NOT NULL,
 	`doc` text NOT NULL,
-	`id` text GENERATED ALWAYS AS (json_extract("doc", '$.id')) VIRTUAL,
-	`pixel_id` text GENERATED ALWAYS AS (json_extract("doc", '$.pixel_id')) VIRTUAL,
-	`name` text GENERATED ALWAYS AS (json_extract("doc", '$.name')) VIRTUAL,
-	`email` text GENERATED ALWAYS AS (json_extract("doc", '$.email')) VIRTUAL,
-	`verified_email` text GENERATED ALWAYS AS (json_extract("doc", '$.verified_email')) VIRTUAL,
-	`phone` text GENERATED ALWAYS AS (json_extract("doc", '$.phone')) VIRTUAL,
-	`company` text GENERATED ALWAYS AS (json_extract("doc", '$.company')) VIRTUAL,
-	`city` text GENERATED ALWAYS AS (json_extract("doc", '$.city')) VIRTUAL,
-	`gender` text GENERATED ALWAYS AS (json_extract("doc", '$.gender')) VIRTUAL,
-	`age_range` text GENERATED ALWAYS AS (json_extract("doc", '$.age_range')) VIRTUAL,
-	`income_range` text GENERATED ALWAYS AS (json_extract("doc", '$.income_range')) VIRTUAL,
-	`net_worth` text GENERATED ALWAYS AS (json_extract("doc", '$.net_worth')) VIRTUAL,
-	`marital_status` text GENERATED ALWAYS AS (json_extract("doc", '$.marital_status')) VIRTUAL,
-	`homeowner` text GENERATED ALWAYS AS (json_extract("doc", '$.homeowner')) VIRTUAL,
-	`children` text GENERATED ALWAYS AS (json_extract("doc", '$.children')) VIRTUAL,
-	`page_url` text GENERATED ALWAYS AS (json_extract("doc", '$.page_url')) VIRTUAL,
-	`referrer` text GENERATED ALWAYS AS (json_extract("doc", '$.referrer')) VIRTUAL,
-	`traffic_source` text GENERATED ALWAYS AS (json_extract("doc", '$.traffic_source')) VIRTUAL,
 	PRIMARY KEY(`account`, `identified_at`),
 	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`pixel`) REFERENCES `pixels`(`number`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `leads_by_uuid` ON `leads` (`account`,`uuid`);
+CREATE UNIQUE INDEX `leads_by_uuid` ON `stored_leads` (`account`,`uuid`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_email` ON `leads` (`account`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_email` ON `stored_leads` (`account`,`has_email`,`identified_at`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_pixel` ON `leads` (`account`,`pixel`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_pixel` ON `stored_leads` (`account`,`pixel`,`has_email`,`identified_at`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_state` ON `leads` (`account`,`state`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_state` ON `stored_leads` (`account`,`state`,`has_email`,`identified_at`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_city` ON `leads` (`account`,`city_key`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_city` ON `stored_leads` (`account`,`city_key`,`has_email`,`identified_at`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_pixel_state` ON `leads` (`account`,`pixel`,`state`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_pixel_state` ON `stored_leads` (`account`,`pixel`,`state`,`has_email`,`identified_at`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_pixel_city` ON `leads` (`account`,`pixel`,`city_key`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_pixel_city` ON `stored_leads` (`account`,`pixel`,`city_key`,`has_email`,`identified_at`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_state_city` ON `leads` (`account`,`state`,`city_key`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_state_city` ON `stored_leads` (`account`,`state`,`city_key`,`has_email`,`identified_at`);
 --> statement-breakpoint
-CREATE INDEX `leads_by_pixel_state_city` ON `leads` (`account`,`pixel`,`state`,`city_key`,`has_email`,`identified_at`);
+CREATE INDEX `leads_by_pixel_state_city` ON `stored_leads` (`account`,`pixel`,`state`,`city_key`,`has_email`,`identified_at`);
 --> statement-breakpoint
 CREATE TABLE `pixels` (
 	`number` integer PRIMARY KEY NOT NULL,
@@ -96,3 +78,5 @@ CREATE TABLE `usage` (
 	PRIMARY KEY(`key`, `day`),
 	FOREIGN KEY (`key`) REFERENCES `keys`(`number`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE VIEW `leads` AS SELECT account, identified_at AS identified_ms, doc ->> '$.id' AS id, doc ->> '$.identified_at' AS identified_at, doc ->> '$.pixel_id' AS pixel_id, doc ->> '$.name' AS name, doc ->> '$.email' AS email, doc ->> '$.verified_email' AS verified_email, doc ->> '$.phone' AS phone, doc ->> '$.company' AS company, doc ->> '$.city' AS city, state, doc ->> '$.gender' AS gender, doc ->> '$.age_range' AS age_range, doc ->> '$.income_range' AS income_range, doc ->> '$.net_worth' AS net_worth, doc ->> '$.marital_status' AS marital_status, doc ->> '$.homeowner' AS homeowner, doc ->> '$.children' AS children, doc ->> '$.page_url' AS page_url, doc ->> '$.referrer' AS referrer, doc ->> '$.traffic_source' AS traffic_source FROM stored_leads;

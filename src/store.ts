@@ -133,6 +133,8 @@ export interface KeyBook {
 }
 
 export interface LeadBook extends LeadReader {
+  /** The same in a thread of its own, for imports of any size. */
+  beginImportAside(account: AccountNumber, options: ImportOptions): LeadImportAside;
   beginImport(account: AccountNumber, options: ImportOptions): LeadImport;
   /** The stored documents, oldest first, in groups. */
   export(account: AccountNumber): Iterable<readonly string[]>;
@@ -170,4 +172,10 @@ export interface LeadImport {
    * given when the time of a transaction is up. What it returns is durable.
    */
   write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
+}
+
+export interface LeadImportAside {
+  /** Writes all leads in short transactions; the outcomes, in order, are those of what is durable. */
+  write(leads: readonly NewLead[], nowMs: number): Promise<ImportOutcome[]>;
+  close(): void;
 }

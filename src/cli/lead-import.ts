@@ -82,7 +82,7 @@ async function runCommand(around: Surroundings, idOrName: string, file: string, 
   const rejects = rows === null ? null : (makeRejects?.(rows.format, () => columns.names) ?? null);
   const progress = createProgress(source, output);
   if (rows !== null) {
-    const target = store.leads.beginImport(account.number, {
+    const target = store.leads.beginImportAside(account.number, {
       onDuplicate: options.onDuplicate,
       createPixels: options.createPixels === true,
       rehearsal: options.dryRun === true,
@@ -95,6 +95,7 @@ async function runCommand(around: Surroundings, idOrName: string, file: string, 
         counts,
       );
     } finally {
+      target.close();
       progress.stop();
       rejects?.close();
     }

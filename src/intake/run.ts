@@ -1,7 +1,7 @@
 /** One import from beginning to end: rows are read, written in short transactions, and counted. */
-import type { ImportOutcome, LeadImport, NewLead } from "../store.ts";
+import type { ImportOutcome, LeadImportAside } from "../store.ts";
 import type { Columns } from "./columns.ts";
-import { type LeadRules, type Oddity, readLead } from "./lead.ts";
+import { type LeadRules, type Oddity, type ReadLead, readLead } from "./lead.ts";
 import type { Rejects } from "./rejects.ts";
 import type { Row } from "./rows.ts";
 
@@ -23,7 +23,7 @@ export interface Run {
   readonly groups: AsyncIterable<readonly Row[]>;
   readonly columns: Columns;
   readonly rules: LeadRules;
-  readonly target: LeadImport;
+  readonly target: Pick<LeadImportAside, "write">;
   readonly rejects: Rejects | null;
   readonly now: () => number;
   /** Hears of every row that is rejected. */
@@ -33,7 +33,7 @@ export interface Run {
   readonly onProgress: (counts: Readonly<Counts>) => void;
 }
 
-/** Rows for one transaction; the store ends it sooner when its time is up. */
+/** Enough rows to be worth a transaction, few enough to be held. */
 const rowsAtOnce = 1000;
 
 export function emptyCounts(): Counts {
@@ -42,54 +42,52 @@ export function emptyCounts(): Counts {
 
 /** Runs the import and counts into `counts`, which are true of the file at every moment, should it be cut short. */
 export async function runImport(run: Run, counts: Counts): Promise<void> {
-  let waiting: Row[] = [];
-  for await (const group of run.groups) {
-    waiting.push(...group);
-    if (waiting.length < rowsAtOnce) continue;
-    for (let start = 0; start < waiting.length; start += rowsAtOnce) {
-      await importRows(run, waiting.slice(start, start + rowsAtOnce), counts);
-    }
-    waiting = [];
+  let writing: Promise<void> = Promise.resolve();
+  for await (const rows of inPortions(run.groups)) {
+    const nowMs = run.now();
+    // While the leads before these are written, these are made ready.
+    const readings = rows.map((row) => ({ row, reading: readLead(row, run.columns, run.rules, nowMs) }));
+    await writing;
+    writing = write(run, readings, nowMs, counts);
+    // A failure is thrown at the next await; until then nobody has to hear of it.
+    writing.catch(() => undefined);
   }
-  await importRows(run, waiting, counts);
+  await writing;
 }
 
-async function importRows(run: Run, rows: readonly Row[], counts: Counts): Promise<void> {
-  const nowMs = run.now();
-  const accepted: { row: Row; lead: NewLead; clamped: boolean }[] = [];
-  for (const row of rows) {
-    const reading = readLead(row, run.columns, run.rules, nowMs);
+async function* inPortions(groups: Run["groups"]): AsyncGenerator<readonly Row[]> {
+  let waiting: Row[] = [];
+  for await (const group of groups) {
+    waiting.push(...group);
+    if (waiting.length < rowsAtOnce) continue;
+    yield waiting;
+    waiting = [];
+  }
+  if (waiting.length > 0) yield waiting;
+}
+
+interface Read {
+  readonly row: Row;
+  readonly reading: ReadLead;
+}
+
+async function write(run: Run, readings: readonly Read[], nowMs: number, counts: Counts): Promise<void> {
+  const leads = readings.flatMap(({ reading }) => ("lead" in reading ? [reading.lead] : []));
+  const outcomes = (await run.target.write(leads, nowMs))[Symbol.iterator]();
+  for (const { row, reading } of readings) {
     if ("fault" in reading) {
       reject(run, row, reading.fault, counts);
       continue;
     }
     for (const oddity of reading.oddities) run.onOddity(oddity);
-    accepted.push({ row, ...reading });
+    const outcome = outcomes.next().value;
+    if (outcome === undefined) throw new Error("the store has lost a lead on its way");
+    tally(run, row, reading.clamped, outcome, counts);
   }
-  for (let done = 0; done < accepted.length; ) {
-    const rest = accepted.slice(done);
-    const outcomes = run.target.write(
-      rest.map(({ lead }) => lead),
-      nowMs,
-    );
-    for (const [position, outcome] of outcomes.entries()) {
-      const written = rest[position];
-      if (written === undefined) throw new Error("the store has an outcome for a lead that it was not given");
-      tally(run, written, outcome, counts);
-    }
-    done += outcomes.length;
-    run.onProgress(counts);
-    // Between two transactions whoever waits for the file gets it, and signals are heard.
-    await Bun.sleep(0);
-  }
+  run.onProgress(counts);
 }
 
-function tally(
-  run: Run,
-  { row, clamped }: { row: Row; clamped: boolean },
-  outcome: ImportOutcome,
-  counts: Counts,
-): void {
+function tally(run: Run, row: Row, clamped: boolean, outcome: ImportOutcome, counts: Counts): void {
   switch (outcome.kind) {
     case "rejected":
       reject(run, row, outcome.reason, counts);

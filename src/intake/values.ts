@@ -16,17 +16,27 @@ export function textsOf(cell: Cell): readonly string[] {
 
 /** The first text of a cell that is not empty. */
 export function firstText(cell: Cell): string | null {
+  // Most cells are one plain text, and there are many of them.
+  if (typeof cell === "string" && !cell.includes("[")) {
+    const text = trimmed(cell);
+    return nothing.test(text) ? null : text;
+  }
   return textsOf(cell)[0] ?? null;
 }
 
-function unwrap(text: string): readonly string[] {
-  const trimmed = text.toWellFormed().trim();
-  if (!trimmed.startsWith("[") || !trimmed.endsWith("]")) return [trimmed];
+/** Half of a surrogate pair is no text that could be stored. */
+function trimmed(text: string): string {
+  return text.toWellFormed().trim();
+}
+
+function unwrap(cell: string): readonly string[] {
+  const text = trimmed(cell);
+  if (!text.startsWith("[") || !text.endsWith("]")) return [text];
   try {
-    const list: unknown = JSON.parse(trimmed);
-    return Array.isArray(list) ? list.flatMap((item) => textsOf(itemText(item))) : [trimmed];
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.flatMap((item) => textsOf(itemText(item))) : [text];
   } catch {
-    return [trimmed];
+    return [text];
   }
 }
 

@@ -12,9 +12,6 @@ const transactionMs = 40;
 /** How many tied moments are remembered; forgetting them costs time, not correctness. */
 const rememberedTies = 100_000;
 
-const duplicate: ImportOutcome = { kind: "duplicate" };
-const replaced: ImportOutcome = { kind: "replaced" };
-
 export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
   if (options.rehearsal) shadowTables(database, account);
   const statements = prepareImport(database, account);
@@ -40,13 +37,14 @@ export function beginImport(database: Connection, account: AccountNumber, option
     return at;
   }
 
-  /** Stores a lead at the first free millisecond from a moment on, and says which that was. */
-  function place(lead: NewLead, pixel: number, ms: number): number {
-    const uuid = bytesOf(lead.id);
+  /**
+   * Stores a lead at the first free millisecond from a moment on, and says which that was; null when its id is there.
+   * It tries before it looks, because most leads are new.
+   */
+  function place(lead: NewLead, uuid: Buffer, pixel: number, ms: number): number | null {
     let at = follow(ms);
-    for (;;) {
-      const doc = options.rehearsal ? "" : writeDocument(lead.id, writeMoment(at), lead.tail);
-      if (statements.insert({ ...lead, uuid, pixel, at, doc })) break;
+    while (!statements.insert({ ...lead, uuid, pixel, at, doc: documentAt(lead, at) })) {
+      if (statements.momentOf(uuid) !== null) return null;
       const free = statements.firstFree(at);
       freeAfter.set(at, free);
       at = follow(free);
@@ -58,22 +56,28 @@ export function beginImport(database: Connection, account: AccountNumber, option
     return at;
   }
 
-  function replace(lead: NewLead, pixel: number, at: number): ImportOutcome {
-    const doc = options.rehearsal ? "" : writeDocument(lead.id, writeMoment(at), lead.tail);
-    statements.replace({ ...lead, pixel, at, doc });
-    return replaced;
+  function documentAt(lead: NewLead, ms: number): string {
+    return options.rehearsal ? "" : writeDocument(lead.id, writeMoment(ms), lead.tail);
+  }
+
+  function replace(lead: NewLead, uuid: Buffer, pixel: number): ImportOutcome {
+    const at = statements.momentOf(uuid);
+    if (at === null) throw new Error("a lead that was just there is gone");
+    statements.replace({ ...lead, pixel, at, doc: documentAt(lead, at) });
+    return { kind: "replaced" };
   }
 
   function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
-    const existing = statements.momentOf(bytesOf(lead.id));
-    if (existing !== null && options.onDuplicate === "skip") return duplicate;
+    const uuid = bytesOf(lead.id);
     const pixel = pixelNumber(lead.pixelId, nowMs);
     if (pixel === null) {
+      // A lead that is there already needs no pixel to be left alone.
+      if (options.onDuplicate === "skip" && statements.momentOf(uuid) !== null) return { kind: "duplicate" };
       return { kind: "rejected", reason: `the account has no pixel ${lead.pixelId} (--create-pixels makes it)` };
     }
-    if (existing !== null) return replace(lead, pixel, existing);
     const wanted = lead.identifiedMs ?? Math.max(nowMs, newest + 1);
-    const at = place(lead, pixel, wanted);
+    const at = place(lead, uuid, pixel, wanted);
+    if (at === null) return options.onDuplicate === "skip" ? { kind: "duplicate" } : replace(lead, uuid, pixel);
     newest = Math.max(newest, at);
     return { kind: "imported", moved: lead.identifiedMs !== null && at !== wanted, late: at < newestAtBegin };
   }
@@ -107,14 +111,14 @@ function bytesOf(id: string): Buffer {
  */
 function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`
-    CREATE TEMP TABLE leads (
+    CREATE TEMP TABLE stored_leads (
       account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER, state TEXT, city_key TEXT, has_email INTEGER,
       doc TEXT, PRIMARY KEY (account, identified_at)
     ) WITHOUT ROWID`);
-  database.run(sql`CREATE UNIQUE INDEX temp.rehearsed_by_uuid ON leads (account, uuid)`);
+  database.run(sql`CREATE UNIQUE INDEX temp.rehearsed_by_uuid ON stored_leads (account, uuid)`);
   database.run(sql`
-    INSERT INTO temp.leads (account, identified_at, uuid)
-    SELECT account, identified_at, uuid FROM main.leads WHERE account = ${account}`);
+    INSERT INTO temp.stored_leads (account, identified_at, uuid)
+    SELECT account, identified_at, uuid FROM main.stored_leads WHERE account = ${account}`);
   database.run(sql`
     CREATE TEMP TABLE pixels (
       number INTEGER PRIMARY KEY, account INTEGER, id TEXT, status TEXT, created_at INTEGER, UNIQUE (account, id)

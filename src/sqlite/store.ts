@@ -4,6 +4,7 @@ import { type AdminStore, type ServedStore, StoreFailure } from "../store.ts";
 import { openAccounts } from "./accounts.ts";
 import { watchFile } from "./file.ts";
 import { beginImport } from "./import.ts";
+import { beginImportAside } from "./import-aside.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
 import { openDatabase } from "./open.ts";
@@ -59,6 +60,7 @@ export function openAdminStore(path: string): AdminStore {
     leads: {
       ...openLeads(database),
       beginImport: (account, options) => beginImport(database, account, options),
+      beginImportAside: (account, options) => beginImportAside({ path, account, options }),
       export: (account) => exportDocuments(database, account),
     },
     close: () => database.$client.close(),

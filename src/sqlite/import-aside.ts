@@ -1,0 +1,37 @@
+/** An import in a thread of its own: while one group of leads is written, the next one is read and made ready. */
+import type { AccountNumber, ImportOptions, ImportOutcome, LeadImportAside, NewLead } from "../store.ts";
+
+export interface Begin {
+  readonly path: string;
+  readonly account: AccountNumber;
+  readonly options: ImportOptions;
+}
+
+/** One text instead of many objects: that is what threads hand over fastest. */
+export interface Group {
+  readonly leads: string;
+  readonly nowMs: number;
+}
+
+export type Reply = { readonly outcomes: ImportOutcome[] } | { readonly failure: string };
+
+export function beginImportAside(begin: Begin): LeadImportAside {
+  const worker = new Worker(new URL("./import-worker.ts", import.meta.url));
+  const waiting: PromiseWithResolvers<ImportOutcome[]>[] = [];
+  worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+    const asked = waiting.shift();
+    if ("outcomes" in data) asked?.resolve(data.outcomes);
+    else asked?.reject(new Error(data.failure));
+  };
+  worker.onerror = ({ message }) => waiting.shift()?.reject(new Error(message));
+  worker.postMessage(begin);
+  return {
+    write(leads: readonly NewLead[], nowMs: number) {
+      const asked = Promise.withResolvers<ImportOutcome[]>();
+      waiting.push(asked);
+      worker.postMessage({ leads: JSON.stringify(leads), nowMs } satisfies Group);
+      return asked.promise;
+    },
+    close: () => worker.terminate(),
+  };
+}

@@ -1,0 +1,30 @@
+/** The thread of an import: it has a connection of its own, and writes what it is handed until it is ended. */
+
+import type { ImportOutcome, LeadImport, NewLead } from "../store.ts";
+import { beginImport } from "./import.ts";
+import type { Begin, Group, Reply } from "./import-aside.ts";
+import { openDatabase } from "./open.ts";
+
+declare const self: Worker;
+
+let target: LeadImport | null = null;
+
+self.onmessage = ({ data }: MessageEvent<Begin | Group>) => {
+  if ("path" in data) {
+    target = beginImport(openDatabase(data.path), data.account, data.options);
+    return;
+  }
+  self.postMessage(answer(data));
+};
+
+function answer({ leads, nowMs }: Group): Reply {
+  if (target === null) return { failure: "the import has not begun" };
+  try {
+    const all: NewLead[] = JSON.parse(leads);
+    const outcomes: ImportOutcome[] = [];
+    while (outcomes.length < all.length) outcomes.push(...target.write(all.slice(outcomes.length), nowMs));
+    return { outcomes };
+  } catch (cause) {
+    return { failure: cause instanceof Error ? cause.message : "unknown error" };
+  }
+}
