@@ -1,4 +1,5 @@
 /** What an import says of itself: before it starts which column is what, in the end what the counts mean. */
+import { leadFields } from "../contract/lead.ts";
 import type { ColumnReport } from "../intake/columns.ts";
 import type { Oddity } from "../intake/lead.ts";
 import type { Format, Row } from "../intake/rows.ts";
@@ -8,7 +9,7 @@ import { grouped } from "./progress.ts";
 
 /** Which column is read as which field, in order of preference, and which are not kept. */
 export function columnsText({ matched, unmatched, remark }: ColumnReport, format: Format): string {
-  const rows = matched.map(({ target, names }) => [target, names.join(", then ")]);
+  const rows = withWholeNames(matched).flatMap(({ field, names }) => columnRows(field, names));
   const read =
     rows.length === 0
       ? "No column was recognised; --map theirs=ours says which is which."
@@ -18,12 +19,36 @@ export function columnsText({ matched, unmatched, remark }: ColumnReport, format
   return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${said}\n`;
 }
 
+interface FieldColumns {
+  readonly field: string;
+  readonly names: readonly string[];
+}
+
+/** First and last names are told with the field that they make. */
+function withWholeNames(matched: ColumnReport["matched"]): FieldColumns[] {
+  const of = (target: string) => matched.find((entry) => entry.target === target)?.names ?? [];
+  const halves = [of("first_name"), of("last_name")]
+    .filter((names) => names.length > 0)
+    .map((names) => names.join(" or "));
+  const whole = [...of("name"), ...(halves.length === 0 ? [] : [halves.join(" + ")])];
+  return leadFields
+    .map((field) => ({ field, names: field === "name" ? whole : of(field) }))
+    .filter(({ names }) => names.length > 0);
+}
+
+/** One line where it fits a terminal, else one for each column. */
+function columnRows(field: string, names: readonly string[]): string[][] {
+  const inOne = names.join(", then ");
+  if (inOne.length <= 60) return [[field, inOne]];
+  return names.map((name, position) => [position === 0 ? field : "", position === 0 ? name : `then ${name}`]);
+}
+
 /** Collects what deserves a word once the import is through. */
 export interface Notes {
   readonly legacyLine: () => void;
   readonly onOddity: (oddity: Oddity) => void;
   readonly onReject: (row: Row, reason: string) => void;
-  lines(report: ColumnReport): string[];
+  lines(): string[];
 }
 
 const shownRejects = 5;

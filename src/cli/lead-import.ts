@@ -1,33 +1,17 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
-import { existsSync, realpathSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { type DetailField, detailFields } from "../contract/lead.ts";
-import { createColumns, readOrders } from "../intake/columns.ts";
+import { type Columns, createColumns, readOrders } from "../intake/columns.ts";
 import { toUtf8 } from "../intake/encoding.ts";
-import type { LeadRules } from "../intake/lead.ts";
 import { openRejects } from "../intake/rejects.ts";
-import { openRows } from "../intake/rows.ts";
-import { emptyCounts, runImport } from "../intake/run.ts";
+import { type Format, openRows } from "../intake/rows.ts";
+import { type Counts, emptyCounts, runImport } from "../intake/run.ts";
 import { openSource } from "../intake/source.ts";
-import { isZone } from "../intake/times.ts";
 import { Refusal } from "../refusal.ts";
-import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { columnsText, createNotes, summaryText } from "./import-report.ts";
+import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { checkPixel, checkRejects, type ImportRequest, readRules } from "./import-options.ts";
+import { columnsText, createNotes, type Notes, summaryText } from "./import-report.ts";
+import type { Output } from "./output.ts";
 import { createProgress } from "./progress.ts";
-
-interface Options {
-  readonly map?: string;
-  readonly pixel?: string;
-  readonly createPixels?: boolean;
-  readonly rejects?: string;
-  readonly identity?: string;
-  readonly onDuplicate: "skip" | "replace";
-  readonly stamp: "source" | "arrival";
-  readonly timezone: string;
-  readonly dayFirst?: boolean;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
 
 export function importCommand(around: Surroundings): Command {
   return jsonCommand("import")
@@ -62,47 +46,69 @@ Examples:
 
 Ends with 3 when it is done but has rejected rows.`,
     )
-    .action((idOrName: string, file: string, options: Options) => runCommand(around, idOrName, file, options));
+    .action((idOrName: string, file: string, request: ImportRequest) => runCommand(around, idOrName, file, request));
 }
 
-async function runCommand(around: Surroundings, idOrName: string, file: string, options: Options): Promise<void> {
-  const store = around.store();
-  const account = accountOf(store, idOrName);
-  const rules = readRules(account.id, options);
-  const columns = createColumns(options.map === undefined ? new Map() : readOrders(options.map));
-  const source = openSource(file, around.standardInput);
-  if (rules.pixelId !== null) checkPixel(around, account.number, rules.pixelId, options);
-  if (options.rejects !== undefined) checkRejects(options.rejects, file, around.databasePath);
-  const makeRejects = options.rejects === undefined ? null : openRejects(options.rejects);
-
-  const output = outputOf(options);
+async function runCommand(around: Surroundings, idOrName: string, file: string, request: ImportRequest): Promise<void> {
+  const output = outputOf(request);
   const notes = createNotes();
+  const counts = await importFile(around, idOrName, file, request, output, notes);
+  for (const line of notes.lines()) output.say(line);
+  output.result(counts, summaryText(counts, request));
+  if (counts.rejected > 0) around.endWith(3);
+}
+
+async function importFile(
+  around: Surroundings,
+  idOrName: string,
+  file: string,
+  request: ImportRequest,
+  output: Output,
+  notes: Notes,
+): Promise<Counts> {
+  const { leads } = around.store();
+  const account = accountOf(around.store(), idOrName);
+  const rules = readRules(account.id, request);
+  const orders = readOrders(request.map ?? null);
+  const columns = createColumns(orders);
+  const source = openSource(file, around.standardInput);
+  checkPixel(around, account, request);
+  checkRejects(around, file, request);
+  const rejectsOf = request.rejects === undefined ? null : openRejects(request.rejects);
   const counts = emptyCounts();
   const rows = await openRows(toUtf8(source.chunks, notes.legacyLine), columns);
-  const rejects = rows === null ? null : (makeRejects?.(rows.format, () => columns.names) ?? null);
+  if (rows === null) return counts;
+
+  const rejects = rejectsOf?.(rows.format, () => columns.names) ?? null;
   const progress = createProgress(source, output);
-  if (rows !== null) {
-    const target = store.leads.beginImportAside(account.number, {
-      onDuplicate: options.onDuplicate,
-      createPixels: options.createPixels === true,
-      rehearsal: options.dryRun === true,
-    });
-    const groups = announce(rows.groups, () => output.say(columnsText(columns.report(), rows.format)));
-    const { onReject, onOddity } = notes;
-    try {
-      await runImport(
-        { groups, columns, rules, target, rejects, now: around.now, onReject, onOddity, onProgress: progress.update },
-        counts,
-      );
-    } finally {
-      target.close();
-      progress.stop();
-      rejects?.close();
-    }
+  const target = leads.beginImportAside(account.number, {
+    onDuplicate: request.onDuplicate,
+    createPixels: request.createPixels === true,
+    rehearsal: request.dryRun === true,
+  });
+  const groups = announce(rows.groups, () => announceColumns(columns, rows.format, output));
+  const { onReject, onOddity } = notes;
+  try {
+    const run = { groups, columns, rules, target, rejects, now: around.now, onReject, onOddity };
+    await runImport({ ...run, onProgress: progress.update }, counts);
+  } finally {
+    target.close();
+    progress.stop();
+    rejects?.close();
   }
-  for (const line of notes.lines(columns.report())) output.say(line);
-  output.result(counts, summaryText(counts, options));
-  if (counts.rejected > 0) around.endWith(3);
+  return counts;
+}
+
+/** Says what is read as what; throws a Refusal when --map names a column that a table does not have. */
+function announceColumns(columns: Columns, format: Format, output: Output): void {
+  const [missing] = columns.missing();
+  if (missing !== undefined && format.kind === "csv") {
+    throw new Refusal(
+      `--map names a column ${JSON.stringify(missing)}, which the file does not have.`,
+      `Its columns are ${columns.names.join(", ")}.`,
+    );
+  }
+  output.say(columnsText(columns.report(), format));
 }
 
 /** Says something after the first group was read, when the columns are known and nothing is imported yet. */
@@ -112,53 +118,5 @@ async function* announce<Group>(groups: AsyncGenerator<Group>, say: () => void):
     if (!said) say();
     said = true;
     yield group;
-  }
-}
-
-function readRules(account: string, options: Options): LeadRules {
-  if (!isZone(options.timezone)) {
-    throw new Refusal(
-      `--timezone is ${JSON.stringify(options.timezone)}, which is no IANA zone.`,
-      "Write it as America/New_York or UTC.",
-      2,
-    );
-  }
-  return {
-    account,
-    pixelId: options.pixel === undefined ? null : checkText("--pixel", options.pixel),
-    identity: options.identity === undefined ? detailFields : readIdentity(options.identity),
-    stamp: options.stamp,
-    zone: options.timezone,
-    dayFirst: options.dayFirst === true,
-  };
-}
-
-function readIdentity(text: string): DetailField[] {
-  return text.split(",").map((part) => {
-    const field = detailFields.find((known) => known === part.trim());
-    if (field !== undefined) return field;
-    throw new Refusal(
-      `--identity has ${JSON.stringify(part)}.`,
-      `It takes fields out of ${detailFields.join(", ")}.`,
-      2,
-    );
-  });
-}
-
-function checkPixel(around: Surroundings, account: number, id: string, options: Options): void {
-  if (options.createPixels === true || around.store().pixels.has(account, id)) return;
-  throw new Refusal(
-    `The account has no pixel ${JSON.stringify(id)}.`,
-    "Add --create-pixels, or make it: bun admin pixel create.",
-  );
-}
-
-/** The rejects must not be written over the file that they come from, or over the database. */
-function checkRejects(rejects: string, file: string, database: string): void {
-  if (!existsSync(rejects)) return;
-  for (const precious of [file, database]) {
-    if (existsSync(precious) && realpathSync(precious) === realpathSync(rejects)) {
-      throw new Refusal(`--rejects would write over ${precious}.`, "Name another file.", 2);
-    }
   }
 }

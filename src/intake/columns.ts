@@ -1,10 +1,11 @@
 /** Which column of a file is which field of a lead: by its name, by the path to it, or by the order of its owner. */
 import { type LeadField, leadFields } from "../contract/lead.ts";
 import { Refusal } from "../refusal.ts";
+import { meaningOfNested } from "./paths.ts";
 import { type Meaning, meaningOf, squash, type Target } from "./vocabulary.ts";
 
-/** Orders of the owner: from the squashed name of a column to a field, or to null for one that is not kept. */
-export type Orders = ReadonlyMap<string, Target | null>;
+/** Orders of the owner, by the squashed name of a column; a null field is not to be kept. */
+export type Orders = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
 
 /** The columns that a rejects file has besides those of its source. */
 export const rejectColumns = ["reject_line", "reject_reason"] as const;
@@ -18,6 +19,8 @@ export interface Columns {
   indexOf(name: string, path: readonly string[]): number;
   /** The numbers of the columns that hold a field, the preferred first. */
   of(target: Target): readonly number[];
+  /** The names in the orders of the owner that no column has. */
+  missing(): readonly string[];
   /** What became of each column, for the eyes of whoever imports. */
   report(): ColumnReport;
 }
@@ -30,27 +33,29 @@ export interface ColumnReport {
 }
 
 /** Reads the value of --map, `theirs=ours,…`; throws a Refusal that names the part that is wrong. */
-export function readOrders(text: string): Orders {
-  const orders = new Map<string, Target | null>();
-  for (const part of text.split(",")) {
-    const [theirs, ours, ...more] = part.split("=").map((side) => side.trim());
-    const target = ours === "-" ? null : targets.find((known) => known === ours);
-    if (!theirs || ours === undefined || more.length > 0 || target === undefined) {
-      throw new Refusal(
-        `--map has ${JSON.stringify(part)}, which is not theirs=ours.`,
-        `ours is one of ${targets.join(", ")}, or - for a column that is not to be kept.`,
-        2,
-      );
-    }
-    orders.set(squash(theirs), target);
-  }
-  return orders;
+export function readOrders(text: string | null): Orders {
+  const parts = text === null ? [] : text.split(",");
+  return new Map(parts.map((part) => [squash(part.slice(0, part.lastIndexOf("="))), readOrder(part)]));
+}
+
+function readOrder(part: string): { name: string; target: Target | null } {
+  const equals = part.lastIndexOf("=");
+  const name = part.slice(0, Math.max(0, equals)).trim();
+  const ours = part.slice(equals + 1).trim();
+  const target = ours === "-" ? null : targets.find((known) => known === ours);
+  if (squash(name) !== "" && target !== undefined) return { name, target };
+  throw new Refusal(
+    `--map has ${JSON.stringify(part)}, which is not theirs=ours.`,
+    `ours is one of ${targets.join(", ")}, or - for a column that is not to be kept.`,
+    2,
+  );
 }
 
 export function createColumns(orders: Orders): Columns {
   const names: string[] = [];
   const numbers = new Map<string, number>();
   const meanings: (Meaning | null)[] = [];
+  const named = new Set<string>();
   let byTarget: Map<Target, number[]> | null = null;
 
   function group(): Map<Target, number[]> {
@@ -75,10 +80,12 @@ export function createColumns(orders: Orders): Columns {
       const number = names.push(name) - 1;
       numbers.set(name, number);
       meanings.push(meaningOfPath(path, orders));
+      named.add(squash(path.join(""))).add(squash(path.at(-1) ?? ""));
       byTarget = null;
       return number;
     },
     of: (target) => grouped().get(target) ?? [],
+    missing: () => [...orders].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
     report() {
       const used = new Set([...grouped().values()].flat());
       const left = names.filter((name, number) => !used.has(number) && !isRejectColumn(name));
@@ -102,66 +109,13 @@ export function isRejectColumn(name: string): boolean {
   return rejectColumns.some((column) => column === name);
 }
 
-/** Objects in which a last name means something else than by itself, each with what it may still mean. */
-const surroundings: readonly { readonly within: RegExp; readonly means: (last: string) => Meaning | null }[] = [
-  // Where the IP address is, what the browser is: never the visitor.
-  { within: /^(?:network|ip|ipinfo|geoip|device|browser|useragent|campaign|consent)$/, means: () => null },
-  { within: /^referr?er$/, means: (last) => only(last, "url href value", { target: "referrer", rank: 50 }) },
-  { within: /^(?:super)?pixel$/, means: (last) => only(last, "id uuid value", { target: "pixel_id", rank: 50 }) },
-  { within: /^utm$/, means: (last) => only(last, "source", { target: "traffic_source", rank: 50 }) },
-  { within: /^(?:company|organi[sz]ation|employer|firmographics?)$/, means: ofCompany },
-  { within: /^(?:professional|employment|job|work)$/, means: (last) => among(meaningOf(last), "company email phone") },
-  {
-    within: /^(?:contact|person|identity|visitor|lead|profile|customer|user|resolution|demographics)$/,
-    means: (last) => without(meaningOf(last), "id identified_at page_url pixel_id"),
-  },
-];
-
 function meaningOfPath(path: readonly string[], orders: Orders): Meaning | null {
   const squashed = path.map(squash);
   const whole = squashed.join("");
-  const last = squashed.at(-1) ?? "";
-  const ordered = orders.get(whole) ?? (orders.has(whole) ? null : orders.get(last));
-  if (orders.has(whole) || orders.has(last)) return ordered ? { target: ordered, rank: -1 } : null;
+  const order = orders.get(whole) ?? orders.get(squashed.at(-1) ?? "");
+  if (order !== undefined) return order.target === null ? null : { target: order.target, rank: -1 };
   if (squashed.length === 1) return meaningOf(whole);
   return meaningOfNested(squashed);
-}
-
-/** Nested names are matched by the last one, seen in the light of those around it. */
-function meaningOfNested(squashed: readonly string[]): Meaning | null {
-  // The value in a list of emails or phones is named by the list.
-  const generic = /^(?:value|number|address|raw|e164|formatted)$/.test(squashed.at(-1) ?? "");
-  const path = generic && squashed.length > 1 ? squashed.slice(0, -1) : squashed;
-  const last = path.at(-1) ?? "";
-  const around = path.slice(0, -1).toReversed();
-  for (const parent of around) {
-    const known = surroundings.find(({ within }) => within.test(parent));
-    if (known !== undefined) return known.means(last);
-  }
-  const meaning = meaningOf(last);
-  const parent = around[0];
-  if (meaning?.target === "id" && parent !== undefined && parent !== "event") return null;
-  // A name inside something that is not a person is that thing's name.
-  return meaning?.target === "name" && parent !== undefined && parent !== "data" ? null : meaning;
-}
-
-/** A company has a name; its place stands in for the visitor's only where there is no other. */
-function ofCompany(last: string): Meaning | null {
-  const meaning = last === "name" ? meaningOf("companyname") : meaningOf(last);
-  if (meaning?.target === "city" || meaning?.target === "state") return { ...meaning, rank: meaning.rank + 1000 };
-  return among(meaning, "company");
-}
-
-function only(last: string, accepted: string, meaning: Meaning): Meaning | null {
-  return accepted.split(" ").includes(last) ? meaning : null;
-}
-
-function among(meaning: Meaning | null, accepted: string): Meaning | null {
-  return meaning !== null && accepted.split(" ").includes(meaning.target) ? meaning : null;
-}
-
-function without(meaning: Meaning | null, refused: string): Meaning | null {
-  return meaning !== null && refused.split(" ").includes(meaning.target) ? null : meaning;
 }
 
 const ofVisits: ReadonlySet<LeadField> = new Set(["pixel_id", "page_url", "referrer"]);

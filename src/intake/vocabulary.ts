@@ -45,7 +45,7 @@ const aliases: Record<Target, readonly string[]> = {
     ),
     ...words("seenat seen clickedat clicked occurredat occurred capturedat resolvedat matchedat detectedat recordedat"),
     ...combine("_ session visit", "startedat started start starttime starttimestamp begin beganat"),
-    ...combine("_ session visit event", "createdat created createdon createddate createdtime"),
+    ...combine("_ session visit event", "created createdat createdon createddate createdtime"),
     ...words("creationdate datecreated date day"),
     ...combine("first", "seenat seen seenon seendate visitedat visited visit visitat visitdate"),
   ],

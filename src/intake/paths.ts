@@ -1,0 +1,54 @@
+/** What a name inside other objects means: the last name counts, seen in the light of those around it. */
+import { type Meaning, meaningOf } from "./vocabulary.ts";
+
+/** Objects in which a last name means something else than by itself, each with what it may still mean. */
+const surroundings: readonly { readonly within: RegExp; readonly means: (last: string) => Meaning | null }[] = [
+  // Where the IP address is, what the browser is: never the visitor.
+  { within: /^(?:network|ip|ipinfo|geoip|device|browser|useragent|campaign|consent)$/, means: () => null },
+  { within: /^referr?er$/, means: (last) => only(last, "url href value", { target: "referrer", rank: 50 }) },
+  { within: /^(?:super)?pixel$/, means: (last) => only(last, "id uuid value", { target: "pixel_id", rank: 50 }) },
+  { within: /^utm$/, means: (last) => only(last, "source", { target: "traffic_source", rank: 50 }) },
+  { within: /^(?:company|organi[sz]ation|employer|firmographics?)$/, means: ofCompany },
+  { within: /^(?:professional|employment|job|work)$/, means: (last) => among(meaningOf(last), "company email phone") },
+  {
+    within: /^(?:contact|person|identity|visitor|lead|profile|customer|user|resolution|demographics)$/,
+    means: (last) => without(meaningOf(last), "id identified_at page_url pixel_id"),
+  },
+];
+
+/** Nested names are matched by the last one, seen in the light of those around it. */
+export function meaningOfNested(squashed: readonly string[]): Meaning | null {
+  // The value in a list of emails or phones is named by the list.
+  const generic = /^(?:value|number|address|raw|e164|formatted)$/.test(squashed.at(-1) ?? "");
+  const path = generic && squashed.length > 1 ? squashed.slice(0, -1) : squashed;
+  const last = path.at(-1) ?? "";
+  const around = path.slice(0, -1).toReversed();
+  for (const parent of around) {
+    const known = surroundings.find(({ within }) => within.test(parent));
+    if (known !== undefined) return known.means(last);
+  }
+  const meaning = meaningOf(last);
+  const parent = around[0];
+  if (meaning?.target === "id" && parent !== undefined && parent !== "event") return null;
+  // A name inside something that is not a person is that thing's name.
+  return meaning?.target === "name" && parent !== undefined && parent !== "data" ? null : meaning;
+}
+
+/** A company has a name; its place stands in for the visitor's only where there is no other. */
+function ofCompany(last: string): Meaning | null {
+  const meaning = last === "name" ? meaningOf("companyname") : meaningOf(last);
+  if (meaning?.target === "city" || meaning?.target === "state") return { ...meaning, rank: meaning.rank + 1000 };
+  return among(meaning, "company");
+}
+
+function only(last: string, accepted: string, meaning: Meaning): Meaning | null {
+  return accepted.split(" ").includes(last) ? meaning : null;
+}
+
+function among(meaning: Meaning | null, accepted: string): Meaning | null {
+  return meaning !== null && accepted.split(" ").includes(meaning.target) ? meaning : null;
+}
+
+function without(meaning: Meaning | null, refused: string): Meaning | null {
+  return meaning !== null && refused.split(" ").includes(meaning.target) ? null : meaning;
+}
