@@ -67,7 +67,10 @@ export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
 
 /** The file alone, for commands that need nothing else: a wrong PORT must not keep anybody from revoking a key. */
 export function readDatabasePath(environment: Environment = process.env): string {
-  return text(environment, "DATABASE_PATH");
+  const value = text(environment, "DATABASE_PATH");
+  // SQLite would take these for a database in memory, which nobody finds again.
+  if (!/^(?::memory:|file:)/.test(value)) return value;
+  throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
 }
 
 /** The origin under which a server at an address is reached when nothing else was set. */

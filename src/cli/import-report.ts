@@ -2,7 +2,7 @@
 import { leadFields } from "../contract/lead.ts";
 import type { ColumnReport } from "../intake/columns.ts";
 import type { Oddity } from "../intake/lead.ts";
-import type { Format, Row } from "../intake/rows.ts";
+import type { Format, Row } from "../intake/row.ts";
 import type { Counts } from "../intake/run.ts";
 import { printable, table } from "./output.ts";
 import { grouped } from "./progress.ts";

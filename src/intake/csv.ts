@@ -2,7 +2,7 @@
 import { type CsvError, Parser } from "csv-parse";
 import { parse } from "csv-parse/sync";
 import type { Columns } from "./columns.ts";
-import { largestRecord, type Row } from "./rows.ts";
+import { largestRecord, type Row } from "./row.ts";
 
 const options = {
   bom: false,

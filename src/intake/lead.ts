@@ -3,7 +3,7 @@ import { cityKey, type DetailField, detailFields, type LeadDetails, writeTail } 
 import type { NewLead } from "../store.ts";
 import type { Columns } from "./columns.ts";
 import { idFromContent, idFromSource } from "./identity.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 import { readTime, type TimeReading } from "./times.ts";
 import { type Cell, firstEmail, firstPhone, firstText, stateCode, textsOf } from "./values.ts";
 import type { Target } from "./vocabulary.ts";

@@ -1,7 +1,7 @@
 /** NDJSON: one object a line, nested ones flattened to a path for each value. */
 import type { Columns } from "./columns.ts";
 import { splitLines } from "./encoding.ts";
-import { largestRecord, type Row } from "./rows.ts";
+import { largestRecord, type Row } from "./row.ts";
 import type { Cell } from "./values.ts";
 
 /** Objects within objects within objects: deeper than this is not an export. */

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { stringify } from "csv-stringify/sync";
 import { Refusal } from "../refusal.ts";
 import { isRejectColumn, rejectColumns } from "./columns.ts";
-import type { Format, Row } from "./rows.ts";
+import type { Format, Row } from "./row.ts";
 
 export interface Rejects {
   add(row: Row, reason: string): void;

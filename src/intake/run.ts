@@ -3,7 +3,7 @@ import type { ImportOutcome, LeadImportAside } from "../store.ts";
 import type { Columns } from "./columns.ts";
 import { type LeadRules, type Oddity, type ReadLead, readLead } from "./lead.ts";
 import type { Rejects } from "./rejects.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "./row.ts";
 
 /** read = imported + duplicates + replaced + suppressed + rejected. */
 export interface Counts {

@@ -2,7 +2,7 @@
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import type { Account, AccountBook } from "../store.ts";
-import type { Connection } from "./open.ts";
+import type { Connection } from "./connection.ts";
 import { accounts } from "./tables.ts";
 
 const columns = { number: accounts.number, id: accounts.id, name: accounts.name, active: accounts.active };

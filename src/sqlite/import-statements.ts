@@ -2,7 +2,7 @@
 import { and, eq, gte, max, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { AccountNumber, NewLead } from "../store.ts";
-import type { Connection } from "./open.ts";
+import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { leads, pixels } from "./tables.ts";
 

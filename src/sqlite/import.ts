@@ -3,8 +3,8 @@ import { sql } from "drizzle-orm";
 import { writeDocument } from "../contract/lead.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { AccountNumber, ImportOptions, ImportOutcome, LeadImport, NewLead } from "../store.ts";
+import type { Connection } from "./connection.ts";
 import { prepareImport } from "./import-statements.ts";
-import type { Connection } from "./open.ts";
 import { openPixels } from "./pixels.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. */
@@ -22,13 +22,16 @@ export function beginImport(database: Connection, account: AccountNumber, option
   /** From a moment that is taken to one that may be free: a tied group is never walked twice. */
   const freeAfter = new Map<number, number>();
 
-  function pixelNumber(id: string, nowMs: number): number | null {
-    const known = pixelNumbers.get(id);
-    if (known !== undefined) return known;
-    if (options.createPixels) pixels.create(account, { id, status: "active" }, nowMs);
-    const number = statements.pixel(id);
-    if (number !== null) pixelNumbers.set(id, number);
-    return number;
+  function pixelNumber(id: string): number | null {
+    const known = pixelNumbers.get(id) ?? statements.pixel(id);
+    if (known !== null) pixelNumbers.set(id, known);
+    return known;
+  }
+
+  function makePixel(id: string, nowMs: number): number | null {
+    if (!options.createPixels) return null;
+    pixels.create(account, { id, status: "active" }, nowMs);
+    return pixelNumber(id);
   }
 
   function follow(ms: number): number {
@@ -69,10 +72,13 @@ export function beginImport(database: Connection, account: AccountNumber, option
 
   function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
     const uuid = bytesOf(lead.id);
-    const pixel = pixelNumber(lead.pixelId, nowMs);
+    const known = pixelNumber(lead.pixelId);
+    // A lead that is there already and stays as it is needs no pixel.
+    if (known === null && options.onDuplicate === "skip" && statements.momentOf(uuid) !== null) {
+      return { kind: "duplicate" };
+    }
+    const pixel = known ?? makePixel(lead.pixelId, nowMs);
     if (pixel === null) {
-      // A lead that is there already needs no pixel to be left alone.
-      if (options.onDuplicate === "skip" && statements.momentOf(uuid) !== null) return { kind: "duplicate" };
       return { kind: "rejected", reason: `the account has no pixel ${lead.pixelId} (--create-pixels makes it)` };
     }
     const wanted = lead.identifiedMs ?? Math.max(nowMs, newest + 1);

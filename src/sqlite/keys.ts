@@ -2,7 +2,7 @@
 import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import type { KeyBook, KeyFinder, KeyRecord } from "../store.ts";
-import type { Connection } from "./open.ts";
+import type { Connection } from "./connection.ts";
 import { accounts, keys, usage } from "./tables.ts";
 
 /** Looks keys up in the file at every call, so that what another process revoked is refused at once. */

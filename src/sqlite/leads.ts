@@ -1,9 +1,9 @@
 /** Pages of leads (§4.1): one prepared statement per combination of filters, each on an index of its own. */
-import { and, asc, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber, LeadReader } from "../store.ts";
-import type { Connection } from "./open.ts";
+import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { leads, pixels } from "./tables.ts";
 
@@ -70,13 +70,16 @@ export function preparePage(database: Connection, filters: Filters) {
   }
   if (filters.state) conditions.push(eq(leads.state, sql.placeholder("state")));
   if (filters.city) conditions.push(eq(leads.cityKey, sql.placeholder("city")));
+  const source = sourceFor(filters);
+  // Drizzle does not know what stands in a source of its own words, so the columns are named in words as well.
+  const columns = { doc: sql<string>`doc`, identifiedAt: sql<number>`identified_at` };
   const those = (...more: SQL[]) =>
     database
-      .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })
-      .from(leads)
+      .select(columns)
+      .from(source)
       .where(and(...conditions, ...more));
 
-  const order = desc(leads.identifiedAt);
+  const order = desc(columns.identifiedAt);
   const rows = sql.placeholder("rows");
   if (filters.email) return those(eq(leads.hasEmail, true)).orderBy(order).limit(rows).prepare();
   if (!filters.pixel && !filters.state && !filters.city) return those().orderBy(order).limit(rows).prepare();
@@ -84,6 +87,17 @@ export function preparePage(database: Connection, filters: Filters) {
     .orderBy(order)
     .limit(rows)
     .prepare();
+}
+
+/**
+ * The table and the index that a combination of filters is made for. Left to itself the planner takes the key of the
+ * table for any of them and reads the whole account: it knows nothing of how rare a state is, and should not guess.
+ */
+function sourceFor({ pixel, state, city, email }: Filters): SQL {
+  const filtered = [pixel && "pixel", state && "state", city && "city"].filter((name) => name !== false);
+  const name = getTableName(leads);
+  if (filtered.length === 0 && !email) return sql.raw(name);
+  return sql.raw(`${name} INDEXED BY leads_by_${filtered.length === 0 ? "email" : filtered.join("_")}`);
 }
 
 /** All documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */

@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { Refusal } from "../refusal.ts";
-import type { Connection } from "./open.ts";
+import type { Connection } from "./connection.ts";
 
 const migrationsFolder = join(import.meta.dir, "../../drizzle");
 
@@ -13,9 +13,11 @@ const migrationsFolder = join(import.meta.dir, "../../drizzle");
 export function migrateSchema(database: Connection, path: string): void {
   const known = readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
   const newest = Math.max(...known);
+  // Another first start may be at it: what tables there are is asked first, and what made them after.
+  const inUse = hasTables(database);
   const applied = appliedMs(database);
   if (applied === newest) return;
-  if (applied === null && hasTables(database)) {
+  if (applied === null && inUse) {
     throw new Refusal(
       `${path} is the database of another program.`,
       "Set DATABASE_PATH to another file, or move this one away.",

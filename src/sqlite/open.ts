@@ -2,12 +2,11 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Refusal } from "../refusal.ts";
+import type { Connection } from "./connection.ts";
 import { isSqlite } from "./file.ts";
 import { migrateSchema } from "./migrate.ts";
-
-export type Connection = BunSQLiteDatabase & { readonly $client: Database };
 
 /** How long a command, or the start of the server, waits for another writer. */
 export const patienceMs = 10_000;

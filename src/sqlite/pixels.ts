@@ -2,7 +2,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
 import type { AccountNumber, PixelBook } from "../store.ts";
-import type { Connection } from "./open.ts";
+import type { Connection } from "./connection.ts";
 import { pixels } from "./tables.ts";
 
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */

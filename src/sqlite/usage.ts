@@ -2,7 +2,8 @@
 import { SQLiteError } from "bun:sqlite";
 import { and, between, eq, sql } from "drizzle-orm";
 import type { KeyNumber, UsageBook } from "../store.ts";
-import { type Connection, patienceMs } from "./open.ts";
+import type { Connection } from "./connection.ts";
+import { patienceMs } from "./open.ts";
 import { usage } from "./tables.ts";
 
 export interface CountedUsage extends UsageBook {

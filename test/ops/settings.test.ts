@@ -1,0 +1,120 @@
+/** Settings: a wrong one stops the start with one line, a right one is understood. */
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig, settings } from "../../src/config.ts";
+import { aFolder } from "../folder.ts";
+import { start } from "../process.ts";
+
+const wrong: [name: string, value: string][] = [
+  ...["no host", "a/b", "http://127.0.0.1"].map((value): [string, string] => ["HOST", value]),
+  ...["-1", "65536", "http", "80.5", "0x50", "1e3"].map((value): [string, string] => ["PORT", value]),
+  ...["0", "-1", "1000000001", "sixty", "6e1", "60.0"].map((value): [string, string] => ["RATE_LIMIT_PER_MIN", value]),
+  ...["verbose", "INFO", "30", "off"].map((value): [string, string] => ["LOG_LEVEL", value]),
+  ...["yes", "true", "2"].map((value): [string, string] => ["TRUST_PROXY", value]),
+  ...["www.example.com", "ftp://www.example.com", "https://", "https://www.example.com/api", "https://a b", "x"].map(
+    (value): [string, string] => ["BASE_URL", value],
+  ),
+  ...["https://www.example.com/?q=1", "https://www.example.com#top", "https://me:secret@www.example.com"].map(
+    (value): [string, string] => ["BASE_URL", value],
+  ),
+];
+
+describe("a wrong setting", () => {
+  test.each(wrong)("%s=%j is refused in a line that names it, what it was, and what is accepted", (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(
+      expect.objectContaining({
+        status: 2,
+        message: expect.stringMatching(new RegExp(`^${name} .*${RegExp.escape(JSON.stringify(value))}.* takes .+`)),
+      }),
+    );
+  });
+
+  test.each([
+    ["HOST", "no host"],
+    ["PORT", "65536"],
+    ["BASE_URL", "https://www.example.com/api"],
+    ["RATE_LIMIT_PER_MIN", "0"],
+    ["LOG_LEVEL", "verbose"],
+    ["TRUST_PROXY", "yes"],
+    ["TLS_CERT", "nowhere.pem"],
+    ["TLS_KEY", "nowhere.pem"],
+  ])("%s=%s stops the start with one line on standard error and status 2", async (name, value) => {
+    const server = start({ [name]: value });
+    expect(await server.exited).toBe(2);
+    expect(server.output()).toBe("");
+    expect(server.errors()).toMatch(new RegExp(`^[^\\n]*${name}[^\\n]*\\n$`));
+  });
+
+  test("a file that is there but no database stops the start with one line and status 1", async () => {
+    const folder = aFolder();
+    writeFileSync(join(folder, "notes.txt"), "Not a database at all, only notes.");
+    const server = start({ DATABASE_PATH: "notes.txt" }, folder);
+    expect(await server.exited).toBe(1);
+    expect(server.errors()).toMatch(/^[^\n]*notes\.txt[^\n]*DATABASE_PATH[^\n]*\n$/);
+  });
+
+  test("a certificate that is none stops the start with one line that names its variables", async () => {
+    const folder = aFolder();
+    writeFileSync(join(folder, "none.pem"), "none");
+    const server = start({ TLS_CERT: "none.pem", TLS_KEY: "none.pem" }, folder);
+    expect(await server.exited).not.toBe(0);
+    expect(server.errors()).toMatch(/^[^\n]*TLS_CERT[^\n]*\n$/);
+  });
+
+  test("a database that is in no file stops the start with one line that names the variable", async () => {
+    const server = start({ DATABASE_PATH: ":memory:" });
+    expect(await server.exited).toBeGreaterThan(0);
+    expect(server.errors()).toMatch(/^[^\n]*DATABASE_PATH[^\n]*\n$/);
+  });
+});
+
+describe("a right setting", () => {
+  test.each([
+    ["HOST", "0.0.0.0", { host: "0.0.0.0" }],
+    ["HOST", "::1", { host: "::1" }],
+    ["HOST", "localhost", { host: "localhost" }],
+    ["PORT", "0", { port: 0 }],
+    ["PORT", "65535", { port: 65_535 }],
+    ["PORT", " 8080 ", { port: 8080 }],
+    ["RATE_LIMIT_PER_MIN", "1", { rateLimitPerMin: 1 }],
+    ["RATE_LIMIT_PER_MIN", "1000000000", { rateLimitPerMin: 1_000_000_000 }],
+    ["LOG_LEVEL", "silent", { logLevel: "silent" }],
+    ["LOG_LEVEL", "trace", { logLevel: "trace" }],
+    ["TRUST_PROXY", "1", { trustProxy: true }],
+    ["TRUST_PROXY", "0", { trustProxy: false }],
+    ["BASE_URL", "https://www.example.com/", { baseUrl: "https://www.example.com" }],
+    ["BASE_URL", "HTTP://Example.com:8080", { baseUrl: "http://example.com:8080" }],
+    ["BASE_URL", "", { baseUrl: null }],
+    ["DATABASE_PATH", "/var/lib/leadfile/leads.db", { databasePath: "/var/lib/leadfile/leads.db" }],
+  ])("%s=%j is understood", (name, value, expected) => {
+    expect(readConfig({ [name]: value })).toMatchObject(expected);
+  });
+
+  test("nothing set gives the defaults that are documented", () => {
+    expect(readConfig({})).toEqual({
+      host: "127.0.0.1",
+      port: 3000,
+      databasePath: "data/leadfile.db",
+      baseUrl: null,
+      rateLimitPerMin: 60,
+      logLevel: "info",
+      trustProxy: false,
+      tls: null,
+    });
+    expect(Object.keys(settings)).toEqual(
+      "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY TLS_CERT TLS_KEY".split(" "),
+    );
+  });
+
+  test.each([
+    ["127.0.0.1", "http://127.0.0.1:"],
+    ["0.0.0.0", "http://localhost:"],
+    ["::1", "http://[::1]:"],
+  ])("links begin with the address of HOST=%s while no public one is set", async (HOST, origin) => {
+    const url = new URL(await start({ HOST }).listening());
+    const reached = HOST === "0.0.0.0" ? "127.0.0.1" : url.hostname;
+    const answer = await fetch(`http://${reached}:${url.port}/api/v1/leads`);
+    expect(await answer.text()).toContain(`"docs":"${origin}${url.port}/docs#missing_api_key"`);
+  });
+});

@@ -1,0 +1,60 @@
+/** TLS by the server itself. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { aFolder } from "../folder.ts";
+import { start } from "../process.ts";
+
+const openssl = Bun.which("openssl");
+
+// A certificate is made anew for each run: one that lies in the repository would expire.
+const withCertificate = test.skipIf(openssl === null);
+
+function aCertificate(): { folder: string; TLS_CERT: string; TLS_KEY: string } {
+  const folder = aFolder();
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  const how = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  const made = Bun.spawnSync([openssl ?? "", "req", ...how, ...subject, "-keyout", "key.pem", "-out", "cert.pem"], {
+    cwd: folder,
+  });
+  if (made.exitCode !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);
+  return { folder, TLS_CERT: join(folder, "cert.pem"), TLS_KEY: join(folder, "key.pem") };
+}
+
+withCertificate(
+  `with a certificate the server speaks HTTPS${openssl === null ? " (skipped: no openssl here)" : ""}`,
+  async () => {
+    const { folder, ...tls } = aCertificate();
+    const server = start(tls, folder);
+    const url = await server.listening();
+    expect(url).toStartWith("https://127.0.0.1:");
+    const ca = await Bun.file(tls.TLS_CERT).text();
+    const answer = await fetch(`${url}/api/v1/leads`, { tls: { ca } });
+    expect(answer.status).toBe(401);
+    expect(((await answer.json()) as { error: { docs: string } }).error.docs).toStartWith(`${url}/docs#`);
+  },
+);
+
+withCertificate("with a certificate, listening on every address is not warned of", async () => {
+  const { folder, ...tls } = aCertificate();
+  const server = start({ ...tls, HOST: "0.0.0.0" }, folder);
+  await server.listening();
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(server.errors()).not.toContain("Warning");
+});
+
+withCertificate.each(["TLS_CERT", "TLS_KEY"] as const)(
+  "%s alone stops the start with one line that names the other",
+  async (name) => {
+    const { folder, ...tls } = aCertificate();
+    const server = start({ [name]: tls[name] }, folder);
+    expect(await server.exited).toBe(2);
+    expect(server.errors()).toMatch(name === "TLS_CERT" ? /^TLS_KEY[^\n]*\n$/ : /^TLS_CERT[^\n]*\n$/);
+  },
+);
+
+withCertificate("a key of another certificate stops the start with one line", async () => {
+  const [one, other] = [aCertificate(), aCertificate()];
+  const server = start({ TLS_CERT: one.TLS_CERT, TLS_KEY: other.TLS_KEY });
+  expect(await server.exited).toBeGreaterThan(0);
+  expect(server.errors()).toMatch(/^[^\n]*TLS_KEY[^\n]*\n$/);
+});

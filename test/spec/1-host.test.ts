@@ -1,0 +1,112 @@
+/** §1: the public address, and who is sent to it. */
+import { describe, expect, test } from "bun:test";
+import { aLead } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+const www = "https://www.example.com";
+
+describe("the bare domain of a www address", () => {
+  test.each(["example.com", "example.com:8443", "EXAMPLE.com", "example.com."])(
+    "a request to the host %s is redirected to the public address with 308",
+    async (host) => {
+      const { send } = await serve({ baseUrl: www });
+      const answer = await send({ host, target: "/api/v1/leads?limit=5&city=San%20Diego" });
+      expect(answer.status).toBe(308);
+      expect(answer.headers.get("location")).toBe(`${www}/api/v1/leads?limit=5&city=San%20Diego`);
+      expect(answer.body).toBe(`{"object":"redirect","url":"${www}/api/v1/leads?limit=5&city=San%20Diego"}`);
+    },
+  );
+
+  test.each([
+    ["the www host", www, "www.example.com"],
+    ["the www host with a port", www, "www.example.com:443"],
+    ["an address", www, "127.0.0.1"],
+    ["another subdomain", www, "api.example.com"],
+    ["a longer name", www, "notexample.com"],
+    ["an empty host", www, ""],
+    ["the host of an address without www", "https://leads.example.com", "example.com"],
+    ["the very host of an address without www", "https://example.com", "example.com"],
+  ])("a request to %s is answered where it is", async (_, baseUrl, host) => {
+    const { send, aKey } = await serve({ baseUrl, leads: [aLead()] });
+    const answer = await send({ host, headers: { Authorization: `Bearer ${aKey()}` } });
+    expect(answer.status).toBe(200);
+  });
+
+  test.each(["POST", "HEAD", "OPTIONS", "DELETE"])("a %s is redirected as well", async (method) => {
+    const { send } = await serve({ baseUrl: www });
+    expect(await send({ method, host: "example.com" })).toMatchObject({ status: 308 });
+  });
+
+  test.each(["/nothing", "/docs", "/", "/openapi.json"])("%s is redirected as well", async (target) => {
+    const { send } = await serve({ baseUrl: www });
+    const answer = await send({ target, host: "example.com" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([308, www + target]);
+  });
+
+  test.each(["/healthz", "/metrics"])(
+    "%s is never redirected, so that a watchdog can ask by address",
+    async (target) => {
+      const { send } = await serve({ baseUrl: www, trustProxy: true });
+      expect((await send({ target, host: "example.com" })).status).toBe(200);
+      expect((await send({ target, headers: { "X-Forwarded-Proto": "http" } })).status).toBe(200);
+    },
+  );
+
+  test("a redirected request counts nowhere", async () => {
+    const { send, as, aKey } = await serve({ baseUrl: www, limit: 60 });
+    const key = aKey();
+    const redirected = await send({ host: "example.com", headers: { Authorization: `Bearer ${key}` } });
+    expect(redirected.headers.get("x-ratelimit-remaining")).toBe("60");
+    const usage = await as(key).get("/usage");
+    expect(usage.body.requests_today).toBe(1);
+    expect(usage.headers.get("x-ratelimit-remaining")).toBe("59");
+  });
+});
+
+describe("behind a proxy", () => {
+  const proto = (value: string) => ({ "X-Forwarded-Proto": value });
+
+  test.each(["http", "HTTP", "http, https"])(
+    "a request that came to a trusted proxy over %s is redirected",
+    async (came) => {
+      const { send } = await serve({ baseUrl: www, trustProxy: true });
+      const answer = await send({ host: "www.example.com", target: "/api/v1/usage", headers: proto(came) });
+      expect([answer.status, answer.headers.get("location")]).toEqual([308, `${www}/api/v1/usage`]);
+    },
+  );
+
+  test.each([
+    ["over https", www, true, "https"],
+    ["over http to a public address that is http", "http://www.example.com", true, "http"],
+    ["with a word of a proxy that is not trusted", www, false, "http"],
+  ])("a request %s is answered", async (_, baseUrl, trustProxy, came) => {
+    const { send } = await serve({ baseUrl, trustProxy });
+    expect((await send({ host: "www.example.com", headers: proto(came) })).status).toBe(401);
+  });
+
+  test("the host that a trusted proxy met decides, and that of another proxy does not", async () => {
+    const headers = { "X-Forwarded-Host": "example.com" };
+    const trusting = await serve({ baseUrl: www, trustProxy: true });
+    expect((await trusting.send({ host: "10.0.0.7", headers })).status).toBe(308);
+    const wary = await serve({ baseUrl: www });
+    expect((await wary.send({ host: "10.0.0.7", headers })).status).toBe(401);
+  });
+
+  test("a live key that crossed the network in the clear is warned of by its first characters", async () => {
+    const { send, aKey, logged } = await serve({ baseUrl: www, trustProxy: true });
+    const key = aKey();
+    await send({ host: "www.example.com", headers: { ...proto("http"), Authorization: `Bearer ${key}` } });
+    const warnings = logged.filter((line) => JSON.parse(line).level === 40);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(key.slice(0, 8));
+    expect(warnings[0]).toContain("clear");
+    expect(logged.join("")).not.toContain(key);
+  });
+
+  test("a revoked key that crossed the network in the clear is not worth a warning", async () => {
+    const { send, aRevokedKey, logged } = await serve({ baseUrl: www, trustProxy: true });
+    const headers = { ...proto("http"), Authorization: `Bearer ${aRevokedKey()}` };
+    expect((await send({ host: "www.example.com", headers })).status).toBe(308);
+    expect(logged.filter((line) => JSON.parse(line).level === 40)).toEqual([]);
+  });
+});

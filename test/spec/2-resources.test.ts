@@ -1,0 +1,110 @@
+/** §2: the shapes of what is answered, down to the byte. */
+import { expect, test } from "bun:test";
+import { leadFields } from "../../src/contract/lead.ts";
+import { aLead, someLeads } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+const full = aLead({
+  id: "0198a1b2-0000-8000-8000-00000000000a",
+  identified_at: "2026-01-31T09:15:00.123Z",
+  name: 'Zoë "Z" O’Neil 🦊',
+  verified_email: "zoe@example.org",
+  children: "2",
+});
+const bare = aLead({
+  ...Object.fromEntries(leadFields.map((field) => [field, null])),
+  id: "0198a1b2-0000-8000-8000-00000000000b",
+  identified_at: "2026-01-31T09:14:59.000Z",
+  pixel_id: "px_site",
+});
+
+test("a page of leads is this text, byte for byte", async () => {
+  const { as, aKey } = await serve({ leads: [full, bare, aLead({ identified_at: "2026-01-30T00:00:00.000Z" })] });
+  const { text } = await as(aKey()).get("/leads?limit=2");
+  expect(text).toBe(
+    '{"object":"list","data":[{"id":"0198a1b2-0000-8000-8000-00000000000a",' +
+      '"identified_at":"2026-01-31T09:15:00.123Z","pixel_id":"px_site","name":"Zoë \\"Z\\" O’Neil 🦊",' +
+      '"email":"dana@example.com","verified_email":"zoe@example.org","phone":"15550142","company":"Harbor & Pine",' +
+      '"city":"San Diego","state":"CA","gender":"F","age_range":"35-44","income_range":"$75,000-$99,999",' +
+      '"net_worth":"$100,000-$249,999","marital_status":"married","homeowner":"yes","children":"2",' +
+      '"page_url":"https://shop.example.com/pricing?plan=team","referrer":"https://search.example.com/",' +
+      '"traffic_source":"organic"},{"id":"0198a1b2-0000-8000-8000-00000000000b",' +
+      '"identified_at":"2026-01-31T09:14:59.000Z","pixel_id":"px_site","name":null,"email":null,' +
+      '"verified_email":null,"phone":null,"company":null,"city":null,"state":null,"gender":null,"age_range":null,' +
+      '"income_range":null,"net_worth":null,"marital_status":null,"homeowner":null,"children":null,"page_url":null,' +
+      '"referrer":null,"traffic_source":null}],"has_more":true,"next_cursor":"2026-01-31T09:14:59.000Z"}',
+  );
+});
+
+test("an account without leads has an empty page", async () => {
+  const { as, aKey } = await serve();
+  const { text } = await as(aKey()).get("/leads");
+  expect(text).toBe('{"object":"list","data":[],"has_more":false,"next_cursor":null}');
+});
+
+test("a lead has the twenty fields of the specification in their order", async () => {
+  const { as, aKey } = await serve({ leads: [aLead()] });
+  const { body } = await as(aKey()).get("/leads");
+  expect(Object.keys(body.data[0] ?? {})).toEqual(
+    `id identified_at pixel_id name email verified_email phone company city state gender age_range income_range
+     net_worth marital_status homeowner children page_url referrer traffic_source`.split(/\s+/),
+  );
+});
+
+test("a lead is served with every value as it was imported", async () => {
+  const leads = [full, bare, ...someLeads(3)];
+  const { as, aKey } = await serve({ leads });
+  const { body } = await as(aKey()).get("/leads");
+  expect(body.data.toSorted(byId)).toEqual(leads.toSorted(byId));
+});
+
+const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+
+test.each([
+  ["a second", "2026-01-31T09:15:00Z", "2026-01-31T09:15:00.000Z"],
+  ["the first year", "0001-01-01T00:00:00.000Z", "0001-01-01T00:00:00.000Z"],
+  ["the moment before 1970", "1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
+  ["the last year", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
+])("a lead of %s is served with three decimals in UTC", async (_, identified_at, served) => {
+  const { as, aKey } = await serve({ leads: [aLead({ identified_at })] });
+  expect((await as(aKey()).get("/leads")).body.data[0]?.identified_at).toBe(served);
+});
+
+test("the pixels of an account are this text, in the order in which they were created", async () => {
+  const pixels = [
+    { id: "px_shop", status: "active" },
+    { id: "a pixel / with ünusual id", status: "paused" },
+  ];
+  const { as, aKey } = await serve({ pixels });
+  const { text } = await as(aKey()).get("/pixels");
+  expect(text).toBe(
+    '{"object":"list","data":[{"id":"px_shop","status":"active"},' +
+      '{"id":"a pixel / with ünusual id","status":"paused"}]}',
+  );
+});
+
+test("usage is this text", async () => {
+  const { as, aKey } = await serve({ limit: 60 });
+  const { text } = await as(aKey()).get("/usage");
+  expect(text).toBe('{"object":"usage","requests_today":1,"requests_this_month":1,"rate_limit_per_min":60}');
+});
+
+test("an error has a code, a message and a link to its section of the documentation", async () => {
+  const { anonymous } = await serve({ baseUrl: "https://www.example.com" });
+  const { text } = await anonymous.get("/leads");
+  expect(text).toBe(
+    '{"error":{"code":"missing_api_key",' +
+      '"message":"No API key was sent; send the header Authorization: Bearer <API_KEY>.",' +
+      '"docs":"https://www.example.com/docs#missing_api_key"}}',
+  );
+});
+
+test("next_cursor is the time of the last lead of the page, and null exactly on the last page", async () => {
+  const leads = someLeads(4);
+  const { as, aKey } = await serve({ leads });
+  const client = as(aKey());
+  const part = await client.get("/leads?limit=3");
+  expect(part.body).toMatchObject({ has_more: true, next_cursor: leads[1]?.identified_at });
+  const whole = await client.get("/leads?limit=4");
+  expect(whole.body).toMatchObject({ has_more: false, next_cursor: null });
+});

@@ -1,0 +1,62 @@
+/** §3: the states of keys, subscriptions and pixels. */
+import { expect, test } from "bun:test";
+import { aLead, noonMs } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+test("a revocation by another process holds from the very next request", async () => {
+  const { as, aKeyRecord, admin } = await serve();
+  const { secret, id } = aKeyRecord();
+  expect((await as(secret).get("/leads")).status).toBe(200);
+  admin.keys.revoke(id, noonMs);
+  expect(await as(secret).get("/leads")).toMatchObject({ status: 401, body: { error: { code: "revoked_api_key" } } });
+});
+
+test("a revoked key stays revoked when it is revoked again", async () => {
+  const { as, aKeyRecord, admin } = await serve();
+  const { secret, id } = aKeyRecord();
+  const first = admin.keys.revoke(id, noonMs);
+  expect(admin.keys.revoke(id, noonMs + 60_000)).toEqual(first);
+  expect((await as(secret).get("/usage")).body.error.code).toBe("revoked_api_key");
+});
+
+test("revoking one key leaves the other keys of the account as they are", async () => {
+  const { as, aKey, aRevokedKey } = await serve();
+  const other = aKey();
+  aRevokedKey();
+  expect((await as(other).get("/leads")).status).toBe(200);
+});
+
+test("a key made while the server runs is good at once", async () => {
+  const { as, aKey } = await serve();
+  expect((await as(aKey()).get("/pixels")).status).toBe(200);
+});
+
+test.each(["/leads", "/pixels", "/usage"])(
+  "without an active subscription %s is refused, and served again at once when it is active",
+  async (path) => {
+    const { as, aKey, admin, account } = await serve({ leads: [aLead()] });
+    const client = as(aKey());
+    admin.accounts.setActive(account.number, false);
+    expect(await client.get(path)).toMatchObject({ status: 403, body: { error: { code: "subscription_required" } } });
+    admin.accounts.setActive(account.number, true);
+    expect((await client.get(path)).status).toBe(200);
+  },
+);
+
+test("the subscription of one account says nothing about another", async () => {
+  const { as, aKey, anAccount } = await serve({ active: false });
+  expect((await as(aKey(anAccount())).get("/leads")).status).toBe(200);
+});
+
+test("a key revoked in an account without a subscription answers that it was revoked", async () => {
+  const { as, aRevokedKey } = await serve({ active: false });
+  expect((await as(aRevokedKey()).get("/leads")).body.error.code).toBe("revoked_api_key");
+});
+
+test("the status of a pixel is shown, and its leads are served whatever it is", async () => {
+  const { as, aKey, admin, account } = await serve({ leads: [aLead({ pixel_id: "px_shop" })] });
+  const client = as(aKey());
+  admin.pixels.setStatus(account.number, { id: "px_shop", status: "paused" });
+  expect((await client.get("/pixels")).text).toContain('{"id":"px_shop","status":"paused"}');
+  expect((await client.get("/leads?pixel_id=px_shop")).body.data).toHaveLength(1);
+});

@@ -1,0 +1,138 @@
+/** §4.1: which leads GET /leads returns, and in which order. */
+import { describe, expect, test } from "bun:test";
+import { aLead, someLeads } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+const ids = (leads: readonly { id: string }[]) => leads.map((lead) => lead.id);
+
+async function asked(leads: Parameters<typeof serve>[0], target: string): Promise<string[]> {
+  const { as, aKey } = await serve(leads);
+  const { status, body } = await as(aKey()).get(target);
+  expect(status).toBe(200);
+  return ids(body.data);
+}
+
+test("leads of all pixels come newest first, whatever the order in which they were imported", async () => {
+  const [a, b, c, d] = [
+    aLead({ pixel_id: "px_a" }),
+    aLead({ pixel_id: "px_b" }),
+    aLead({ pixel_id: "px_a" }),
+    aLead({ pixel_id: "px_b" }),
+  ];
+  expect(await asked({ leads: [c, a, d, b] }, "/leads")).toEqual(ids([d, c, b, a]));
+});
+
+test("a page has 25 leads unless a limit is given", async () => {
+  expect(await asked({ leads: someLeads(26) }, "/leads")).toHaveLength(25);
+});
+
+test.each(["1", "2", "25", "99", "100"])("limit=%s is accepted and gives so many leads", async (limit) => {
+  expect(await asked({ leads: someLeads(101) }, `/leads?limit=${limit}`)).toHaveLength(Number(limit));
+});
+
+describe("the bounds of time", () => {
+  const at = (time: string) => aLead({ identified_at: `2026-01-31T09:15:00.${time}Z` });
+  const [first, second, third] = [at("100"), at("101"), at("102")];
+  const leads = [first, second, third];
+
+  test.each([
+    ["before", "2026-01-31T09:15:00.101Z", [first]],
+    ["before", "2026-01-31T09:15:00.102Z", [second, first]],
+    ["before", "2026-01-31T09:15:00.1011Z", [second, first]],
+    ["before", "2026-01-31T09:15:00.1010Z", [first]],
+    ["before", "2026-01-31T09:15:00.1000000000000000000000001Z", [first]],
+    ["since", "2026-01-31T09:15:00.101Z", [third, second]],
+    ["since", "2026-01-31T09:15:00.1001Z", [third, second]],
+    ["since", "2026-01-31T09:15:00.1000Z", [third, second, first]],
+    ["since", "2026-01-31T09:15:00.103Z", []],
+    ["since", "2026-01-31T09:15:00Z", [third, second, first]],
+    ["since", "2026-01-31t09:15:00.102z", [third]],
+    ["since", "2026-01-31T10:15:00.102%2B01:00", [third]],
+    ["since", "2026-01-31T10:15:00.102+01:00", [third]],
+    ["since", "2026-01-31T03:45:00.102-05:30", [third]],
+    ["since", "0001-01-01T00:00:00Z", [third, second, first]],
+    ["before", "9999-12-31T23:59:59.9999Z", [third, second, first]],
+    ["before", "0001-01-01T00:00:00Z", []],
+  ])("%s=%s gives exactly the leads on its side", async (name, bound, expected) => {
+    expect(await asked({ leads }, `/leads?${name}=${bound}`)).toEqual(ids(expected));
+  });
+
+  test("a before at or below since gives an empty page", async () => {
+    const bound = "2026-01-31T09:15:00.101Z";
+    expect(await asked({ leads }, `/leads?before=${bound}&since=${bound}`)).toEqual([]);
+    expect(await asked({ leads }, `/leads?before=2020-01-01T00:00:00Z&since=${bound}`)).toEqual([]);
+  });
+
+  test("since and before together give what lies between them, the lower end included", async () => {
+    const query = "since=2026-01-31T09:15:00.100Z&before=2026-01-31T09:15:00.102Z";
+    expect(await asked({ leads }, `/leads?${query}`)).toEqual(ids([second, first]));
+  });
+
+  test("a poll with the newest time that a client has seen meets that lead and every newer one", async () => {
+    const { as, aKey, importMore } = await serve({ leads: [first] });
+    const client = as(aKey());
+    const newest = (await client.get("/leads")).body.data[0]?.identified_at;
+    importMore([second, third]);
+    expect(ids((await client.get(`/leads?since=${newest}`)).body.data)).toEqual(ids([third, second, first]));
+  });
+});
+
+describe("the filters", () => {
+  const california = aLead({ state: "CA", city: "San José", email: null, pixel_id: "px_a" });
+  const nevada = aLead({ state: "NV", city: "Reno", pixel_id: "px_b" });
+  const nowhere = aLead({ state: null, city: null, email: null, verified_email: "v@example.com", pixel_id: "px_b" });
+  const leads = [california, nevada, nowhere];
+
+  test.each([
+    ["state=CA", [california]],
+    ["state=ca", [california]],
+    ["state=nV", [nevada]],
+    ["state=ZZ", []],
+    ["city=Reno", [nevada]],
+    ["city=RENO", [nevada]],
+    ["city=%20reno+", [nevada]],
+    ["city=San%20Jos%C3%A9", [california]],
+    ["city=SAN+JOSE%CC%81", [california]],
+    ["city=San+Jose", []],
+    ["city=Ren", []],
+    ["city=Ren%25", []],
+    ["city=Ren_", []],
+    ["city=Atlantis", []],
+    ["has_email=true", [nevada]],
+    ["has_email=false", [nowhere, nevada, california]],
+    ["pixel_id=px_b", [nowhere, nevada]],
+    ["pixel_id=px_b&has_email=true", [nevada]],
+    ["pixel_id=px_a&state=NV", []],
+    ["state=NV&city=reno&pixel_id=px_b&has_email=true&limit=1", [nevada]],
+    ["%73tate=CA", [california]],
+  ])("%s gives exactly the leads that match", async (query, expected) => {
+    expect(await asked({ leads }, `/leads?${query}`)).toEqual(ids(expected));
+  });
+
+  test.each([
+    ["letters", "x".repeat(200)],
+    ["emoji", "%F0%9F%A6%8A".repeat(200)],
+    ["letters between spaces", `+++${"x".repeat(200)}%20`],
+  ])("a city of 200 %s is accepted", async (_, city) => {
+    expect(await asked({ leads }, `/leads?city=${city}`)).toEqual([]);
+  });
+
+  test("a pixel without leads gives an empty page", async () => {
+    expect(await asked({ pixels: [{ id: "px_new", status: "active" }] }, "/leads?pixel_id=px_new")).toEqual([]);
+  });
+
+  test("a pixel of another account is as unknown as one of nobody", async () => {
+    const { as, aKey, anAccount } = await serve();
+    anAccount({ pixels: [{ id: "px_theirs", status: "active" }] });
+    const client = as(aKey());
+    const theirs = await client.get("/leads?pixel_id=px_theirs");
+    const nobodys = await client.get("/leads?pixel_id=px_nobodys");
+    expect([theirs.status, theirs.body.error.code]).toEqual([404, "unknown_pixel"]);
+    expect(nobodys.text).toBe(theirs.text);
+  });
+
+  test.each(["PX_A", "px_a%20", "%20px_a", "px", "%25"])("the pixel id %s is not that of px_a", async (pixel) => {
+    const { as, aKey } = await serve({ leads });
+    expect((await as(aKey()).get(`/leads?pixel_id=${pixel}`)).body.error.code).toBe("unknown_pixel");
+  });
+});

@@ -1,0 +1,128 @@
+/** §4.1 rule 1: walking the pages meets every lead exactly once. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Lead } from "../../src/contract/lead.ts";
+import { aLead, importLeads, newLead, someLeads } from "../builders.ts";
+import { type Client, serve } from "../harness.ts";
+
+/** All leads that a client meets who follows next_cursor to the end. */
+async function walk(client: Client, query: string, betweenPages: () => void = () => {}): Promise<Lead[]> {
+  const met: Lead[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const before: string = cursor === "" ? "" : `&before=${cursor}`;
+    const { status, body } = await client.get(`/leads?${query}${before}`);
+    expect(status).toBe(200);
+    expect(body.has_more).toBe(body.next_cursor !== null);
+    met.push(...body.data);
+    cursor = body.next_cursor;
+    betweenPages();
+  }
+  return met;
+}
+
+const ids = (leads: readonly Lead[]) => leads.map((lead) => lead.id).toSorted();
+
+const filters = fc.record(
+  {
+    pixel_id: fc.constantFrom("px_a", "px_b"),
+    state: fc.constantFrom("CA", "NV", "TX"),
+    city: fc.constantFrom("Reno", "austin"),
+    has_email: fc.constantFrom("true", "false"),
+    since: fc.constantFrom("2026-01-31T09:15:00.000Z", "2026-01-31T09:15:01.000Z", "2020-01-01T00:00:00.000Z"),
+  },
+  { requiredKeys: [] },
+);
+type Filters = { [Name in "pixel_id" | "state" | "city" | "has_email" | "since"]?: string | undefined };
+
+function matches(lead: Lead, { pixel_id, state, city, has_email, since }: Filters): boolean {
+  return (
+    (pixel_id === undefined || lead.pixel_id === pixel_id) &&
+    (state === undefined || lead.state === state) &&
+    (city === undefined || lead.city?.toLowerCase() === city.toLowerCase()) &&
+    (has_email !== "true" || lead.email !== null) &&
+    (since === undefined || lead.identified_at >= since)
+  );
+}
+
+/** Leads of a source that stamps by the second, so that most of them tie. */
+const tiedLead = fc
+  .record({
+    identified_at: fc.constantFrom("2026-01-31T09:15:00.000Z", "2026-01-31T09:15:01.000Z"),
+    pixel_id: fc.constantFrom("px_a", "px_b"),
+    state: fc.constantFrom("CA", "NV", null),
+    city: fc.constantFrom("Reno", "Austin", null),
+    email: fc.constantFrom("a@example.com", null),
+  })
+  .map((over) => ({ over }));
+
+const pixels = ["px_a", "px_b"].map((id) => ({ id, status: "active" }));
+
+test("under ties, any limit and any filters, no lead is lost and none comes twice while newer ones are imported", async () => {
+  const { as, anAccount, aKey, importMore } = await serve();
+  const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(tiedLead, { maxLength: 40 }), filters, limit, async (built, chosen, size) => {
+      const account = anAccount({ pixels });
+      importMore(
+        built.map(({ over }) => aLead(over)),
+        account,
+      );
+      const client = as(aKey(account));
+      const stored = await walk(client, "limit=100");
+      expect(stored).toHaveLength(built.length);
+      const query = new URLSearchParams({ limit: String(size), ...chosen });
+      const newer = () => importMore([aLead({ identified_at: "2026-01-31T10:00:00.000Z", pixel_id: "px_a" })], account);
+      const met = await walk(client, query.toString(), newer);
+      expect(ids(met)).toEqual(ids(stored.filter((lead) => matches(lead, chosen))));
+      expect(met.map((lead) => lead.identified_at)).toEqual(
+        met
+          .map((lead) => lead.identified_at)
+          .toSorted()
+          .reverse(),
+      );
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("leads that share a second are all met, one by one", async () => {
+  const leads = someLeads(30, { identified_at: "2026-01-31T09:15:00.000Z" });
+  const { as, aKey } = await serve({ leads });
+  expect(ids(await walk(as(aKey()), "limit=1"))).toEqual(ids(leads));
+});
+
+test("no two leads of an account have the same time", async () => {
+  const leads = someLeads(30, { identified_at: "2026-01-31T09:15:00.000Z" });
+  const { as, aKey } = await serve({ leads });
+  const { body } = await as(aKey()).get("/leads?limit=100");
+  expect(new Set(body.data.map((lead) => lead.identified_at)).size).toBe(30);
+});
+
+test("leads that share a time keep the order in which they were imported", async () => {
+  const leads = someLeads(3, { identified_at: "2026-01-31T09:15:00.000Z" });
+  const { as, aKey } = await serve({ leads });
+  const { body } = await as(aKey()).get("/leads");
+  expect(body.data.toReversed().map(({ id, identified_at }) => [id, identified_at])).toEqual([
+    [leads[0]?.id, "2026-01-31T09:15:00.000Z"],
+    [leads[1]?.id, "2026-01-31T09:15:00.001Z"],
+    [leads[2]?.id, "2026-01-31T09:15:00.002Z"],
+  ] as [string, string][]);
+});
+
+test("a client that polls with since meets every lead that arrives without a time of its own", async () => {
+  const { as, aKey, admin, account } = await serve({ leads: someLeads(1) });
+  const client = as(aKey());
+  const seen = new Set<string>();
+  const arrivals: Lead[] = [];
+  for (let poll = 0; poll < 5; poll++) {
+    const newest = (await client.get("/leads?limit=1")).body.data[0]?.identified_at;
+    const arrived = someLeads(3);
+    const timeless = arrived.map((lead) => ({ ...newLead(lead), identifiedMs: null }));
+    // The clock of the import stands still, and even then each lead is newer than those before.
+    importLeads(admin.leads, account.number, timeless);
+    arrivals.push(...arrived);
+    for (const lead of await walk(client, `limit=2&since=${newest}`)) seen.add(lead.id);
+  }
+  expect(arrivals.filter((lead) => !seen.has(lead.id))).toEqual([]);
+});

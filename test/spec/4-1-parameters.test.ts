@@ -1,0 +1,139 @@
+/** §4.1 rule 3: what is refused as a parameter, and with which code. What is accepted is in 4-1-leads. */
+import { describe, expect, test } from "bun:test";
+import { leadParameters } from "../../src/contract/parameters.ts";
+import { someLeads } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+async function expectRefusal(query: string, code: string, inMessage: string) {
+  const { as, aKey } = await serve({ leads: someLeads(1) });
+  const answer = await as(aKey()).get(`/leads?${query}`);
+  expect([answer.status, answer.body.error?.code]).toEqual([400, code]);
+  expect(answer.body.error.message).toContain(inMessage);
+}
+
+const moments = [
+  ...["", "yesterday", "2026-01-31", "1769850900", "2026-01-31T09:15Z", "2026-01-31T09:15:00", "2026-1-31T09:15:00Z"],
+  ...["2026-02-29T00:00:00Z", "2026-04-31T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-10T00:00:00Z"],
+  ...["2026-01-31T24:00:00Z", "2026-01-31T09:60:00Z", "2026-12-31T23:59:60Z", "2026-01-31T09:15:00.Z"],
+  ...["2026-01-31T09:15:00%2B24:00", "2026-01-31T09:15:00%2B01:60", "2026-01-31T09:15:00%2B0100"],
+  ...["2026-01-31%2009:15:00Z", "2026-01-31T09:15:00++01:00", "2026-01-31T09:15:00Z%20", "%202026-01-31T09:15:00Z"],
+  ...["0000-12-31T23:59:59Z", "0001-01-01T00:00:00%2B00:01", "9999-12-31T23:59:59-00:01", "10000-01-01T00:00:00Z"],
+  ...["2026-01-31T09:15:00,5Z", "2026-01-31T09:15:00.5", "2026-01-31T09:15:00Z%00", "%FF", "%E0%A4%A", "null"],
+  ...["%EF%BC%92026-01-31T09:15:00Z", "2026-01-31T09:15:00Z%0A", "2026-W05-6T09:15:00Z", "-2026-01-31T09:15:00Z"],
+];
+
+test.each(moments)("before=%s is refused with invalid_cursor", (value) =>
+  expectRefusal(`before=${value}`, "invalid_cursor", "before"),
+);
+
+test.each(moments)("since=%s is refused with invalid_parameter", (value) =>
+  expectRefusal(`since=${value}`, "invalid_parameter", "since"),
+);
+
+test.each([
+  ...["0", "101", "-1", "1e1", "0x10", "", "+5", "%2B5", "05", "5.0", "5.", "5,0", "%205", "5%20", "ten", "NaN"],
+  ...["Infinity", "1000", "99999999999999999999", "%00", "5%00", "%D9%A5", "%EF%BC%95", "null", "true", "%FF", "%"],
+])("limit=%s is refused with invalid_parameter, and the message names limit", (value) =>
+  expectRefusal(`limit=${value}`, "invalid_parameter", "limit"),
+);
+
+test.each([
+  "",
+  "C",
+  "CAL",
+  "C1",
+  "12",
+  "%20CA",
+  "CA%20",
+  "California",
+  "%C3%89A",
+  "C%00",
+  "%FF",
+  "K%E2%84%AA",
+  "%C5%BFs",
+])("state=%s is refused with invalid_parameter", (value) =>
+  expectRefusal(`state=${value}`, "invalid_parameter", "state"),
+);
+
+test.each(["", "%20", "+++", "%00", "Reno%00", "%FF", "Ren%C3"])("city=%s is refused with invalid_parameter", (value) =>
+  expectRefusal(`city=${value}`, "invalid_parameter", "city"),
+);
+
+test.each([
+  ["letters", "x"],
+  ["letters outside ASCII", "%C3%A9"],
+  ["emoji", "%F0%9F%A6%8A"],
+])("a city of 201 %s is refused with invalid_parameter", (_, letter) =>
+  expectRefusal(`city=${letter.repeat(201)}`, "invalid_parameter", "city"),
+);
+
+test.each(["", "TRUE", "True", "1", "0", "yes", "on", "false%20", "%20true", "null", "%00", "%FF"])(
+  "has_email=%s is refused with invalid_parameter",
+  (value) => expectRefusal(`has_email=${value}`, "invalid_parameter", "has_email"),
+);
+
+test.each(["", "%00", "px%00", "%FF", "%C3%28"])("pixel_id=%s is refused with invalid_parameter", (value) =>
+  expectRefusal(`pixel_id=${value}`, "invalid_parameter", "pixel_id"),
+);
+
+test.each(Object.keys(leadParameters))(
+  "%s without a value is refused, with and without an equals sign",
+  async (name) => {
+    const code = name === "before" ? "invalid_cursor" : "invalid_parameter";
+    await expectRefusal(name, code, name);
+    await expectRefusal(`${name}=`, code, name);
+  },
+);
+
+test.each([
+  ["limit=5&limit=5", "invalid_parameter", "limit"],
+  ["state=CA&city=Reno&state=NV", "invalid_parameter", "state"],
+  ["has_email=true&has_email=", "invalid_parameter", "has_email"],
+  ["before=2026-01-31T09:15:00Z&before=2026-01-31T09:15:00Z", "invalid_cursor", "before"],
+  ["limit=5&%6Cimit=5", "invalid_parameter", "limit"],
+  ["city=a&before=x&before=y&city=b", "invalid_parameter", "city"],
+  ["before=x&city=a&city=b&before=y", "invalid_cursor", "before"],
+])("%s repeats a parameter and is refused, naming the one that comes first", (query, code, name) =>
+  expectRefusal(query, code, `${name} was sent more than once`),
+);
+
+describe("an unknown parameter", () => {
+  test.each([
+    ["pixelid=px", "did you mean pixel_id?"],
+    ["pixel=px", "did you mean pixel_id?"],
+    ["Limit=5", "did you mean limit?"],
+    ["limits=5", "did you mean limit?"],
+    ["befor=2026-01-31T09:15:00Z", "did you mean before?"],
+    ["hasEmail=true", "did you mean has_email?"],
+    ["State=CA", "did you mean state?"],
+  ])("%s is refused, and the message says %s", (query, hint) => expectRefusal(query, "invalid_parameter", hint));
+
+  test.each([
+    "page=2",
+    "offset=10",
+    "colour=red",
+    "=5",
+    "%FF=1",
+    "limit%5B%5D=5",
+    "__proto__=1",
+    "constructor=1",
+    "after",
+  ])("%s is refused without a guess", async (query) => {
+    const { as, aKey } = await serve();
+    const { status, body } = await as(aKey()).get(`/leads?${query}`);
+    expect([status, body.error.code]).toEqual([400, "invalid_parameter"]);
+    expect(body.error.message).not.toContain("did you mean");
+  });
+
+  test("of two, the first is named", () => expectRefusal("colour=red&size=5", "invalid_parameter", "colour"));
+
+  test.each(["/pixels", "/usage"])("is any parameter of %s", async (path) => {
+    const { as, aKey } = await serve();
+    const client = as(aKey());
+    for (const query of ["limit=5", "since=2026-01-31T09:15:00Z", "colour", "=", "state=CA&state=CA"]) {
+      const { status, body } = await client.get(`${path}?${query}`);
+      expect([query, status, body.error.code]).toEqual([query, 400, "invalid_parameter"]);
+    }
+    for (const query of ["", "&", "&&"]) expect((await client.get(`${path}?${query}`)).status).toBe(200);
+  });
+});

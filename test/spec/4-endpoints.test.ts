@@ -1,0 +1,118 @@
+/** §4: which paths there are, and that each of the API takes GET alone. */
+import { describe, expect, test } from "bun:test";
+import { serve } from "../harness.ts";
+
+const endpoints = ["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"];
+
+test.each(endpoints)("GET %s with a key is answered in JSON", async (target) => {
+  const { send, aKey } = await serve();
+  const answer = await send({ target, headers: { Authorization: `Bearer ${aKey()}` } });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toStartWith("application/json");
+});
+
+describe.each(endpoints)("%s", (target) => {
+  test.each(["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("refuses %s and names GET", async (method) => {
+    const { send, aKey } = await serve();
+    const answer = await send({ method, target, headers: { Authorization: `Bearer ${aKey()}` } });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
+    if (method !== "HEAD") expect(JSON.parse(answer.body).error.code).toBe("method_not_allowed");
+  });
+
+  test("refuses a method with a body about the method, whatever the body is", async () => {
+    const { url, aKey } = await serve();
+    const headers = { Authorization: `Bearer ${aKey()}`, "Content-Type": "application/json" };
+    const answer = await fetch(url + target, { method: "POST", headers, body: "{not json" });
+    expect(answer.status).toBe(405);
+  });
+
+  test("carries no CORS header, because a key must not be in a browser", async () => {
+    const { send, aKey } = await serve();
+    const headers = { Authorization: `Bearer ${aKey()}`, Origin: "https://shop.example.com" };
+    const names = [...(await send({ target, headers })).headers.keys()];
+    expect(names.filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+test.each([
+  "/api/v1/leads/",
+  "/api/v1//leads",
+  "//api/v1/leads",
+  "/api//v1/leads",
+  "/API/v1/leads",
+  "/api/v1/Leads",
+  "/api/v1/lead%73",
+  "/api%2Fv1/leads",
+  "/api/v1/leads%20",
+  "/api/v1/leads/1",
+  "/api/v1/lead",
+  "/api/v1",
+  "/api/v2/leads",
+  "/api",
+  "/leads",
+  "/favicon.ico",
+  "/wp-login.php",
+  "/healthz/",
+  "/openapi.json/x",
+])("%s is an unknown path of the API", async (target) => {
+  const { send } = await serve();
+  const answer = await send({ target });
+  expect(answer.status).toBe(404);
+  expect(JSON.parse(answer.body).error.code).toBe("not_found");
+  expect(answer.headers.get("x-ratelimit-limit")).not.toBeNull();
+});
+
+test.each(["/api/v1/leads?", "/api/v1/leads?&", "/api/v1/leads?&&"])(
+  "%s has no parameters and is fine",
+  async (target) => {
+    const { send, aKey } = await serve();
+    expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
+  },
+);
+
+test("a target that names a host as well is read as its path", async () => {
+  const { send, aKey } = await serve();
+  const target = "http://elsewhere.example.com/api/v1/usage";
+  expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
+});
+
+const besides = [
+  ["/docs", 200, "text/html"],
+  ["/openapi.json", 200, "application/json"],
+  ["/healthz", 200, "application/json"],
+  ["/metrics", 200, "text/plain"],
+  ["/", 302, "text/plain"],
+] as const;
+
+describe("beside the API", () => {
+  test.each(besides)("GET %s needs no key and has no limit", async (target, status, type) => {
+    const { send } = await serve();
+    const answer = await send({ target });
+    expect([answer.status, answer.headers.get("x-ratelimit-limit")]).toEqual([status, null]);
+    expect(answer.headers.get("content-type")).toStartWith(type);
+  });
+
+  test.each(besides)("HEAD %s is answered like GET, without a body", async (target, status) => {
+    const { send } = await serve();
+    expect(await send({ method: "HEAD", target })).toMatchObject({ status, body: "" });
+  });
+
+  test.each(besides)("POST %s is refused, naming GET and HEAD", async (target) => {
+    const { send } = await serve();
+    const answer = await send({ method: "POST", target });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  test("the root leads to the documentation", async () => {
+    const { send } = await serve();
+    expect((await send({ target: "/" })).headers.get("location")).toBe("/docs");
+  });
+
+  test("a key that is used beside the API is not counted", async () => {
+    const { send, as, aKey } = await serve();
+    const key = aKey();
+    await send({ target: "/docs", headers: { Authorization: `Bearer ${key}` } });
+    await send({ target: "/healthz", headers: { Authorization: `Bearer ${key}` } });
+    expect((await as(key).get("/usage")).body.requests_today).toBe(1);
+  });
+});

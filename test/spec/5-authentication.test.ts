@@ -1,0 +1,103 @@
+/** §5: the key of a request. */
+import { describe, expect, test } from "bun:test";
+import { crc32 } from "node:zlib";
+import { createKey } from "../../src/contract/key.ts";
+import { aLead } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+describe("a request without a Bearer key", () => {
+  test.each([
+    ["no header", null],
+    ["an empty header", ""],
+    ["the scheme alone", "Bearer"],
+    ["the scheme and spaces", "Bearer   "],
+    ["the key alone", "KEY"],
+    ["another scheme", "Basic KEY"],
+    ["a longer scheme", "Bearers KEY"],
+    ["no space", "BearerKEY"],
+    ["a colon", "Bearer:KEY"],
+  ])("with %s gets missing_api_key", async (_, header) => {
+    const { send, aKey } = await serve();
+    const answer = await send({ headers: header === null ? {} : { Authorization: header.replace("KEY", aKey()) } });
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(JSON.parse(answer.body).error.code).toBe("missing_api_key");
+  });
+
+  test.each(["key", "api_key", "access_token", "token", "Authorization"])(
+    "is not let in by a key in the URL, under the name %s",
+    async (name) => {
+      const { anonymous, aKey } = await serve();
+      const answer = await anonymous.get(`/leads?${name}=${aKey()}`);
+      expect([answer.status, answer.body.error.code]).toEqual([401, "missing_api_key"]);
+    },
+  );
+});
+
+test.each(["Bearer KEY", "bearer KEY", "BEARER KEY", "bEaReR KEY", "Bearer    KEY", "Bearer KEY  "])(
+  "the header %j lets in",
+  async (header) => {
+    const { send, aKey } = await serve();
+    expect((await send({ headers: { Authorization: header.replace("KEY", aKey()) } })).status).toBe(200);
+  },
+);
+
+describe("a key that does not exist", () => {
+  const swapped = (key: string) => key.slice(0, 5) + key.charAt(6) + key.charAt(5) + key.slice(7);
+  test.each<[string, (key: string) => string]>([
+    ["a well-formed key that nobody has", () => createKey()],
+    ["a key with a letter missing", (key) => key.slice(0, -1)],
+    ["a key with a letter more", (key) => `${key}0`],
+    ["a key with two letters swapped", (key) => (swapped(key) === key ? `x${key}` : swapped(key))],
+    ["a key in upper case", (key) => key.toUpperCase()],
+    ["a key in quotes", (key) => `"${key}"`],
+    ["two keys", (key) => `${key} ${key}`],
+    ["a word", () => "secret"],
+    ["ten thousand letters", () => "a".repeat(10_000)],
+    ["letters of another alphabet", () => "\u00e9\u00df"],
+  ])("%s gets invalid_api_key", async (_, change) => {
+    const { send, aKey } = await serve();
+    const answer = await send({ headers: { Authorization: `Bearer ${change(aKey())}` } });
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(JSON.parse(answer.body).error.code).toBe("invalid_api_key");
+  });
+});
+
+test("a revoked key gets revoked_api_key", async () => {
+  const { as, aRevokedKey } = await serve();
+  const answer = await as(aRevokedKey()).get("/leads");
+  expect([answer.status, answer.body.error.code]).toEqual([401, "revoked_api_key"]);
+  expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+});
+
+test("a key of an account without an active subscription gets subscription_required", async () => {
+  const { as, aKey } = await serve({ active: false });
+  const answer = await as(aKey()).get("/leads");
+  expect([answer.status, answer.body.error.code]).toEqual([403, "subscription_required"]);
+  expect(answer.headers.get("www-authenticate")).toBeNull();
+});
+
+test("every key of an account reads all its pixels", async () => {
+  const { as, aKey } = await serve({ leads: [aLead({ pixel_id: "px_a" }), aLead({ pixel_id: "px_b" })] });
+  for (const key of [aKey(), aKey()]) expect((await as(key).get("/leads")).body.data).toHaveLength(2);
+});
+
+test("a key is lf_, 32 random letters of base62, and the CRC-32 of all that in six more", () => {
+  const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  const keys = Array.from({ length: 200 }, createKey);
+  for (const key of keys) {
+    expect(key).toMatch(/^lf_[0-9A-Za-z]{38}$/);
+    const sum = [...key.slice(-6)].reduce((rest, letter) => rest * 62 + alphabet.indexOf(letter), 0);
+    expect(sum).toBe(crc32(key.slice(0, -6)));
+  }
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
+test("the file holds nothing of a key but its digest and its first eight characters", async () => {
+  const { aKey, store, file } = await serve();
+  const key = aKey();
+  store.flush();
+  const wal = await Bun.file(`${file}-wal`).text();
+  const held = (await Bun.file(file).text()) + wal;
+  expect(held).toContain(key.slice(0, 8));
+  expect(held).not.toContain(key.slice(8, 20));
+});

@@ -1,0 +1,120 @@
+/** §7: the errors, one by one, and what they do not tell. */
+
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { getTableName } from "drizzle-orm";
+import { errorCodes } from "../../src/contract/errors.ts";
+import { leads } from "../../src/sqlite/tables.ts";
+import { type ReadStore, StoreFailure } from "../../src/store.ts";
+import { aLead } from "../builders.ts";
+import { type Answer, serve } from "../harness.ts";
+
+const of = ({ status, body }: Answer) => [status, body.error.code];
+
+test("there are these twelve codes and no other, each with its section in the documentation", async () => {
+  expect(errorCodes.toSorted().join(" ")).toBe(
+    "internal_error invalid_api_key invalid_cursor invalid_parameter method_not_allowed missing_api_key not_found " +
+      "query_failed rate_limit_exceeded revoked_api_key subscription_required unknown_pixel",
+  );
+  const { url } = await serve();
+  const page = await (await fetch(`${url}/docs`)).text();
+  for (const code of errorCodes) expect(page).toContain(`id="${code}"`);
+});
+
+test("each refusal has its status and code", async () => {
+  const { as, anonymous, aKey, aRevokedKey, anAccount, send } = await serve({ limit: 100 });
+  const key = aKey();
+  const bearer = { Authorization: `Bearer ${key}` };
+  expect(of(await anonymous.get("/leads"))).toEqual([401, "missing_api_key"]);
+  expect(of(await as("lf_nonsense").get("/leads"))).toEqual([401, "invalid_api_key"]);
+  expect(of(await as(aRevokedKey()).get("/leads"))).toEqual([401, "revoked_api_key"]);
+  expect(of(await as(aKey(anAccount({ active: false }))).get("/leads"))).toEqual([403, "subscription_required"]);
+  expect(of(await as(key).get("/leads?limit=0"))).toEqual([400, "invalid_parameter"]);
+  expect(of(await as(key).get("/leads?before=now"))).toEqual([400, "invalid_cursor"]);
+  expect(of(await as(key).get("/leads?pixel_id=px_nobodys"))).toEqual([404, "unknown_pixel"]);
+  expect(of(await as(key).get("/lead"))).toEqual([404, "not_found"]);
+  const posted = await send({ method: "POST", headers: bearer });
+  expect([posted.status, JSON.parse(posted.body).error.code]).toEqual([405, "method_not_allowed"]);
+});
+
+test("a request over the limit has its status and code, and says how long to wait", async () => {
+  const { as, aKey } = await serve({ limit: 1 });
+  const client = as(aKey());
+  await client.get("/leads");
+  const answer = await client.get("/leads");
+  expect([...of(answer), answer.headers.get("retry-after")]).toEqual([429, "rate_limit_exceeded", "60"]);
+});
+
+describe("query_failed is answered", () => {
+  const broken: [string, (file: string) => void][] = [
+    ["deleted", (file) => rmSync(file)],
+    ["overwritten with something else", (file) => writeFileSync(file, "not a database, ".repeat(4096))],
+    ["emptied", (file) => writeFileSync(file, "")],
+    [
+      "replaced by another",
+      (file) => {
+        writeFileSync(`${file}.new`, "");
+        renameSync(`${file}.new`, file);
+      },
+    ],
+  ];
+  test.each(broken)("when the file is %s under the running server", async (_, breakIt) => {
+    const { as, aKey, file, send } = await serve({ leads: [aLead()] });
+    const client = as(aKey());
+    expect((await client.get("/leads")).status).toBe(200);
+    breakIt(file);
+    for (const path of ["/leads", "/pixels", "/usage", "/lead", "/leads?limit=0"]) {
+      const answer = await client.get(path);
+      expect(of(answer)).toEqual([500, "query_failed"]);
+      expect(answer.text).not.toMatch(/select|sqlite|leadfile\.db|file/i);
+    }
+    expect((await send({ target: "/healthz" })).status).toBe(503);
+  });
+
+  test("when a table is gone, and only where it is needed", async () => {
+    const { as, aKey, file } = await serve({ leads: [aLead({ city: "Reno" })] });
+    const client = as(aKey());
+    using other = new Database(file);
+    other.run(`ALTER TABLE ${getTableName(leads)} RENAME TO gone`);
+    const answer = await client.get("/leads?city=Ely");
+    expect(of(answer)).toEqual([500, "query_failed"]);
+    expect(answer.text).not.toMatch(/select|no such table|Ely/i);
+    expect((await client.get("/pixels")).status).toBe(200);
+    other.run(`ALTER TABLE gone RENAME TO ${getTableName(leads)}`);
+    expect((await client.get("/leads?city=reno")).body.data).toHaveLength(1);
+  });
+
+  test("when the keys cannot be read, with the headers of the limit", async () => {
+    const fail = () => {
+      throw new StoreFailure("the database failed", { cause: new Error("disk I/O error") });
+    };
+    const { as, aKey, logged } = await serve({ limit: 60, store: (real) => ({ ...real, keys: { find: fail } }) });
+    const answer = await as(aKey()).get("/leads");
+    expect([...of(answer), answer.headers.get("x-ratelimit-remaining")]).toEqual([500, "query_failed", "60"]);
+    expect(logged.join("")).toContain("disk I/O error");
+  });
+});
+
+describe("internal_error is answered for whatever else fails", () => {
+  const fail = () => {
+    throw new TypeError("SELECT dana@example.com FROM /srv/leads");
+  };
+  const failing: [string, string, (real: ReadStore) => ReadStore][] = [
+    ["finding the key", "/leads", (real) => ({ ...real, keys: { find: fail } })],
+    ["reading leads", "/leads", (real) => ({ ...real, leads: { page: fail } })],
+    ["finding a pixel", "/leads?pixel_id=px_site", (real) => ({ ...real, pixels: { list: fail, has: fail } })],
+    ["reading pixels", "/pixels", (real) => ({ ...real, pixels: { list: fail, has: fail } })],
+    ["reading usage", "/usage", (real) => ({ ...real, usage: { count: () => {}, of: fail } })],
+    ["counting", "/leads", (real) => ({ ...real, usage: { count: fail, of: fail } })],
+  ];
+  test.each(failing)("in %s", async (_, path, store) => {
+    const { as, aKey, logged } = await serve({ leads: [aLead()], store });
+    const answer = await as(aKey()).get(path);
+    expect(of(answer)).toEqual([500, "internal_error"]);
+    expect(answer.text).not.toMatch(/select|dana|srv|TypeError/i);
+    expect(answer.headers.get("x-ratelimit-limit")).not.toBeNull();
+    const line = JSON.parse(logged.at(-1) ?? "");
+    expect(line).toMatchObject({ level: 50, status: 500, id: answer.headers.get("x-request-id") });
+  });
+});

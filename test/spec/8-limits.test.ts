@@ -1,0 +1,131 @@
+/** §8: sixty requests per key and UTC clock minute, and the headers that say how many are left. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { noonMs } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+const minuteEnd = Date.parse("2026-02-01T12:01:00.000Z");
+
+describe("the headers of the limit are on every answer", () => {
+  test.each([
+    ["a page", { target: "/api/v1/leads" }, 200],
+    ["a 400", { target: "/api/v1/leads?limit=0" }, 400],
+    ["an unknown pixel", { target: "/api/v1/leads?pixel_id=px_nobodys" }, 404],
+    ["an unknown path", { target: "/api/v2/leads" }, 404],
+    ["a path outside /api", { target: "/robots.txt" }, 404],
+    ["a refused method", { method: "PATCH" }, 405],
+    ["HEAD", { method: "HEAD" }, 405],
+  ])("%s with a key, counted", async (_, request, status) => {
+    const { send, aKey } = await serve({ limit: 60 });
+    const answer = await send({ ...request, headers: { Authorization: `Bearer ${aKey()}` } });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("60");
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe("59");
+    expect(answer.headers.get("x-ratelimit-reset")).toBe(String(minuteEnd / 1000));
+  });
+
+  test.each([
+    ["no key", { target: "/api/v1/leads" }, 401],
+    ["an unknown path", { target: "/robots.txt" }, 404],
+    ["a refused method", { method: "POST" }, 405],
+    ["the bare domain", { host: "example.com" }, 308],
+  ])("%s without a key, where Remaining is the whole limit", async (_, request, status) => {
+    const { send } = await serve({ limit: 60, baseUrl: "https://www.example.com" });
+    const answer = await send(request);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("60");
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe("60");
+    expect(answer.headers.get("x-ratelimit-reset")).toBe(String(minuteEnd / 1000));
+  });
+
+  test.each(["/api/v1/leads", "/api/v1/lead", "/robots.txt"])(
+    "%s is JSON that nobody stores, with an id of ours",
+    async (target) => {
+      const { send } = await serve();
+      const first = await send({ target, headers: { "X-Request-Id": "theirs" } });
+      expect(first.headers.get("content-type")).toStartWith("application/json");
+      expect(first.headers.get("cache-control")).toBe("no-store");
+      expect(first.headers.get("x-content-type-options")).toBe("nosniff");
+      const id = first.headers.get("x-request-id");
+      expect(id).toMatch(/^[\w-]{8,}$/);
+      expect([null, "theirs", id]).not.toContain((await send({ target })).headers.get("x-request-id"));
+      expect(id).not.toBe("theirs");
+    },
+  );
+});
+
+test("the sixtieth request of a minute is answered, the sixty-first is refused until the minute is over", async () => {
+  const { as, aKey, clock } = await serve({ limit: 60 });
+  const client = as(aKey());
+  for (let left = 59; left >= 0; left--) {
+    const { status, headers } = await client.get("/pixels");
+    expect([status, headers.get("x-ratelimit-remaining")]).toEqual([200, String(left)]);
+  }
+  clock.nowMs = minuteEnd - 1;
+  const refused = await client.get("/pixels");
+  expect(refused).toMatchObject({ status: 429, body: { error: { code: "rate_limit_exceeded" } } });
+  expect(refused.headers.get("retry-after")).toBe("60");
+  expect(refused.headers.get("x-ratelimit-remaining")).toBe("0");
+  clock.nowMs = minuteEnd;
+  const next = await client.get("/pixels");
+  expect([next.status, next.headers.get("x-ratelimit-remaining")]).toEqual([200, "59"]);
+  expect(next.headers.get("x-ratelimit-reset")).toBe(String(minuteEnd / 1000 + 60));
+});
+
+test("the limit is counted for each key alone, within one account too", async () => {
+  const { as, aKey } = await serve({ limit: 1 });
+  const [one, other] = [as(aKey()), as(aKey())];
+  expect((await one.get("/leads")).status).toBe(200);
+  expect((await one.get("/leads")).status).toBe(429);
+  expect((await other.get("/leads")).status).toBe(200);
+});
+
+test("a refused request counts nowhere", async () => {
+  const { as, aKey, clock } = await serve({ limit: 2 });
+  const client = as(aKey());
+  for (let request = 0; request < 5; request++) await client.get("/leads");
+  clock.nowMs = minuteEnd;
+  const usage = await client.get("/usage");
+  expect(usage.body.requests_today).toBe(3);
+  expect(usage.headers.get("x-ratelimit-remaining")).toBe("1");
+});
+
+test.each(["a revoked", "an unknown"])("%s key is never over its limit", async (which) => {
+  const { as, aRevokedKey } = await serve({ limit: 1 });
+  const client = as(which === "a revoked" ? aRevokedKey() : "lf_nobodys");
+  for (let request = 0; request < 3; request++) {
+    const { status, headers } = await client.get("/leads");
+    expect([status, headers.get("x-ratelimit-remaining")]).toEqual([401, "1"]);
+  }
+});
+
+test("a key that is revoked after it used up its limit answers that it was revoked", async () => {
+  const { as, aKeyRecord, admin } = await serve({ limit: 1 });
+  const { secret, id } = aKeyRecord();
+  await as(secret).get("/leads");
+  admin.keys.revoke(id, noonMs);
+  expect((await as(secret).get("/leads")).body.error.code).toBe("revoked_api_key");
+});
+
+test("whatever the requests and however time goes on, the headers say what a fixed window of a minute leaves", async () => {
+  const limit = 3;
+  const { as, aKey, clock } = await serve({ limit });
+  const clients = [as(aKey()), as(aKey())];
+  const step = fc.record({ who: fc.nat({ max: 1 }), waitMs: fc.constantFrom(0, 1, 20_000, 59_999, 60_000, 600_000) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      clock.nowMs += 3_600_000;
+      const used = new Map<string, number>();
+      for (const { who, waitMs } of steps) {
+        clock.nowMs += waitMs;
+        const window = `${who} ${Math.floor(clock.nowMs / 60_000)}`;
+        const before = used.get(window) ?? 0;
+        const answer = await clients[who]?.get("/leads");
+        expect(answer?.status).toBe(before < limit ? 200 : 429);
+        expect(answer?.headers.get("x-ratelimit-remaining")).toBe(String(Math.max(0, limit - before - 1)));
+        used.set(window, Math.min(limit, before + 1));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

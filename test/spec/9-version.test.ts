@@ -1,0 +1,37 @@
+/** §9: the version is in the path, and the description of the API says so. */
+import { expect, test } from "bun:test";
+import { serve } from "../harness.ts";
+
+test.each(["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"])("%s is there", async (target) => {
+  const { send, aKey } = await serve();
+  expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
+});
+
+test.each([
+  "/api/leads",
+  "/v1/leads",
+  "/api/v0/leads",
+  "/api/v2/leads",
+  "/api/V1/leads",
+  "/api/v1.0/leads",
+  "/api/v01/leads",
+])("%s is no version of it", async (target) => {
+  const { send, aKey } = await serve();
+  expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(404);
+});
+
+/** As much of an OpenAPI document as is looked at here. */
+interface Description {
+  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, object>>;
+}
+
+test("the description lists the endpoints of this version under the public address", async () => {
+  const { url } = await serve({ baseUrl: "https://www.example.com" });
+  const description = (await (await fetch(`${url}/openapi.json`)).json()) as Description;
+  expect(description.openapi).toStartWith("3.1");
+  expect(description.servers).toEqual([{ url: "https://www.example.com" }]);
+  expect(Object.keys(description.paths)).toEqual(["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"]);
+  for (const path of Object.values(description.paths)) expect(Object.keys(path)).toEqual(["get"]);
+});

@@ -1,0 +1,103 @@
+/** What every store does with accounts, pixels, keys and usage. */
+import { describe, expect, test } from "bun:test";
+import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
+import { noonMs } from "../builders.ts";
+import { accountIn, type StoreUnderTest, stores } from "./stores.ts";
+
+function keyIn(store: StoreUnderTest, account: number, label: string | null = null) {
+  const secret = createKey();
+  const digest = digestOf(secret);
+  return { digest, record: store.keys.create(account, { digest, prefix: prefixOf(secret), label }, noonMs) };
+}
+
+describe.each(stores)("in %s", (_, open) => {
+  test("a store is empty until it has an account", () => {
+    const store = open();
+    expect(store.served.isEmpty()).toBe(true);
+    accountIn(store);
+    expect(store.served.isEmpty()).toBe(false);
+  });
+
+  test("a new account has an active subscription and an id of its own, and its name is taken", () => {
+    const store = open();
+    const account = accountIn(store, "Harbor");
+    expect(account).toMatchObject({ name: "Harbor", active: true, id: expect.stringMatching(/^acc_\w+$/) });
+    expect(store.accounts.create("Harbor", 0)).toBeNull();
+    expect(store.accounts.create("harbor", 0)?.id).not.toBe(account.id);
+  });
+
+  test("an account is found by its id or by its exact name", () => {
+    const store = open();
+    const account = accountIn(store, "Harbor & Pine");
+    accountIn(store, "Other");
+    expect(store.accounts.find(account.id)).toEqual(account);
+    expect(store.accounts.find("Harbor & Pine")).toEqual(account);
+    expect(store.accounts.find("Harbor")).toBeNull();
+    expect(store.accounts.list().map(({ name }) => name)).toEqual(["Harbor & Pine", "Other"]);
+  });
+
+  test("a pixel is there once in its account, in the order of creation, with the status it was last given", () => {
+    const store = open();
+    const [one, other] = [accountIn(store, "one").number, accountIn(store, "other").number];
+    for (const id of ["px_b", "px_a"]) expect(store.pixels.create(one, { id, status: "active" }, 0)).toBe(true);
+    expect(store.pixels.create(one, { id: "px_a", status: "paused" }, 0)).toBe(false);
+    expect(store.pixels.setStatus(one, { id: "px_b", status: "paused" })).toBe(true);
+    expect(store.pixels.setStatus(other, { id: "px_b", status: "paused" })).toBe(false);
+    expect(store.served.pixels.list(one)).toEqual([
+      { id: "px_b", status: "paused" },
+      { id: "px_a", status: "active" },
+    ]);
+    expect([store.served.pixels.has(one, "px_a"), store.served.pixels.has(other, "px_a")]).toEqual([true, false]);
+  });
+
+  test("a key is found by its digest, with the subscription of its account", () => {
+    const store = open();
+    const { number } = accountIn(store);
+    const { digest, record } = keyIn(store, number, "reporting");
+    expect(record).toMatchObject({ label: "reporting", createdMs: noonMs, revokedMs: null, lastUsed: null });
+    const known = { account: number, prefix: record.prefix, revoked: false, subscribed: true };
+    expect(store.served.keys.find(digest)).toMatchObject(known);
+    store.accounts.setActive(number, false);
+    expect(store.served.keys.find(digest)).toMatchObject({ ...known, subscribed: false });
+    expect(store.served.keys.find(digestOf("lf_other"))).toBeNull();
+    expect(store.keys.findByDigest(digest)).toEqual(record);
+    expect(store.keys.findByDigest(digestOf("lf_other"))).toBeNull();
+  });
+
+  test("a revocation is final, is seen at once, and keeps its first moment", () => {
+    const store = open();
+    const { number } = accountIn(store);
+    const { digest, record } = keyIn(store, number);
+    expect(store.keys.revoke(record.id, noonMs + 1)).toMatchObject({ id: record.id, revokedMs: noonMs + 1 });
+    expect(store.served.keys.find(digest)?.revoked).toBe(true);
+    expect(store.keys.revoke(record.id, noonMs + 2)?.revokedMs).toBe(noonMs + 1);
+    expect(store.keys.revoke("key_nobodys", noonMs)).toBeNull();
+  });
+
+  test("the keys of an account are listed in the order of creation, and those of others are not", () => {
+    const store = open();
+    const [one, other] = [accountIn(store, "one").number, accountIn(store, "other").number];
+    const made = [keyIn(store, one), keyIn(store, other), keyIn(store, one)].map(({ record }) => record.id);
+    expect(store.keys.list(one).map(({ id }) => id)).toEqual([made[0], made[2]] as string[]);
+  });
+
+  test("usage is counted by key, UTC day and month, and a key shows the last day it was used", () => {
+    const store = open();
+    const { number } = accountIn(store);
+    const [one, other] = [keyIn(store, number), keyIn(store, number)];
+    const key = store.served.keys.find(one.digest)?.number ?? -1;
+    for (const moment of ["2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z", "2026-02-02T10:00:00.000Z"]) {
+      store.served.usage.count(key, Date.parse(moment));
+    }
+    const of = (moment: string) => store.served.usage.of(key, Date.parse(moment));
+    expect(of("2026-01-31T00:00:00.000Z")).toEqual({ today: 1, month: 1 });
+    expect(of("2026-02-02T23:00:00.000Z")).toEqual({ today: 1, month: 2 });
+    expect(of("2026-02-03T00:00:00.000Z")).toEqual({ today: 0, month: 2 });
+    expect(store.served.flush()).toBe(true);
+    expect(of("2026-02-02T23:00:00.000Z")).toEqual({ today: 1, month: 2 });
+    expect(of("2026-01-31T00:00:00.000Z")).toEqual({ today: 1, month: 1 });
+    expect(store.keys.list(number).map(({ lastUsed }) => lastUsed)).toEqual(["2026-02-02", null]);
+    const idle = store.served.keys.find(other.digest)?.number ?? -1;
+    expect(store.served.usage.of(idle, noonMs)).toEqual({ today: 0, month: 0 });
+  });
+});

@@ -1,0 +1,156 @@
+/** A store that is a few arrays: slow, and so simple that it is right at sight. The real one must do as it does. */
+import { randomText } from "../../src/contract/key.ts";
+import { writeDocument } from "../../src/contract/lead.ts";
+import { writeMoment } from "../../src/contract/time.ts";
+import type { Account, KeyRecord } from "../../src/store.ts";
+import { beginModelImport, type Row } from "./model-import.ts";
+import type { StoreUnderTest } from "./stores.ts";
+
+interface ModelPixel {
+  readonly account: number;
+  readonly id: string;
+  readonly status: string;
+}
+
+type ModelKey = KeyRecord & { readonly number: number; readonly of: number; readonly digest: Buffer };
+
+const documentOf = (row: Row) => writeDocument(row.id, writeMoment(row.at), row.tail);
+const newestFirst = (a: Row, b: Row) => b.at - a.at;
+
+export function openModel(): StoreUnderTest {
+  const accounts: Account[] = [];
+  const pixels: ModelPixel[] = [];
+  const keys: ModelKey[] = [];
+  const rows: Row[] = [];
+  const counted: { key: number; day: string }[] = [];
+
+  const hasPixel = (account: number, id: string) =>
+    pixels.some((pixel) => pixel.account === account && pixel.id === id);
+  const shown = ({ number, of, digest, ...record }: ModelKey): KeyRecord => ({
+    ...record,
+    lastUsed: daysOf(number).toSorted().at(-1) ?? null,
+  });
+  const daysOf = (key: number) => counted.filter((count) => count.key === key).map((count) => count.day);
+
+  function createPixel(account: number, { id, status }: { id: string; status: string }): boolean {
+    if (hasPixel(account, id)) return false;
+    pixels.push({ account, id, status });
+    return true;
+  }
+
+  return {
+    accounts: {
+      create(name) {
+        if (accounts.some((account) => account.name === name)) return null;
+        accounts.push({ number: accounts.length + 1, id: `acc_${randomText(16)}`, name, active: true });
+        return accounts.at(-1) ?? null;
+      },
+      list: () => [...accounts],
+      find: (idOrName) => accounts.find(({ id, name }) => id === idOrName || name === idOrName) ?? null,
+      setActive(number, active) {
+        const place = accounts.findIndex((account) => account.number === number);
+        const account = accounts[place];
+        if (account !== undefined) accounts[place] = { ...account, active };
+      },
+    },
+    pixels: {
+      list: (account) => pixels.filter((pixel) => pixel.account === account).map(({ id, status }) => ({ id, status })),
+      has: hasPixel,
+      create: createPixel,
+      setStatus(account, { id, status }) {
+        const place = pixels.findIndex((pixel) => pixel.account === account && pixel.id === id);
+        if (place !== -1) pixels[place] = { account, id, status };
+        return place !== -1;
+      },
+    },
+    keys: {
+      create(account, { digest, prefix, label }, createdMs) {
+        const id = `key_${randomText(12)}`;
+        const owner = accounts.find(({ number }) => number === account)?.id ?? "";
+        const fresh = { id, prefix, label, account: owner, createdMs, revokedMs: null, lastUsed: null };
+        const key: ModelKey = { ...fresh, number: keys.length + 1, of: account, digest };
+        keys.push(key);
+        return shown(key);
+      },
+      list: (account) => keys.filter((key) => key.of === account).map(shown),
+      revoke(id, nowMs) {
+        const place = keys.findIndex((key) => key.id === id);
+        const key = keys[place];
+        if (key === undefined) return null;
+        return shown((keys[place] = { ...key, revokedMs: key.revokedMs ?? nowMs }));
+      },
+      findByDigest(digest) {
+        const key = keys.find((candidate) => candidate.digest.equals(digest));
+        return key === undefined ? null : shown(key);
+      },
+    },
+    leads: {
+      beginImport: (account, options) =>
+        beginModelImport({
+          rows: options.rehearsal ? [...rows] : rows,
+          account,
+          options,
+          hasPixel: (id) => hasPixel(account, id),
+          createPixel: (id) => void (options.rehearsal || createPixel(account, { id, status: "active" })),
+        }),
+      export: (account) => [
+        rows
+          .filter((row) => row.account === account)
+          .toSorted(newestFirst)
+          .toReversed()
+          .map(documentOf),
+      ],
+    },
+    served: {
+      keys: {
+        find(digest) {
+          const key = keys.find((candidate) => candidate.digest.equals(digest));
+          if (key === undefined) return null;
+          const subscribed = accounts.some(({ number, active }) => number === key.of && active);
+          return {
+            number: key.number,
+            account: key.of,
+            prefix: key.prefix,
+            revoked: key.revokedMs !== null,
+            subscribed,
+          };
+        },
+      },
+      pixels: {
+        list: (account) =>
+          pixels.filter((pixel) => pixel.account === account).map(({ id, status }) => ({ id, status })),
+        has: hasPixel,
+      },
+      leads: {
+        page(account, { limit, beforeMs, sinceMs, pixelId, state, city, hasEmail }) {
+          const found = rows
+            .filter((row) => row.account === account)
+            .filter((row) => beforeMs === null || row.at < beforeMs)
+            .filter((row) => sinceMs === null || row.at >= sinceMs)
+            .filter((row) => pixelId === null || row.pixelId === pixelId)
+            .filter((row) => state === null || row.state === state)
+            .filter((row) => city === null || row.cityKey === city)
+            .filter((row) => !hasEmail || row.hasEmail)
+            .toSorted(newestFirst);
+          const page = found.slice(0, limit);
+          return { documents: page.map(documentOf), nextMs: found.length > limit ? (page.at(-1)?.at ?? null) : null };
+        },
+      },
+      usage: {
+        count: (key, nowMs) => void counted.push({ key, day: writeMoment(nowMs).slice(0, 10) }),
+        of(key, nowMs) {
+          const today = writeMoment(nowMs).slice(0, 10);
+          const days = daysOf(key);
+          return {
+            today: days.filter((day) => day === today).length,
+            month: days.filter((day) => day.slice(0, 7) === today.slice(0, 7)).length,
+          };
+        },
+      },
+      probe: () => {},
+      flush: () => true,
+      isEmpty: () => accounts.length === 0,
+      close: () => {},
+    },
+  };
+}

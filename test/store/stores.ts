@@ -1,0 +1,39 @@
+/** The stores that there are: what one must do, each must do. */
+import { onTestFinished } from "bun:test";
+import { join } from "node:path";
+import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
+import type { AccountBook, KeyBook, LeadBook, PixelBook, ServedStore } from "../../src/store.ts";
+import { aFolder } from "../folder.ts";
+import { openModel } from "./model.ts";
+
+/** Both sides of a store: what an admin command does, and what the server then sees. */
+export interface StoreUnderTest {
+  readonly accounts: Pick<AccountBook, "create" | "list" | "find" | "setActive">;
+  readonly pixels: Pick<PixelBook, "list" | "has" | "create" | "setStatus">;
+  readonly keys: Pick<KeyBook, "create" | "list" | "revoke" | "findByDigest">;
+  readonly leads: Pick<LeadBook, "beginImport" | "export">;
+  readonly served: Pick<ServedStore, "keys" | "pixels" | "leads" | "usage" | "probe" | "flush" | "isEmpty" | "close">;
+}
+
+/** The two connections of a server and a command that run at once. */
+export function openSqlite(path = join(aFolder(), "leadfile.db")): StoreUnderTest {
+  const admin = openAdminStore(path);
+  const served = openServedStore(path);
+  onTestFinished(() => {
+    admin.close();
+    served.close();
+  });
+  return { accounts: admin.accounts, pixels: admin.pixels, keys: admin.keys, leads: admin.leads, served };
+}
+
+export const stores: [name: string, open: () => StoreUnderTest][] = [
+  ["SQLite", () => openSqlite()],
+  ["the model", openModel],
+];
+
+/** An account in a store. */
+export function accountIn(store: StoreUnderTest, name = "Harbor & Pine") {
+  const account = store.accounts.create(name, 0);
+  if (account === null) throw new Error("the name was taken");
+  return account;
+}
