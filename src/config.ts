@@ -20,6 +20,7 @@ export const settings = {
   RATE_LIMIT_PER_MIN: { fallback: String(defaultLimitPerMin), meaning: "requests per key and minute" },
   LOG_LEVEL: { fallback: "info", meaning: logLevels.join(", ") },
   TRUST_PROXY: { fallback: "0", meaning: "1 believes X-Forwarded-Proto and X-Forwarded-Host" },
+  METRICS: { fallback: "private", meaning: "public opens /metrics to other machines" },
   TLS_CERT: { fallback: "unset", meaning: "PEM file with the certificate; goes with TLS_KEY" },
   TLS_KEY: { fallback: "unset", meaning: "PEM file with its private key" },
 } as const satisfies Record<string, Setting>;
@@ -36,6 +37,7 @@ export interface Config {
   readonly rateLimitPerMin: number;
   readonly logLevel: LogLevel;
   readonly trustProxy: boolean;
+  readonly publicMetrics: boolean;
   /** Paths of PEM files. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
@@ -48,8 +50,9 @@ export function readConfig(environment: Environment = process.env): Config {
     databasePath: readDatabasePath(environment),
     baseUrl: readBaseUrl(environment),
     rateLimitPerMin: wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
-    logLevel: readLogLevel(environment),
-    trustProxy: readSwitch(environment, "TRUST_PROXY"),
+    logLevel: oneOf(environment, "LOG_LEVEL", logLevels),
+    trustProxy: oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
+    publicMetrics: oneOf(environment, "METRICS", ["private", "public"]) === "public",
     tls: readTls(environment),
   };
 }
@@ -101,17 +104,11 @@ function wholeNumber(environment: Environment, name: Name, least: number, most: 
   return number;
 }
 
-function readLogLevel(environment: Environment): LogLevel {
-  const value = text(environment, "LOG_LEVEL");
-  const level = logLevels.find((known) => known === value);
-  if (level === undefined) throw wrong("LOG_LEVEL", value, `one of ${logLevels.join(", ")}`);
-  return level;
-}
-
-function readSwitch(environment: Environment, name: Name): boolean {
+function oneOf<Word extends string>(environment: Environment, name: Name, words: readonly Word[]): Word {
   const value = text(environment, name);
-  if (value !== "0" && value !== "1") throw wrong(name, value, "0 or 1");
-  return value === "1";
+  const word = words.find((known) => known === value);
+  if (word === undefined) throw wrong(name, value, words.join(" or ").replaceAll(/ or (?=.* or )/g, ", "));
+  return word;
 }
 
 function readHost(environment: Environment): string {

@@ -11,6 +11,8 @@ export interface Limiter {
   readonly limit: number;
   /** Counts one request of a key, unless its limit is used up: a refused request counts nowhere. */
   hit(key: number, nowMs: number): Verdict;
+  /** How many keys have called in the current window. */
+  size(): number;
 }
 
 /** The Unix second at which the window of a moment ends. */
@@ -35,5 +37,6 @@ export function createLimiter(limit: number): Limiter {
       counts.set(key, used + 1);
       return { allowed: true, remaining: limit - used - 1 };
     },
+    size: () => counts.size,
   };
 }

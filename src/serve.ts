@@ -31,7 +31,8 @@ export function serve(config: Config): Running {
   const listening = startListening(config, store, (port) => {
     baseUrl = publicOrigin({ ...config, port });
     const limiter = createLimiter(config.rateLimitPerMin);
-    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy: config.trustProxy });
+    const { trustProxy, publicMetrics } = config;
+    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy, publicMetrics });
   });
   warnOfPlainHttp(config);
   const stopFlushing = keepFlushing(store, log);

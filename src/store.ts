@@ -19,6 +19,8 @@ export interface ReadStore {
   readonly usage: UsageBook;
   /** Reads something of the file itself. */
   probe(): void;
+  /** How large the file is, and the log beside it, in bytes. */
+  sizes(): { readonly fileBytes: number; readonly logBytes: number };
 }
 
 export interface KeyFinder {

@@ -61,6 +61,7 @@ export async function serve(setup: ServerSetup = {}) {
       now: () => clock.nowMs,
       baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
       trustProxy: setup.trustProxy ?? false,
+      publicMetrics: false,
     }),
   );
   let running = true;

@@ -1,9 +1,10 @@
 /** The one place that makes error bodies (§2.5, §7). */
-import type { Logger } from "pino";
 import { ApiError, type ErrorBody, type ErrorCode } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { StoreFailure } from "../store.ts";
-import { answer, type Visit } from "./visit.ts";
+import type { Journal } from "./journal.ts";
+import { answer } from "./reply.ts";
+import type { Visit } from "./visit.ts";
 
 /** Headers that belong to a code, whoever raises it. */
 const headersOf: Partial<Record<ErrorCode, Record<string, string>>> = {
@@ -17,13 +18,13 @@ const headersOf: Partial<Record<ErrorCode, Record<string, string>>> = {
 export type Failing = (visit: Visit, error: unknown, headers?: Record<string, string>) => Response;
 
 /** Makes the answer to whatever was thrown; what it was is logged, and never shown. */
-export function createFailing(baseUrl: string, log: Logger): Failing {
+export function createFailing(baseUrl: string, journal: Journal): Failing {
   return (visit, thrown, headers) => {
     const error = toApiError(thrown);
     const { code, message, status, cause } = error;
     const body: ErrorBody = { error: { code, message, docs: `${baseUrl}/docs#${code}` } };
     const all = { ...headersOf[code], ...headers };
-    return answer(visit, log, { status, code, cause, headers: all, body: JSON.stringify(body) });
+    return answer(visit, journal, { status, code, cause, headers: all, body: JSON.stringify(body) });
   };
 }
 

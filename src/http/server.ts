@@ -36,6 +36,8 @@ export function listen({ host, port, tls }: ListenOptions, makeApp: (port: numbe
     fetch: (request) => (app ?? refuseEarly()).fetch(withHost(request)),
   });
   app = makeApp(server.port ?? port);
+  // Elysia hands it to the routes, which ask it for the address of a client.
+  app.server = server;
   return {
     url: server.url.origin,
     async stop() {

@@ -15,6 +15,11 @@ export function isSqlite(path: string): boolean {
   }
 }
 
+/** The size of a file in bytes; 0 where there is none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 /**
  * Notices what SQLite does not: a file that was deleted, replaced or overwritten while it is open, whose old content
  * the process would go on serving. The check throws then; it costs less than a microsecond.

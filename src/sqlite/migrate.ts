@@ -42,7 +42,7 @@ function appliedMs(database: Connection): number | null {
 }
 
 function hasTables(database: Connection): boolean {
-  const table = sql`SELECT 1 FROM sqlite_schema WHERE name <> '__drizzle_migrations' LIMIT 1`;
+  const table = sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name <> '__drizzle_migrations' LIMIT 1`;
   return database.values(table).length > 0;
 }
 

@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { type AdminStore, type ServedStore, StoreFailure } from "../store.ts";
 import { openAccounts } from "./accounts.ts";
-import { watchFile } from "./file.ts";
+import { sizeOf, watchFile } from "./file.ts";
 import { beginImport } from "./import.ts";
 import { beginImportAside } from "./import-aside.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
@@ -40,6 +40,7 @@ export function openServedStore(path: string): ServedStore {
     leads: { page: guarded(leads.page) },
     usage: { count: usage.count, of: guarded(usage.of) },
     probe: guarded(() => void first.values()),
+    sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`) }),
     flush: guarded(() => usage.flush("never wait")),
     isEmpty: () => first.values().length === 0,
     close() {

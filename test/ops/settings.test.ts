@@ -83,6 +83,7 @@ describe("a right setting", () => {
     ["LOG_LEVEL", "trace", { logLevel: "trace" }],
     ["TRUST_PROXY", "1", { trustProxy: true }],
     ["TRUST_PROXY", "0", { trustProxy: false }],
+    ["METRICS", "public", { publicMetrics: true }],
     ["BASE_URL", "https://www.example.com/", { baseUrl: "https://www.example.com" }],
     ["BASE_URL", "HTTP://Example.com:8080", { baseUrl: "http://example.com:8080" }],
     ["BASE_URL", "", { baseUrl: null }],
@@ -100,10 +101,11 @@ describe("a right setting", () => {
       rateLimitPerMin: 60,
       logLevel: "info",
       trustProxy: false,
+      publicMetrics: false,
       tls: null,
     });
     expect(Object.keys(settings)).toEqual(
-      "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY TLS_CERT TLS_KEY".split(" "),
+      "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY METRICS TLS_CERT TLS_KEY".split(" "),
     );
   });
 

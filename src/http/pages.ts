@@ -1,0 +1,67 @@
+/** What stands beside the API: the docs, the description, health and metrics. No key, no limit. */
+import { swagger } from "@elysiajs/swagger";
+import { Elysia } from "elysia";
+import { ApiError } from "../contract/errors.ts";
+import type { ReadStore } from "../store.ts";
+import { docsPage } from "./docs.ts";
+import { answerHealth } from "./health.ts";
+import type { Journal } from "./journal.ts";
+import { isFromHere, type Metrics } from "./metrics.ts";
+import { openApiDocument } from "./openapi.ts";
+import { aVisit, type Visit } from "./visit.ts";
+
+export interface PageParts {
+  readonly baseUrl: string;
+  readonly limit: number;
+  readonly store: ReadStore;
+  /** Whether /metrics is for everybody, and not for this machine alone. */
+  readonly publicMetrics: boolean;
+}
+
+const hide = { detail: { hide: true } };
+
+export function createPages({ baseUrl, limit, store, publicMetrics }: PageParts, metrics: Metrics, journal: Journal) {
+  const docs = docsPage(baseUrl, limit);
+  const documentation = openApiDocument(baseUrl, limit);
+
+  function page(visit: Visit, status: number, body: string, headers: Record<string, string>): Response {
+    journal.record(visit, { status });
+    return new Response(body, {
+      status,
+      headers: { "X-Content-Type-Options": "nosniff", "X-Request-Id": visit.id, ...headers },
+    });
+  }
+
+  return (
+    new Elysia()
+      .decorate("visit", aVisit)
+      .get(
+        "/",
+        ({ visit }) => page(visit, 302, "See /docs\n", { "Content-Type": "text/plain", Location: "/docs" }),
+        hide,
+      )
+      .get("/docs", ({ visit }) => page(visit, 200, docs, docsHeaders), hide)
+      .get("/healthz", ({ visit }) => page(visit, ...answerHealth(store)), hide)
+      .get(
+        "/metrics",
+        async ({ visit, server }) => {
+          const { request } = visit;
+          if (!publicMetrics && !isFromHere(server?.requestIP(request)?.address, request.headers)) {
+            throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
+          }
+          const headers = { "Content-Type": metrics.contentType, "Cache-Control": "no-store" };
+          return page(visit, 200, await metrics.write(), headers);
+        },
+        hide,
+      )
+      // The page that the plugin makes loads from another host; the entrance lets nobody there.
+      .use(swagger({ path: "/docs/explorer", specPath: "/openapi.json", documentation }))
+  );
+}
+
+/** The page needs nothing but itself, and says so to the browser. */
+const docsHeaders = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+  "Referrer-Policy": "no-referrer",
+};

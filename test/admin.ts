@@ -1,0 +1,117 @@
+/** `bun admin` as its owner runs it: a process for each command, all on one file of their own. */
+import { onTestFinished } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Lead } from "../src/contract/lead.ts";
+import { openAdminStore } from "../src/sqlite/store.ts";
+import { aFolder } from "./folder.ts";
+
+const program = join(import.meta.dir, "../src/admin.ts");
+
+/** What the shapes of --json may hold; which of it is there, the test says. */
+export interface Printed {
+  readonly [name: string]: unknown;
+  readonly id: string;
+  readonly key: string;
+  readonly account: string;
+  readonly imported: number;
+  readonly moved: number;
+}
+
+export interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as the one JSON value that it is; throws when it is anything else. */
+  readonly json: Printed;
+}
+
+type Input = string | Uint8Array;
+
+export interface Admin {
+  readonly folder: string;
+  readonly file: string;
+  /** Runs one command to its end. */
+  run(...args: readonly string[]): Promise<Ended>;
+  /** The same with something on its standard input. */
+  give(input: Input, ...args: readonly string[]): Promise<Ended>;
+  /** Imports a text into the account acme, and gives the counts. */
+  import(input: Input, ...options: readonly string[]): Promise<Ended>;
+  /** The leads of an account, oldest first, as served. */
+  leads(account?: string): Promise<Lead[]>;
+  /** The export of an account as it is written. */
+  exported(account?: string, ...options: readonly string[]): Promise<string>;
+  /** Writes a file into the folder and gives its path. */
+  put(name: string, content: Input): string;
+  start(...args: readonly string[]): ReturnType<typeof spawn>;
+}
+
+/** A file of its own with the accounts that are named. */
+export function anAdmin(accounts: readonly string[] = ["acme"], settings: Readonly<Record<string, string>> = {}): Admin {
+  const folder = aFolder();
+  const file = join(folder, "leadfile.db");
+  makeAccounts(file, accounts);
+  const start = (...args: readonly string[]) => spawn(args, folder, { DATABASE_PATH: file, ...settings }, "");
+  const give = (input: Input, ...args: readonly string[]) =>
+    end(spawn(args, folder, { DATABASE_PATH: file, ...settings }, input));
+  const run = (...args: readonly string[]) => give("", ...args);
+  const exported = async (account = "acme", ...options: readonly string[]) => {
+    const ended = await run("lead", "export", account, ...options);
+    if (ended.status !== 0) throw new Error(`the export ended with ${ended.status}: ${ended.stderr}`);
+    return ended.stdout;
+  };
+  return {
+    folder,
+    file,
+    run,
+    give,
+    start,
+    exported,
+    import: (input, ...options) => give(input, "lead", "import", "acme", "-", "--json", "--create-pixels", ...options),
+    leads: async (account) => readLeads(await exported(account)),
+    put(name, content) {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+  };
+}
+
+/** The leads of an export in NDJSON. */
+export function readLeads(exported: string): Lead[] {
+  const lines = exported.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Lead); // What an export promises.
+}
+
+function makeAccounts(file: string, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const store = openAdminStore(file);
+  for (const name of names) store.accounts.create(name, 0);
+  store.close();
+}
+
+function spawn(args: readonly string[], folder: string, settings: Readonly<Record<string, string>>, input: Input) {
+  const child = Bun.spawn([process.execPath, program, ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...settings },
+    stdin: typeof input === "string" ? Buffer.from(input) : input,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill("SIGKILL");
+    await child.exited;
+  });
+  return child;
+}
+
+async function end(child: ReturnType<typeof spawn>): Promise<Ended> {
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return {
+    status,
+    stdout,
+    stderr,
+    get json() {
+      return JSON.parse(stdout) as Printed; // The test says what has to be in it.
+    },
+  };
+}
