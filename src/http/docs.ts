@@ -6,7 +6,7 @@ import { leadParameters } from "../contract/parameters.ts";
 
 /** The page for a server with this public origin and limit. Each error has its section at `#` and its code. */
 export function docsPage(baseUrl: string, limitPerMin: number): string {
-  const first = `curl -H "Authorization: Bearer $LEADFILE_KEY" "${baseUrl}${paths.leads}?limit=${pageSize.usual}"`;
+  const first = `curl -H "Authorization: Bearer $LEADFILE_KEY" \\\n  "${baseUrl}${paths.leads}?limit=${pageSize.usual}"`;
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -27,7 +27,8 @@ function words(text: string): string[] {
 /** Whose home it is that a city or state belongs to. */
 const ofHome = "_ personal home address residential residence mailing location current";
 
-const aliases: Record<Target, readonly string[]> = {
+/** What every field is called, the preferred names first. */
+export const aliases: Record<Target, readonly string[]> = {
   id: words("id eventid"),
   identified_at: [
     ...combine("identified identification", "at on date time timestamp"),
