@@ -24,7 +24,10 @@ export interface ReadStore {
 }
 
 export interface KeyFinder {
-  /** The key with this digest as it is now: a revocation by another process holds from the next call. */
+  /**
+   * The key with this digest as it is now, or null when there is none. Every request begins with it: what other
+   * processes have written until then holds for all that is asked in the same synchronous step, a revocation too.
+   */
   find(digest: Buffer): KnownKey | null;
 }
 

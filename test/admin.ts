@@ -47,7 +47,10 @@ export interface Admin {
 }
 
 /** A file of its own with the accounts that are named. */
-export function anAdmin(accounts: readonly string[] = ["acme"], settings: Readonly<Record<string, string>> = {}): Admin {
+export function anAdmin(
+  accounts: readonly string[] = ["acme"],
+  settings: Readonly<Record<string, string>> = {},
+): Admin {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
   makeAccounts(file, accounts);

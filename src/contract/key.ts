@@ -2,7 +2,7 @@
  * API keys (§5): `lf_`, 32 characters of base62, and 6 more that are the CRC-32 of all before them, so that a typing
  * error and a secret scanner need no database. Only the SHA-256 of a key is ever stored.
  */
-import { createHash, randomInt } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -32,7 +32,7 @@ export function isWellFormed(key: string): boolean {
 
 /** What is stored of a key: the 32 bytes of its SHA-256. */
 export function digestOf(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+  return hash("sha256", key, "buffer");
 }
 
 /** The beginning of a key, enough for people to tell theirs apart. */

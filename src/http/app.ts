@@ -31,18 +31,36 @@ export function createApp(parts: AppParts) {
   const journal = createJournal(parts.log, metrics);
   const fail = createFailing(baseUrl, journal);
   const enter = createEntrance(parts, journal, fail);
-  const ok = (visit: Visit, body: string) => answer(visit, journal, { status: 200, body });
   const hide = { detail: { hide: true } };
+
+  const answerWith = (make: (visit: Visit) => string | Uint8Array, { visit }: { readonly visit: Visit }) =>
+    answer(visit, journal, { status: 200, body: make(visit) });
+  // Elysia reads the text of a handler and awaits one that returns a call. A bound function has no text to read, and a
+  // request stays in one synchronous step.
+  const route = (make: (visit: Visit) => string | Uint8Array) => answerWith.bind(null, make);
 
   return new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .decorate("visit", aVisit)
     .onRequest((context) => {
       context.visit = arrive(context.request, limiter.limit, parts.now());
-      return enter(context.visit);
+      const refusal = enter(context.visit);
+      return refusal === undefined ? undefined : refusal;
     })
     .onError(({ error, visit }) => fail(visit, error))
-    .get(paths.leads, ({ visit }) => ok(visit, answerLeads(store, callerOf(visit).account, visit.search)), hide)
-    .get(paths.pixels, ({ visit }) => ok(visit, answerPixels(store, callerOf(visit).account, visit.search)), hide)
-    .get(paths.usage, ({ visit }) => ok(visit, answerUsage(store, visit)), hide)
+    .get(
+      paths.leads,
+      route((visit) => answerLeads(store, callerOf(visit).account, visit.search)),
+      hide,
+    )
+    .get(
+      paths.pixels,
+      route((visit) => answerPixels(store, callerOf(visit).account, visit.search)),
+      hide,
+    )
+    .get(
+      paths.usage,
+      route((visit) => answerUsage(store, visit)),
+      hide,
+    )
     .use(createPages({ baseUrl, limit: limiter.limit, store, publicMetrics }, metrics, journal));
 }

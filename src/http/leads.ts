@@ -3,14 +3,23 @@ import { ApiError } from "../contract/errors.ts";
 import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { AccountNumber, ReadStore } from "../store.ts";
+import type { AccountNumber, LeadPage, ReadStore } from "../store.ts";
+
+/** Bodies that were made, each for as long as its page is remembered. */
+const bodies = new WeakMap<LeadPage, Uint8Array>();
 
 /** The body of the page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
-export function answerLeads(store: ReadStore, account: AccountNumber, search: string): string {
+export function answerLeads(store: ReadStore, account: AccountNumber, search: string): Uint8Array {
   const query = readLeadQuery(search);
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) {
     throw new ApiError("unknown_pixel", "The account has no pixel with this pixel_id; GET /api/v1/pixels lists them.");
   }
-  const { documents, nextMs } = store.leads.page(account, query);
-  return writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs));
+  const page = store.leads.page(account, query);
+  let body = bodies.get(page);
+  if (body === undefined) bodies.set(page, (body = bodyOf(page)));
+  return body;
+}
+
+function bodyOf({ documents, nextMs }: LeadPage): Uint8Array {
+  return Buffer.from(writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs)));
 }

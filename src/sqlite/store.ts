@@ -7,8 +7,11 @@ import { beginImport } from "./import.ts";
 import { beginImportAside } from "./import-aside.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
+import { createMemory } from "./memory.ts";
 import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
+import { rememberKeys, rememberPages } from "./remembered.ts";
+import { openSnapshot } from "./snapshot.ts";
 import { accounts } from "./tables.ts";
 import { openUsage } from "./usage.ts";
 
@@ -16,9 +19,11 @@ import { openUsage } from "./usage.ts";
 export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
   const assertSameFile = watchFile(path);
-  const keys = openKeyFinder(database);
+  const snapshot = openSnapshot(database.$client, path);
+  const memory = createMemory();
+  const keys = rememberKeys(openKeyFinder(database), memory);
   const pixels = openPixels(database);
-  const leads = openLeads(database);
+  const leads = rememberPages(openLeads(database), memory);
   const usage = openUsage(database);
   const first = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
 
@@ -27,23 +32,37 @@ export function openServedStore(path: string): ServedStore {
     <Asked extends unknown[], Answer>(work: (...asked: Asked) => Answer) =>
     (...asked: Asked): Answer => {
       try {
-        assertSameFile();
         return work(...asked);
       } catch (cause) {
+        snapshot.release();
         throw new StoreFailure("the database failed", { cause });
       }
     };
 
   return {
-    keys: { find: guarded(keys.find) },
+    keys: {
+      find: guarded((digest) => {
+        assertSameFile();
+        if (snapshot.renew()) memory.forget();
+        return keys.find(digest);
+      }),
+    },
     pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
     leads: { page: guarded(leads.page) },
     usage: { count: usage.count, of: guarded(usage.of) },
-    probe: guarded(() => void first.values()),
+    probe: guarded(() => {
+      assertSameFile();
+      snapshot.release();
+      first.values();
+    }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`) }),
-    flush: guarded(() => usage.flush("never wait")),
+    flush: guarded(() => {
+      snapshot.release();
+      return usage.flush("never wait");
+    }),
     isEmpty: () => first.values().length === 0,
     close() {
+      snapshot.release();
       usage.flush("wait");
       database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
       database.$client.close();
