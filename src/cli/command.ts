@@ -1,5 +1,6 @@
 /** What the commands of all nouns share: the store, the output, and the account that is named. */
 import { Command } from "commander";
+import { isName } from "../contract/pixel.ts";
 import { Refusal } from "../refusal.ts";
 import type { Account, AdminStore } from "../store.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -38,6 +39,6 @@ export function accountOf(store: AdminStore, idOrName: string): Account {
 /** A name or id that people and terminals can live with; throws a Refusal that names what it is of. */
 export function checkText(what: string, text: string): string {
   const trimmed = text.trim();
-  if (trimmed !== "" && [...trimmed].length <= 200 && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(trimmed)) return trimmed;
+  if (isName(trimmed)) return trimmed;
   throw new Refusal(`${what} takes 1 to 200 characters, and none that only controls a terminal.`, "", 2);
 }

@@ -14,9 +14,14 @@ export function columnsText({ matched, unmatched, remark }: ColumnReport, format
     rows.length === 0
       ? "No column was recognised; --map theirs=ours says which is which."
       : table(["FIELD", "COLUMN"], rows);
-  const left = unmatched.length === 0 ? "" : `\nNot kept: ${unmatched.map(printable).join(", ")}.`;
+  const shown = unmatched.slice(0, shownColumns).map(printable).join(", ");
+  const more = unmatched.length > shownColumns ? ` and ${grouped(unmatched.length - shownColumns)} more` : "";
+  const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
+  const untimed = matched.some(({ target }) => target === "identified_at")
+    ? ""
+    : "\nNo column has the time of the visit: the leads get the time of import.";
   const said = remark === null ? "" : `\n${printable(remark)}.`;
-  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${said}\n`;
+  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${untimed}${said}\n`;
 }
 
 interface FieldColumns {
@@ -48,10 +53,13 @@ export interface Notes {
   readonly legacyLine: () => void;
   readonly onOddity: (oddity: Oddity) => void;
   readonly onReject: (row: Row, reason: string) => void;
-  lines(): string[];
+  /** All that was collected, and the names in --map that were missing. */
+  lines(missing: readonly string[]): string[];
 }
 
 const shownRejects = 5;
+/** Of columns that are not kept; a file can have thousands. */
+const shownColumns = 40;
 
 export function createNotes(): Notes {
   let legacyLines = 0;
@@ -63,17 +71,18 @@ export function createNotes(): Notes {
     onReject(row, reason) {
       if (rejects.length < shownRejects) rejects.push(`Line ${row.line} was rejected: ${printable(reason)}.`);
     },
-    lines: () => [
+    lines: (missing) => [
       ...rejects,
-      ...warning(legacyLines, "lines are not UTF-8; they were read as Windows-1252"),
-      ...warning(oddities.state, "rows have a state that is none of the US; it was left out"),
-      ...warning(oddities.email, "rows have an e-mail address that is none; it was left out"),
+      ...warning(legacyLines, "line", "not in UTF-8; read as Windows-1252"),
+      ...warning(oddities.state, "row", "with a state that is none of the US; it was left out"),
+      ...warning(oddities.email, "row", "with an e-mail address that is none; it was left out"),
+      ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
     ],
   };
 }
 
-function warning(count: number, text: string): string[] {
-  return count === 0 ? [] : [`Warning: ${grouped(count)} ${text}.`];
+function warning(count: number, what: string, text: string): string[] {
+  return count === 0 ? [] : [`Warning: ${grouped(count)} ${what}${count === 1 ? "" : "s"} ${text}.`];
 }
 
 interface Asked {

@@ -5,7 +5,7 @@ import { writeMoment } from "../contract/time.ts";
 import { Refusal } from "../refusal.ts";
 import type { KeyRecord } from "../store.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { table } from "./output.ts";
+import { type Output, table } from "./output.ts";
 import { readAll } from "./standard-input.ts";
 
 export function keyCommand(around: Surroundings): Command {
@@ -55,9 +55,20 @@ function createCommand(around: Surroundings): Command {
       const stored = { digest: digestOf(key), prefix: prefixOf(key), label };
       const { id, prefix } = around.store().keys.create(account.number, stored, around.now());
       const output = outputOf(options);
-      output.result({ id, key, prefix, label, account: account.id }, key);
+      show(output, id, () => output.result({ id, key, prefix, label, account: account.id }, key));
       output.say(`Keep it now: it cannot be shown again. Its id is ${id}.`);
     });
+}
+
+/** A key that could not be shown is lost, and must not stay behind. */
+function show(output: Output, id: string, print: () => boolean): void {
+  const advice = `Revoke it, bun admin key revoke ${id}, and make a new one.`;
+  try {
+    if (print()) return;
+  } catch (cause) {
+    output.say(cause instanceof Refusal ? cause.sentence : "");
+  }
+  throw new Refusal("The key was made but could not be shown.", advice);
 }
 
 async function check(around: Surroundings, options: { json?: boolean }): Promise<void> {

@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../contract/lead.ts";
 import { accountOf, type Surroundings } from "./command.ts";
+import { print } from "./output.ts";
 
 interface Options {
   readonly format: "ndjson" | "csv";
@@ -19,9 +20,9 @@ export function exportCommand(around: Surroundings): Command {
         .default("ndjson"),
     )
     .option("--spreadsheet-safe", "with csv: put a ' before what a spreadsheet would run as a formula")
-    .action(async (idOrName: string, options: Options) => {
+    .action((idOrName: string, options: Options) => {
       const { number } = accountOf(around.store(), idOrName);
-      await writeOut(texts(around.store().leads.export(number), options));
+      for (const text of texts(around.store().leads.export(number), options)) if (!print(text)) return;
     });
 }
 
@@ -46,18 +47,4 @@ function writeCsv(rows: readonly (readonly string[])[]): string {
     rows.map((row) => [...row]),
     { quoted_match: /[\r\n]/ },
   );
-}
-
-/** Writes no faster than the reader reads; a reader that has had enough, such as head, ends it without a complaint. */
-async function writeOut(texts: Iterable<string>): Promise<void> {
-  const sink = Bun.stdout.writer();
-  try {
-    for (const text of texts) {
-      sink.write(text);
-      await sink.flush();
-    }
-    await sink.end();
-  } catch (cause) {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "EPIPE")) throw cause;
-  }
 }

@@ -11,7 +11,7 @@ import { Refusal } from "../refusal.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./import-options.ts";
 import { columnsText, createNotes, type Notes, summaryText } from "./import-report.ts";
-import type { Output } from "./output.ts";
+import { type Output, printable } from "./output.ts";
 import { createProgress } from "./progress.ts";
 
 export function importCommand(around: Surroundings): Command {
@@ -53,25 +53,25 @@ Ends with 3 when it is done but has rejected rows.`,
 async function runCommand(around: Surroundings, idOrName: string, file: string, request: ImportRequest): Promise<void> {
   const output = outputOf(request);
   const notes = createNotes();
-  const counts = await importFile(around, idOrName, file, request, output, notes);
-  for (const line of notes.lines()) output.say(line);
+  const columns = createColumns(readOrders(request.map ?? null));
+  const counts = await importFile(around, { idOrName, file, request, columns }, output, notes);
+  for (const line of notes.lines(columns.missing())) output.say(line);
   output.result(counts, summaryText(counts, request));
   if (counts.rejected > 0) around.endWith(3);
 }
 
-async function importFile(
-  around: Surroundings,
-  idOrName: string,
-  file: string,
-  request: ImportRequest,
-  output: Output,
-  notes: Notes,
-): Promise<Counts> {
+interface Asked {
+  readonly idOrName: string;
+  readonly file: string;
+  readonly request: ImportRequest;
+  readonly columns: Columns;
+}
+
+async function importFile(around: Surroundings, asked: Asked, output: Output, notes: Notes): Promise<Counts> {
+  const { idOrName, file, request, columns } = asked;
   const { leads } = around.store();
   const account = accountOf(around.store(), idOrName);
   const rules = readRules(account.id, request);
-  const orders = readOrders(request.map ?? null);
-  const columns = createColumns(orders);
   const source = openSource(file, around.standardInput);
   checkPixel(around, account, request);
   checkRejects(around, file, request);
@@ -87,7 +87,7 @@ async function importFile(
     createPixels: request.createPixels === true,
     rehearsal: request.dryRun === true,
   });
-  const groups = announce(rows.groups, () => announceColumns(columns, rows.format, output));
+  const groups = announce(rows.groups, columns, () => announceColumns(columns, rows.format, output));
   const { onReject, onOddity } = notes;
   try {
     const run = { groups, columns, rules, target, rejects, now: around.now, onReject, onOddity };
@@ -100,24 +100,33 @@ async function importFile(
   return counts;
 }
 
-/** Says what is read as what; throws a Refusal when --map names a column that a table does not have. */
+/** Says what is read as what; throws a Refusal where a table has nothing to read, or not what --map names. */
 function announceColumns(columns: Columns, format: Format, output: Output): void {
+  const report = columns.report();
   const [missing] = columns.missing();
-  if (missing !== undefined && format.kind === "csv") {
-    throw new Refusal(
-      `--map names a column ${JSON.stringify(missing)}, which the file does not have.`,
-      `Its columns are ${columns.names.join(", ")}.`,
-    );
+  const names = `Its columns are ${columns.names.slice(0, 40).map(printable).join(", ")}.`;
+  if (format.kind === "csv" && missing !== undefined) {
+    throw new Refusal(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, names);
   }
-  output.say(columnsText(columns.report(), format));
+  if (format.kind === "csv" && report.matched.length === 0) {
+    const advice = "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
+    throw new Refusal(`No column of the file was recognised. ${names}`, advice);
+  }
+  output.say(columnsText(report, format));
 }
 
-/** Says something after the first group was read, when the columns are known and nothing is imported yet. */
-async function* announce<Group>(groups: AsyncGenerator<Group>, say: () => void): AsyncGenerator<Group> {
+/** Says something once columns are known, while nothing is imported yet. */
+async function* announce<Group>(
+  groups: AsyncGenerator<Group>,
+  columns: Columns,
+  say: () => void,
+): AsyncGenerator<Group> {
   let said = false;
   for await (const group of groups) {
-    if (!said) say();
-    said = true;
+    if (!said && columns.names.length > 0) {
+      say();
+      said = true;
+    }
     yield group;
   }
 }

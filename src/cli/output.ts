@@ -1,11 +1,14 @@
 /** What a command says: the result to standard output, all that is meant for a person's eyes to standard error. */
 
+import { writeSync } from "node:fs";
+import { Refusal } from "../refusal.ts";
+
 /** What a command works with, apart from the store. */
 export interface Output {
   /** Whether standard output carries one JSON value and nothing else. */
   readonly json: boolean;
-  /** The result: a value for machines, or its text for people. */
-  result(value: unknown, text: string): void;
+  /** The result: a value for machines, or its text for people. False when nobody reads it any more. */
+  result(value: unknown, text: string): boolean;
   /** A message, a warning or progress. */
   say(text: string): void;
 }
@@ -13,13 +16,38 @@ export interface Output {
 export function createOutput(json: boolean): Output {
   return {
     json,
-    result: (value, text) => write(process.stdout, json ? JSON.stringify(value) : text),
-    say: (text) => write(process.stderr, text),
+    result(value, text) {
+      const said = json ? JSON.stringify(value) : text;
+      return said === "" || print(`${said}\n`);
+    },
+    say(text) {
+      if (text !== "") write(2, `${text}\n`);
+    },
   };
 }
 
-function write(stream: NodeJS.WriteStream, text: string): void {
-  if (text !== "") stream.write(`${text}\n`);
+/** Writes to standard output; false when the reader has had enough, as head does. Throws a Refusal when it cannot. */
+export function print(text: string): boolean {
+  const code = write(1, text);
+  if (code === null) return true;
+  if (code === "EPIPE") return false;
+  throw new Refusal(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
+}
+
+/** Writes at once and wholly, so that nothing is lost when the process ends; the code of the error if it fails. */
+function write(file: 1 | 2, text: string): string | null {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(file, bytes, done);
+    } catch (cause) {
+      const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+      if (code !== "EAGAIN") return code;
+      // The pipe is full; its reader needs a moment.
+      Bun.sleepSync(1);
+    }
+  }
+  return null;
 }
 
 /** Rows under a header, in columns as wide as their content; what could move the cursor of a terminal is shown as ?. */

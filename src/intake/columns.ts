@@ -1,4 +1,6 @@
 /** Which column of a file is which field of a lead: by its name, by the path to it, or by the order of its owner. */
+
+import { parse } from "csv-parse/sync";
 import { type LeadField, leadFields } from "../contract/lead.ts";
 import { Refusal } from "../refusal.ts";
 import { meaningOfNested } from "./paths.ts";
@@ -17,8 +19,12 @@ export interface Columns {
   readonly names: readonly string[];
   /** The number of a column, which is made known if it is new. */
   indexOf(name: string, path: readonly string[]): number;
+  /** Whether the values of a column are of any use. */
+  isKept(number: number): boolean;
   /** The numbers of the columns that hold a field, the preferred first. */
   of(target: Target): readonly number[];
+  /** Says that there will be no more columns: what they are together tells an address book. */
+  complete(): void;
   /** The names in the orders of the owner that no column has. */
   missing(): readonly string[];
   /** What became of each column, for the eyes of whoever imports. */
@@ -32,10 +38,19 @@ export interface ColumnReport {
   readonly remark: string | null;
 }
 
-/** Reads the value of --map, `theirs=ours,…`; throws a Refusal that names the part that is wrong. */
+/** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a Refusal that names the part that is wrong. */
 export function readOrders(text: string | null): Orders {
-  const parts = text === null ? [] : text.split(",");
+  const parts = text === null ? [] : splitOrders(text);
   return new Map(parts.map((part) => [squash(part.slice(0, part.lastIndexOf("="))), readOrder(part)]));
+}
+
+function splitOrders(text: string): string[] {
+  try {
+    const parts = parse(text, { relax_quotes: true }).flat() as string[]; // Without columns a record is a list of texts.
+    return parts.length === 0 ? [""] : parts;
+  } catch {
+    return [text];
+  }
 }
 
 function readOrder(part: string): { name: string; target: Target | null } {
@@ -57,10 +72,11 @@ export function createColumns(orders: Orders): Columns {
   const meanings: (Meaning | null)[] = [];
   const named = new Set<string>();
   let byTarget: Map<Target, number[]> | null = null;
+  let complete = false;
 
   function group(): Map<Target, number[]> {
     const grouped = new Map<Target, number[]>();
-    const profile = isAddressBook(meanings);
+    const profile = complete && isAddressBook(meanings);
     for (const [number, meaning] of meanings.entries()) {
       if (meaning === null || (profile && isCreation(names[number], meaning))) continue;
       grouped.set(meaning.target, [...(grouped.get(meaning.target) ?? []), number]);
@@ -79,10 +95,16 @@ export function createColumns(orders: Orders): Columns {
       if (known !== undefined) return known;
       const number = names.push(name) - 1;
       numbers.set(name, number);
-      meanings.push(meaningOfPath(path, orders));
+      const meaning = meaningOfPath(path, orders);
+      meanings.push(meaning);
       named.add(squash(path.join(""))).add(squash(path.at(-1) ?? ""));
-      byTarget = null;
+      if (meaning !== null) byTarget = null;
       return number;
+    },
+    isKept: (number) => meanings[number] !== null,
+    complete() {
+      complete = true;
+      byTarget = null;
     },
     of: (target) => grouped().get(target) ?? [],
     missing: () => [...orders].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),

@@ -19,8 +19,9 @@ export async function* readCsv(
   chunks: AsyncIterable<Buffer>,
   columns: Columns,
   delimiter: string,
+  firstLine: number,
 ): AsyncGenerator<Row[]> {
-  const records = createRecordReader(delimiter);
+  const records = createRecordReader(delimiter, firstLine);
   let width: number | null = null;
   function* rowsOf(found: readonly RawRecord[]): Generator<Row> {
     for (const record of found) {
@@ -39,6 +40,7 @@ function readHeader(names: readonly string[], columns: Columns): number {
     const unique = columns.names.includes(name) ? `${name} (${position + 1})` : name;
     columns.indexOf(unique, [name]);
   }
+  columns.complete();
   return names.length;
 }
 
@@ -47,11 +49,13 @@ function toRow({ line, cells, text, fault }: RawRecord, width: number, delimiter
     // The whole line stands behind the last column, where it cannot be taken for values.
     return { line, cells: [], fault, source: [...Array<string>(width).fill(""), text] };
   }
-  if (cells.length === width) return { line, cells, fault: null, source: cells };
-  const padded = [...cells, ...Array<string>(Math.max(0, width - cells.length)).fill("")];
+  // Some programs end every row with a delimiter more than the header.
+  const blank = cells.length > width && cells.slice(width).every((cell) => cell.trim() === "");
+  if (cells.length === width || blank) return { line, cells, fault: null, source: cells.slice(0, width) };
   const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
-  const hint = cells.length > width ? `; is a value with ${named} in it not quoted?` : "";
-  return { line, cells: [], fault: `it has ${cells.length} cells and the header ${width}${hint}`, source: padded };
+  const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
+  const counted = `the header has ${width} cells, and this row ${cells.length}${hint}`;
+  return { line, cells: [], fault: counted, source: cells };
 }
 
 interface RawRecord {
@@ -64,13 +68,13 @@ interface RawRecord {
 }
 
 /** Parses chunks synchronously; after a damaged record it begins anew behind the first line of it. */
-function createRecordReader(delimiter: string) {
+function createRecordReader(delimiter: string, firstLine: number) {
   let parser: Parser;
   /** What was given to this parser and belongs to no finished record yet. */
   let held: Buffer = Buffer.alloc(0);
   /** Where `held` begins in all that this parser was given. */
   let heldFrom = 0;
-  let line = 1;
+  let line = firstLine;
   let found: RawRecord[] = [];
   restart();
 

@@ -2,13 +2,14 @@
 import { isUtf8 } from "node:buffer";
 
 const newline = 10;
+const carriageReturn = 13;
 /** A line that is longer than this is judged in pieces, so that memory does not grow with the file. */
 const longestLine = 4 * 1024 * 1024;
 
 /** Yields UTF-8 in whole lines, without a byte order mark; `onLegacyLine` hears of each line that was not UTF-8. */
 export async function* toUtf8(chunks: AsyncIterable<Buffer>, onLegacyLine: () => void): AsyncGenerator<Buffer> {
   const legacy = new TextDecoder("windows-1252");
-  for await (const lines of wholeLines(decodeMarked(chunks))) {
+  for await (const lines of wholeLines(oneLineEnd(decodeMarked(chunks)))) {
     if (isUtf8(lines)) yield lines;
     else yield Buffer.concat(splitLines(lines).map((line) => (isUtf8(line) ? line : translate(line))));
   }
@@ -33,7 +34,34 @@ async function* decodeMarked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buff
     }
     yield wide === null ? bytes : Buffer.from(wide.decode(bytes, { stream: true }), "utf8");
   }
-  if (head !== null && head.length > 0) yield head;
+  if (head !== null && head.length > 0 && wideDecoder(head) === null) yield head;
+}
+
+/** Line feeds for the carriage returns of a file whose lines end in them alone, as some old programs write. */
+async function* oneLineEnd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let returnsAlone: boolean | null = null;
+  let head = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    let bytes = chunk;
+    if (returnsAlone === null) {
+      bytes = head = Buffer.concat([head, chunk]);
+      returnsAlone = endsInReturns(head);
+      // What ends in a return may go on with a line feed.
+      if (returnsAlone === null && head.length < longestLine) continue;
+    }
+    yield returnsAlone === true ? Buffer.from(bytes.map((byte) => (byte === carriageReturn ? newline : byte))) : bytes;
+    head = Buffer.alloc(0);
+  }
+  if (head.length > 0) yield head;
+}
+
+/** Whether the first line ends in a carriage return alone; null while that cannot be said. */
+function endsInReturns(head: Buffer): boolean | null {
+  const feed = head.indexOf(newline);
+  const back = head.indexOf(carriageReturn);
+  if (back === -1) return feed === -1 ? null : false;
+  if (feed !== -1 && feed <= back + 1) return false;
+  return back + 1 < head.length ? true : null;
 }
 
 function wideDecoder(head: Buffer): TextDecoder | null {

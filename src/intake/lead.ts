@@ -1,11 +1,12 @@
 /** A row becomes a lead, or it says why it cannot (decisions on what a lead is). */
 import { cityKey, type DetailField, detailFields, type LeadDetails, writeTail } from "../contract/lead.ts";
+import { isPixelId } from "../contract/pixel.ts";
 import type { NewLead } from "../store.ts";
 import type { Columns } from "./columns.ts";
 import { idFromContent, idFromSource } from "./identity.ts";
 import type { Row } from "./row.ts";
 import { readTime, type TimeReading } from "./times.ts";
-import { type Cell, firstEmail, firstPhone, firstText, stateCode, textsOf } from "./values.ts";
+import { type Cell, firstEmail, firstPage, firstPhone, firstText, stateCode, textsOf } from "./values.ts";
 import type { Target } from "./vocabulary.ts";
 
 /** How rows are read in one import. */
@@ -36,11 +37,12 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   const cellsOf = (target: Target) => columns.of(target).map((number) => row.cells[number]);
   const pixelId = first(cellsOf("pixel_id"), firstText) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
+  if (!isPixelId(pixelId)) return { fault: "its pixel's id has more than 200 characters, or some that only control" };
   const { details, oddities } = readDetails(cellsOf);
   if (detailFields.every((field) => details[field] === null)) {
     return { fault: "it is empty beside id, identified_at and pixel_id" };
   }
-  const time = readMomentOf(first(cellsOf("identified_at"), firstText), rules, nowMs);
+  const time = readMomentOf(timeText(cellsOf("identified_at")), rules, nowMs);
   if ("fault" in time) return time;
   const ownId = first(cellsOf("id"), firstText);
   const lead: NewLead = {
@@ -102,7 +104,7 @@ function readDetails(cellsOf: CellsOf): { details: LeadDetails; oddities: Oddity
     marital_status: text("marital_status"),
     homeowner: text("homeowner"),
     children: text("children"),
-    page_url: text("page_url"),
+    page_url: first(cellsOf("page_url"), firstPage),
     referrer: text("referrer"),
     traffic_source: text("traffic_source"),
   };
@@ -110,7 +112,17 @@ function readDetails(cellsOf: CellsOf): { details: LeadDetails; oddities: Oddity
 }
 
 function nameOf(firstName: string | null, lastName: string | null): string | null {
-  return [firstName, lastName].filter((part) => part !== null).join(" ") || null;
+  // The halves of a list are a list together, and read like one when they come back from an export.
+  return firstText([firstName, lastName].filter((part) => part !== null).join(" "));
+}
+
+/** The text of the time; a date and a time of day in two columns are one. */
+function timeText(cells: readonly Cell[]): string | null {
+  const texts = cells.map(firstText).filter((text) => text !== null);
+  const day = texts.find((text) => /^[\d/.-]{8,10}$/.test(text));
+  const clock = texts.find((text) => /^\d{1,2}:\d{2}\b/.test(text));
+  const inTwo = day !== undefined && clock !== undefined && (texts[0] === day || texts[0] === clock);
+  return inTwo ? `${day} ${clock}` : (texts[0] ?? null);
 }
 
 type ReadMoment =

@@ -28,34 +28,61 @@ function readLine(text: string, line: number, columns: Columns): Row {
   // A line of a rejects file holds the line that was rejected.
   const inner = "reject_reason" in parsed ? parsed["row"] : undefined;
   if (typeof inner === "string") return readLine(inner, line, columns);
+  if (text.includes("\\u0000") && holdsNul(parsed)) return { line, cells: [], fault: "it holds a NUL", source: text };
   const cells: Cell[] = [];
-  flatten(parsed, [], cells, columns);
+  for (const { column, text } of valuesOf(parsed, [], columns)) {
+    const present = cells[column];
+    cells[column] = present === undefined ? text : [present, text].flat();
+  }
   return { line, cells, fault: null, source: text };
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
     return null;
   }
 }
 
+/** A number that may have more digits than a number in memory keeps, such as an id. */
+const longNumber = /[[:,]\s*-?\d{16}/;
+
+function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Puts every value at its path into its column; several at one path, out of an array, become a list. */
-function flatten(value: unknown, path: readonly string[], cells: Cell[], columns: Columns): void {
-  if (value === null || value === undefined || path.length > deepest) return;
-  if (Array.isArray(value)) {
-    for (const item of value) flatten(item, path, cells, columns);
-  } else if (isObject(value)) {
-    for (const [name, item] of Object.entries(value)) flatten(item, [...path, name], cells, columns);
-  } else {
-    const column = columns.indexOf(path.join("."), path);
-    const present = cells[column];
-    cells[column] = present === undefined ? String(value) : [present, String(value)].flat();
+interface Value {
+  readonly column: number;
+  readonly text: string;
+}
+
+/** The values of an object that are of any use, each with the column of its path. */
+function valuesOf(value: unknown, path: readonly string[], columns: Columns): Value[] {
+  if (value === null || value === undefined || path.length > deepest) return [];
+  if (Array.isArray(value)) return valuesOfList(value, path, columns);
+  if (isObject(value)) {
+    return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name], columns));
   }
+  const column = columns.indexOf(path.join("."), path);
+  return columns.isKept(column) ? [{ column, text: String(value) }] : [];
+}
+
+/** Of a list with values of one kind all of them, else its first element that has any: two people must not mix. */
+function valuesOfList(items: readonly unknown[], path: readonly string[], columns: Columns): Value[] {
+  const elements = items
+    .map((item) => valuesOf(item, path, columns))
+    .filter((values) => values.some(({ text }) => text.trim() !== ""));
+  const kinds = new Set(elements.flat().map(({ column }) => column));
+  return kinds.size <= 1 ? elements.flat() : (elements[0] ?? []);
+}
+
+function holdsNul(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\0");
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsNul);
 }

@@ -4,7 +4,8 @@ import { type Meaning, meaningOf } from "./vocabulary.ts";
 /** Objects in which a last name means something else than by itself, each with what it may still mean. */
 const surroundings: readonly { readonly within: RegExp; readonly means: (last: string) => Meaning | null }[] = [
   // Where the IP address is, what the browser is: never the visitor.
-  { within: /^(?:network|ip|ipinfo|geoip|device|browser|useragent|campaign|consent)$/, means: () => null },
+  { within: /^(?:network|ip\w*|geo\w*|device|browser|useragent|campaign|consent)$/, means: () => null },
+  { within: /^(?:session|visit)$/, means: (last) => without(meaningOf(last), "id city state") },
   { within: /^referr?er$/, means: (last) => only(last, "url href value", { target: "referrer", rank: 50 }) },
   { within: /^(?:super)?pixel$/, means: (last) => only(last, "id uuid value", { target: "pixel_id", rank: 50 }) },
   { within: /^utm$/, means: (last) => only(last, "source", { target: "traffic_source", rank: 50 }) },
@@ -31,7 +32,11 @@ export function meaningOfNested(squashed: readonly string[]): Meaning | null {
   const parent = around[0];
   if (meaning?.target === "id" && parent !== undefined && parent !== "event") return null;
   // A name inside something that is not a person is that thing's name.
-  return meaning?.target === "name" && parent !== undefined && parent !== "data" ? null : meaning;
+  return meaning?.target === "name" &&
+    parent !== undefined &&
+    !/^(?:data|traits|attributes|properties|fields)$/.test(parent)
+    ? null
+    : meaning;
 }
 
 /** A company has a name; its place stands in for the visitor's only where there is no other. */

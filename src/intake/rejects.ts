@@ -34,6 +34,12 @@ function ndjsonWriter(file: number): Rejects["add"] {
   };
 }
 
+/** What must be mended before a row is read: cells too many, or a word that some are missing. */
+function beyondHeader(source: Row["source"], width: number): readonly string[] {
+  if (source.length < width) return ["fill in what is missing and delete this cell"];
+  return [...source.slice(width)];
+}
+
 /** The same header and two more columns; what a row has beyond the header stays behind them, where it is refused again. */
 function csvWriter(file: number, delimiter: string, columnNames: () => readonly string[]): Rejects["add"] {
   let begun = false;
@@ -44,6 +50,6 @@ function csvWriter(file: number, delimiter: string, columnNames: () => readonly 
     if (!begun) writeRow([...kept.map((position) => names[position] ?? ""), ...rejectColumns]);
     begun = true;
     const cells = kept.map((position) => row.source[position] ?? "");
-    writeRow([...cells, String(row.line), reason, ...row.source.slice(names.length)]);
+    writeRow([...cells, String(row.line), reason, ...beyondHeader(row.source, names.length)]);
   };
 }

@@ -45,17 +45,19 @@ function sizeOf(file: string): number {
 async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
   const head = await readHead(chunks);
   const whole = prepend(head, chunks);
-  if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3) {
-    throw new Refusal(`${file} is a zip archive or a spreadsheet.`, "Unpack it, or save the sheet as CSV.");
-  }
-  if (head[0] !== 0x1f || head[1] !== 0x8b) return yield* whole;
+  refuseOther(head, file);
+  if (!isGzip(head)) return yield* whole;
   const gunzip = createGunzip({ chunkSize: chunkBytes });
   const unpackedBytes = new PassThrough({ highWaterMark: chunkBytes });
   const unpacking = pipeline(Readable.from(whole, { objectMode: false }), gunzip, unpackedBytes);
   unpacking.catch(() => undefined);
   try {
-    yield* unpackedBytes;
-  } catch {
+    const inner = unpackedBytes[Symbol.asyncIterator]();
+    const innerHead = await readHead(inner);
+    if (isGzip(innerHead)) throw new Refusal(`${file} is packed twice.`, "Unpack it once before the import.");
+    yield* prepend(innerHead, inner);
+  } catch (cause) {
+    if (cause instanceof Refusal) throw cause;
     throw new Refusal(
       `${file} is damaged or cut off: its gzip data ends wrongly.`,
       "The rows before that place are in; import the whole file and it completes.",
@@ -63,10 +65,30 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGen
   }
 }
 
-/** The first bytes, three at least unless there are fewer. */
-async function readHead(chunks: AsyncGenerator<Buffer>): Promise<Buffer> {
+function isGzip(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+/** What people take for an export, by the bytes that it begins with. */
+const otherFiles: readonly (readonly [head: string, what: string, advice: string])[] = [
+  ["504b", "a zip archive or a spreadsheet", "Unpack it, or save the sheet as CSV."],
+  ["425a68", "packed with bzip2", "Unpack it: bzcat FILE | bun admin lead import ACCOUNT -"],
+  ["28b52ffd", "packed with zstd", "Unpack it: zstdcat FILE | bun admin lead import ACCOUNT -"],
+  ["fd377a58", "packed with xz", "Unpack it: xzcat FILE | bun admin lead import ACCOUNT -"],
+  ["53514c69", "an SQLite database", "Export its table as CSV."],
+  ["25504446", "a PDF", "Export the table as CSV."],
+];
+
+function refuseOther(head: Buffer, file: string): void {
+  const start = head.toString("hex", 0, 4);
+  const other = otherFiles.find(([bytes]) => start.startsWith(bytes));
+  if (other !== undefined) throw new Refusal(`${file} is ${other[1]}, not CSV or NDJSON.`, other[2]);
+}
+
+/** The first bytes, four at least unless there are fewer. */
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   let head = Buffer.alloc(0);
-  while (head.length < 3) {
+  while (head.length < 4) {
     const next = await chunks.next();
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
@@ -74,7 +96,7 @@ async function readHead(chunks: AsyncGenerator<Buffer>): Promise<Buffer> {
   return head;
 }
 
-async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* prepend(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   if (head.length > 0) yield head;
-  yield* rest;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }

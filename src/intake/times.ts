@@ -13,11 +13,15 @@ export type ReadTime = { readonly ms: number } | { readonly fault: string };
 type Civil = { day: number | null; clock: number | null; decimals: string | undefined; offset: string | undefined };
 
 const clock = String.raw`(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([AaPp])\.?[Mm]\.?)?`;
-const offset = String.raw`\s*(Z|UTC|GMT|(?:(?:UTC|GMT)\s*)?[+-]\d{2}(?::?\d{2})?|[ECMP][SD]T)?`;
+const offset = String.raw`\s*(Z|UTC|GMT|(?:(?:UTC|GMT)\s*)?[+-]\d{2}(?::?\d{2})?(?: UTC)?|[ECMP][SD]T)?`;
 const forms = {
-  iso: new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})(?:[T ]\\s*${clock}${offset})?$`, "i"),
+  iso: new RegExp(`^(\\d{4})([/-])(\\d{2})\\2(\\d{2})(?:[T ]\\s*${clock}${offset})?$`, "i"),
   slashes: new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})(?:,?[T ]\\s*${clock}${offset})?$`, "i"),
-  mail: new RegExp(`^(?:([A-Z][a-z]{2}),\\s*)?(\\d{1,2}) ([A-Z][a-z]{2}) (\\d{4}) ${clock}${offset}$`, "i"),
+  mail: new RegExp(
+    `^(?:([A-Z]{3})[a-z]*,\\s*)?(\\d{1,2})[ -]([A-Z]{3})[a-z]*[ -](\\d{4})(?:,?\\s+${clock}${offset})?$`,
+    "i",
+  ),
+  words: new RegExp(`^([A-Z]{3})[a-z]* (\\d{1,2}),? (\\d{4})(?:,?\\s+(?:at )?${clock}${offset})?$`, "i"),
 };
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
@@ -30,9 +34,11 @@ export function readTime(text: string, reading: TimeReading): ReadTime {
   if (strict !== null) return { ms: strict };
   const epoch = readEpoch(text);
   if (epoch !== null) return { ms: epoch };
-  const civil = readIso(text) ?? readSlashes(text, reading.dayFirst) ?? readMail(text);
-  if (civil === null) return { fault: "its time is in no form that is understood" };
-  if (civil.day === null || civil.clock === null) return { fault: "its time is on no calendar or clock" };
+  const civil = readIso(text) ?? readSlashes(text, reading.dayFirst) ?? readMail(text) ?? readWords(text);
+  // The other order of day and month may be the right one, which is for the owner of the file to say.
+  const hint = !reading.dayFirst && forms.slashes.test(text) ? "; --day-first reads the day before the month" : "";
+  if (civil === null) return { fault: `its time is in no form that is understood${hint}` };
+  if (civil.day === null || civil.clock === null) return { fault: `its time is on no calendar or clock${hint}` };
   const ms = placeInZone(civil.day + civil.clock, civil.offset, reading.zone);
   if (typeof ms === "string") return { fault: ms };
   if (!withinYears(ms)) return { fault: "its time lies outside the years 0001 to 9999" };
@@ -49,7 +55,7 @@ function readEpoch(text: string): number | null {
 function readIso(text: string): Civil | null {
   const match = forms.iso.exec(text);
   if (match === null) return null;
-  const [, year, month, day, ...time] = match;
+  const [, year, , month, day, ...time] = match;
   return { day: calendarMs(Number(year), Number(month), Number(day)), ...readClock(time) };
 }
 
@@ -67,10 +73,21 @@ function readMail(text: string): Civil | null {
   const match = forms.mail.exec(text);
   if (match === null) return null;
   const [, weekday, day, month, year, ...time] = match;
-  const ms = calendarMs(Number(year), months.indexOf(month?.toLowerCase() ?? "") + 1, Number(day));
+  const ms = calendarMs(Number(year), monthOf(month), Number(day));
   const named = weekday === undefined || ms === null || weekdays[new Date(ms).getUTCDay()] === weekday.toLowerCase();
-  // `UTC +00:00` says the same twice.
   return { day: named ? ms : null, ...readClock(time) };
+}
+
+function readWords(text: string): Civil | null {
+  const match = forms.words.exec(text);
+  if (match === null) return null;
+  const [, month, day, year, ...time] = match;
+  return { day: calendarMs(Number(year), monthOf(month), Number(day)), ...readClock(time) };
+}
+
+/** The number of a month by its first three letters; 0, which is on no calendar, for any others. */
+function monthOf(name: string | undefined): number {
+  return months.indexOf(name?.toLowerCase() ?? "") + 1;
 }
 
 /** Reads hour, minute, second, decimals, half of the day and offset; a date alone is its midnight. */
@@ -104,7 +121,8 @@ function placeInZone(wallMs: number, offset: string | undefined, zone: string): 
 function offsetMs(offset: string): number | null {
   const hours = namedOffsets[offset];
   if (hours !== undefined) return hours * 3_600_000;
-  const match = /([+-])(\d{2}):?(\d{2})?$/.exec(offset);
+  // `UTC +00:00` and `+0000 UTC` say the same twice.
+  const match = /([+-])(\d{2}):?(\d{2})?(?: UTC)?$/.exec(offset);
   if (match === null) return 0;
   const ms = clockMs(Number(match[2]), Number(match[3] ?? 0), 0);
   return ms === null ? null : ms * (match[1] === "-" ? -1 : 1);

@@ -4,8 +4,8 @@ import { data as states } from "usps-states";
 /** What a file has in one place: a text, or the texts of a list. */
 export type Cell = string | readonly string[] | undefined;
 
-/** Texts with which files say that there is nothing. */
-const nothing = /^(?:|-|--|n\/a|null|\\n)$/i;
+/** Texts with which files say that there is nothing. Null and Nan are names as well, and stay. */
+const nothing = /^(?:|-|--|N\/A|n\/a|null|NULL|NaN|nan|undefined|\\N)$/;
 
 /** The texts of a cell that are not empty, trimmed; a cell that holds a JSON array is a list. */
 export function textsOf(cell: Cell): readonly string[] {
@@ -54,28 +54,59 @@ export function firstEmail(texts: readonly string[]): string | null {
   for (const text of texts) {
     if (isEmail(text)) return text;
     for (const part of text.split(/[,;|\s]+/)) {
-      const bare = part.replace(/^[<("']+|[>)"']+$/g, "");
+      const bare = part.replace(/^(?:mailto:|[<([{"'])+|[>)\]}"']+$/g, "");
       if (isEmail(bare)) return bare;
     }
   }
   return null;
 }
 
-/** A single @ between two texts. */
+/** A single @ between two texts; brackets and quotes around it are those of a list. */
 function isEmail(text: string): boolean {
-  return /^[^\s@,;|<>]+@[^\s@,;|<>]+$/.test(text);
+  return (
+    /^[^\s@,;|<>()[\]{}"']+(?:'[^\s@,;|<>()[\]{}"']+)*@[^\s@,;|<>()[\]{}"']+$/.test(text) && !text.startsWith("mailto:")
+  );
 }
+
+/** What stands between two numbers in one text. */
+const betweenNumbers = /[,;|/&\n]|\s(?:or|and)\s|\s(?=\+)/i;
+const extension = /(?:extension|extn|ext|x|#|poste|durchwahl)\.?\s*\d+\s*$/i;
+/** A number has a country, an area and a subscriber: 10 digits in the US, and nowhere more than 15. */
+const wholeNumber = 10;
+const longestNumber = 15;
 
 /** The digits of the first number in a text; an extension is dropped. Null when there is no number. */
 export function firstPhone(texts: readonly string[]): string | null {
-  for (const part of texts.flatMap((text) => text.split(/[,;|\n]|\s\/\s|\s(?=\+)/))) {
+  for (const part of texts.flatMap((text) => text.split(betweenNumbers))) {
     // A spreadsheet has rounded such a number away, and a data frame has put a decimal behind it.
     if (/^\s*\d(?:\.\d+)?e\+?\d+\s*$/i.test(part)) continue;
-    const number = part.replace(/\.0\s*$/, "").replace(/(?:ext|extension|x|#|poste|durchwahl)\.?\s*\d+\s*$/i, "");
-    const digits = number.replaceAll(/\D/g, "");
-    if (digits !== "") return digits;
+    const number = part.replace(/\.0\s*$/, "").replace(extension, "");
+    const digits = digitsOf(number);
+    // Letters that are digits on a keypad are not spelled out.
+    if (digits === "" || (digits.length < 7 && /[a-z]{3}/i.test(number))) continue;
+    const first = digits.length > longestNumber ? firstOfSeveral(number) : digits;
+    if (first !== null) return first;
   }
   return null;
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, "");
+}
+
+/** Of numbers that only spaces part, the first: its groups end where it is whole. */
+function firstOfSeveral(text: string): string | null {
+  let digits = "";
+  for (const group of text.split(/\s+/)) {
+    digits += digitsOf(group);
+    if (digits.length >= wholeNumber) break;
+  }
+  return digits.length <= longestNumber ? digits : null;
+}
+
+/** A page is a text: a number in its column counts pages. */
+export function firstPage(cell: Cell): string | null {
+  return textsOf(cell).find((text) => !/^\d+$/.test(text)) ?? null;
 }
 
 const codes = new Map<string, string>();

@@ -7,9 +7,12 @@ import type { LeadField } from "../contract/lead.ts";
 /** A field of a lead, or half of its name. */
 export type Target = LeadField | "first_name" | "last_name";
 
-/** Squashes a name to what is compared: `Personal E-Mails` and `PERSONAL_EMAILS` are one. */
+/** Squashes a name to what is compared, letters and digits of any script: `Personal E-Mails` and `PERSONAL_EMAILS` are one. */
 export function squash(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  return name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
 /** Every way to begin with one of some words, or none, and to end with one of others. */
@@ -32,6 +35,7 @@ export const aliases: Record<Target, readonly string[]> = {
   id: words("id eventid"),
   identified_at: [
     ...combine("identified identification", "at on date time timestamp"),
+    ...words("dateidentified timeidentified datevisited dateofvisit dateseen"),
     ...combine("event visit pageview page_view hit session activity", "timestamp time datetime ts date at"),
     ...words(
       "timestamp datetime ts time epoch unixtime unixtimestamp visited visitedat visitedon viewedat dateofvisit",
@@ -42,9 +46,11 @@ export const aliases: Record<Target, readonly string[]> = {
     ),
     ...combine(
       "last mostrecent latest",
-      "visittime activity activityat active activeat activedate event eventat session",
+      "visittime activityat activitydate active activeat activedate eventat eventdate sessionat sessiondate",
     ),
-    ...words("seenat seen clickedat clicked occurredat occurred capturedat resolvedat matchedat detectedat recordedat"),
+    ...words(
+      "seenat seenon seen clickedat clicked occurredat occurred capturedat resolvedat matchedat detectedat recordedat",
+    ),
     ...combine("_ session visit", "startedat started start starttime starttimestamp begin beganat"),
     ...combine("_ session visit event", "created createdat createdon createddate createdtime"),
     ...words("creationdate datecreated date day"),
@@ -55,9 +61,9 @@ export const aliases: Record<Target, readonly string[]> = {
   first_name: words("firstname givenname fname forename first"),
   last_name: words("lastname surname familyname lname last"),
   email: combine(
-    "_ personal best primary main home business work professional corporate other secondary alternate all",
+    "_ personal best primary main home business work professional corporate other secondary alternate additional all",
     "email",
-  ),
+  ).concat(words("emailpersonal emailbusiness emailwork mail")),
   verified_email: [
     ...combine("_ personal", "verifiedemail"),
     "verifiedpersonalemail",
@@ -68,6 +74,7 @@ export const aliases: Record<Target, readonly string[]> = {
   phone: [
     ...words("phone bestphone primaryphone mainphone mobile direct directnumber directphone directdial directline"),
     ...combine("personal home", "mobile phone number"),
+    ...words("contactnumber tel phonemobile phonedirect phonework"),
     ...words("allmobile alllandline landline allphone workphone workmobile otherphone secondaryphone"),
     ...combine("skiptrace", "wirelessnumber wirelessphone mobile phone landlinenumber landline"),
   ],
@@ -76,7 +83,7 @@ export const aliases: Record<Target, readonly string[]> = {
     ...words("employer employername currentemployer organization organizationname business businessname"),
     ...words("professionalcompany professionalcompanyname jobcompany jobcompanyname workplace firm"),
   ],
-  city: [...combine(ofHome, "city town cityname"), "skiptracecity"],
+  city: [...combine(ofHome, "city town cityname towncity citytown"), "skiptracecity"],
   state: [
     ...combine(ofHome, "state statecode stateabbr stateabbreviation stateregion stateprovince statename"),
     ...combine(ofHome, "region regioncode regionname province"),
@@ -94,7 +101,7 @@ export const aliases: Record<Target, readonly string[]> = {
   children: words("children haschildren numberofchildren childrencount presenceofchildren childreninhousehold haskids"),
   page_url: [
     ...words("pageurl url fullurl page landingpageurl landingpage landingurl capturedurl captureduri"),
-    ...combine("last current visited visit viewed mostrecent event entry", "url page pageurl"),
+    ...combine("last current visited visit viewed mostrecent recent event entry", "url page pageurl"),
     ...words("lastvisitedurl lastvisitedpage pages pageurls urls visitedpages pagesvisited pagesviewed pagevisits"),
     ...words("pageviewed pagevisited pagelocation uri href"),
     ...combine("first initial", "url page pageurl"),
@@ -134,7 +141,8 @@ for (const [target, names] of Object.entries(aliases) as [Target, string[]][]) {
 /** What a squashed name means, or null when nothing is known by it. */
 export function meaningOf(squashed: string): Meaning | null {
   const name = canonical(squashed);
-  const numbered = name.replace(/\d+$/, "");
+  // A second or third of its kind, not a bracket such as "Age 18-24".
+  const numbered = name.replace(/(?<!\d)(?:[1-9]|10)$/, "");
   return (
     meanings.get(name) ??
     lessPreferred(meanings.get(numbered), Number(name.slice(numbered.length)) / 1000) ??

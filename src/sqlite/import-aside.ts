@@ -1,4 +1,5 @@
 /** An import in a thread of its own: while one group of leads is written, the next one is read and made ready. */
+import { Refusal } from "../refusal.ts";
 import type { AccountNumber, ImportOptions, ImportOutcome, LeadImportAside, NewLead } from "../store.ts";
 
 export interface Begin {
@@ -21,9 +22,9 @@ export function beginImportAside(begin: Begin): LeadImportAside {
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
     const asked = waiting.shift();
     if ("outcomes" in data) asked?.resolve(data.outcomes);
-    else asked?.reject(new Error(data.failure));
+    else asked?.reject(failed(data.failure));
   };
-  worker.onerror = ({ message }) => waiting.shift()?.reject(new Error(message));
+  worker.onerror = ({ message }) => waiting.shift()?.reject(failed(message));
   worker.postMessage(begin);
   return {
     write(leads: readonly NewLead[], nowMs: number) {
@@ -34,4 +35,11 @@ export function beginImportAside(begin: Begin): LeadImportAside {
     },
     close: () => worker.terminate(),
   };
+}
+
+function failed(said: string): Refusal {
+  return new Refusal(
+    `The import was cut short (${said}).`,
+    "What was imported until then is in; mend the cause, run it again, and it completes.",
+  );
 }

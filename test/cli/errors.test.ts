@@ -1,0 +1,159 @@
+/** What ends a command: one line that says what to do, no stack trace, and the right status. */
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { anAdmin, type Ended } from "../admin.ts";
+
+const oneLine = /^[^\n]{20,}\n$/;
+
+function expectRefusal(ended: Ended, status: number): void {
+  expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status, stdout: "" });
+  expect(ended.stderr).toMatch(oneLine);
+  expect(ended.stderr).not.toMatch(/\bat .*:\d+|TypeError|undefined|\bError\b/);
+}
+
+test.each(
+  [
+    "acount list,account,account make x,account create,account create a b,account list --loud,key revoke,key check --label",
+    "lead import acme,lead import acme f.csv --on-duplicate merge,lead import acme f.csv --stamp never",
+    "lead import acme f.csv --timezone Mars/Olympus,lead import acme f.csv --identity shoe_size,lead import acme f.csv --map x",
+    "lead import acme f.csv --map x=shoe,lead import acme f.csv --pixel,lead export acme --format xml,pixel set-status acme px",
+  ]
+    .join(",")
+    .split(",")
+    .map((line) => [line]),
+)("bun admin %s is wrong use, and ends with 2", async (line) => {
+  const admin = anAdmin();
+  admin.put("f.csv", "email\nd@example.com\n");
+  const ended = await admin.run(...line.split(" "));
+  expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status: 2, stdout: "" });
+  if (line !== "account") expectRefusal(ended, 2);
+});
+
+test.each([
+  "account activate X",
+  "pixel list X",
+  "pixel create X",
+  "key create X",
+  "key list X",
+  "lead export X",
+  "lead import X f.csv",
+])("bun admin %s is refused with 1 where there is no such account", async (line) => {
+  const admin = anAdmin();
+  admin.put("f.csv", "email\nd@example.com\n");
+  for (const json of [[], line.startsWith("lead export") ? [] : ["--json"]]) {
+    expectRefusal(await admin.run(...line.split(" "), ...json), 1);
+  }
+});
+
+test.each(["--help", "--version", "help", "lead --help", "lead import --help", "help lead"])(
+  "bun admin %s is no mistake",
+  async (line) => {
+    expect(await anAdmin().run(...line.split(" "))).toMatchObject({ status: 0, stderr: "" });
+  },
+);
+
+describe("a file that is no export is refused in one line, and nothing is imported:", () => {
+  const document = '[\n{"email":"d@example.com"}\n]\n';
+  const csv = Buffer.from("email\nd@example.com\n");
+  test.each<[string, string | Uint8Array | null]>([
+    ["one that is not there", null],
+    ["a zip archive", Buffer.concat([Buffer.from("PK\x03\x04"), csv])],
+    ["a zip archive with nothing in it", Buffer.concat([Buffer.from("PK\x05\x06"), Buffer.alloc(18)])],
+    ["a JSON document over several lines", document],
+    ["a JSON document, gzipped", gzipSync(document)],
+    ["a file packed twice", gzipSync(gzipSync(csv))],
+    ["a file packed with zstd", zstdCompressSync(csv)],
+    ["a file packed with bzip2", Buffer.concat([Buffer.from("BZh91AY&SY"), Buffer.alloc(30, 0xe5)])],
+    ["a database", "SQLite format 3\0 and what follows"],
+    ["gzip of which nothing is left", gzipSync(csv).subarray(0, 12)],
+  ])("%s", async (_, content) => {
+    const admin = anAdmin();
+    if (content !== null) admin.put("export", content);
+    const ended = await admin.run(
+      "lead",
+      "import",
+      "acme",
+      join(admin.folder, "export"),
+      "--pixel",
+      "px",
+      "--create-pixels",
+    );
+    expectRefusal(ended, 1);
+    expect(await admin.leads()).toEqual([]);
+  });
+
+  test("a folder", async () => {
+    const admin = anAdmin();
+    mkdirSync(join(admin.folder, "exports"));
+    expectRefusal(await admin.run("lead", "import", "acme", join(admin.folder, "exports")), 1);
+  });
+});
+
+test("gzip that is cut off leaves whole rows, says so, and the whole file completes it", async () => {
+  const admin = anAdmin();
+  const rows = Array.from({ length: 20_000 }, (_, n) => `${crypto.randomUUID()},d${n}@example.com,2026-01-31\n`);
+  const packed = gzipSync(`id,email,date\n${rows.join("")}`);
+  const cut = await admin.import(packed.subarray(0, packed.length * 0.7), "--pixel", "px");
+  expect(cut).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("cut off") });
+  const before = await admin.leads();
+  expect(before.filter(({ email }) => !/^d\d+@example\.com$/.test(email ?? ""))).toEqual([]);
+  const whole = await admin.import(packed, "--pixel", "px");
+  expect(whole).toMatchObject({
+    status: 0,
+    json: { imported: 20_000 - before.length, duplicates: before.length, rejected: 0 },
+  });
+});
+
+test("an empty file is an import of nothing", async () => {
+  for (const empty of ["", "\n", "\ufeff", "email,phone\n", "email,phone", gzipSync("")]) {
+    const ended = await anAdmin().import(empty);
+    expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, read: 0, imported: 0, rejected: 0 });
+    expect(ended.stderr).not.toContain("No column was recognised");
+  }
+});
+
+test("--rejects never writes over the file that is read, nor over the database", async () => {
+  const admin = anAdmin();
+  const file = admin.put("export.csv", "email\nd@example.com\n");
+  for (const target of [file, join(admin.folder, ".", "export.csv"), admin.file]) {
+    expectRefusal(
+      await admin.run("lead", "import", "acme", file, "--pixel", "px", "--create-pixels", "--rejects", target),
+      2,
+    );
+  }
+  expect(readFileSync(file, "utf8")).toBe("email\nd@example.com\n");
+  expectRefusal(
+    await admin.run("lead", "import", "acme", file, "--rejects", join(admin.folder, "no/such/folder.csv")),
+    1,
+  );
+});
+
+test("a database that is none is refused in one line, and left as it is", async () => {
+  const admin = anAdmin([]);
+  writeFileSync(admin.file, "this is a letter to my aunt");
+  expectRefusal(await admin.run("account", "list"), 1);
+  expect(readFileSync(admin.file, "utf8")).toBe("this is a letter to my aunt");
+});
+
+test("standard output that takes nothing more ends a command without a stack trace", async () => {
+  const child = anAdmin().start("account", "list");
+  await child.stdout.cancel();
+  await child.exited;
+  expect(await child.stderr.text()).not.toMatch(/\bat .*:\d+/);
+});
+
+test("a pixel that a file names has an id that a terminal and a client can live with, or its row is rejected", async () => {
+  const rows = `pixel_id,email\n"a\nb",a@example.com\n${"p".repeat(201)},b@example.com\n${"p".repeat(200)},c@example.com\n`;
+  expect((await anAdmin().import(rows)).json).toMatchObject({ imported: 1, rejected: 2 });
+});
+
+test("--pixel names one that exists, unless --create-pixels makes it", async () => {
+  const admin = anAdmin();
+  const file = admin.put("export.csv", "email\nd@example.com\n");
+  expectRefusal(await admin.run("lead", "import", "acme", file, "--pixel", "px"), 1);
+  expect(await admin.run("lead", "import", "acme", file, "--pixel", "px", "--create-pixels")).toMatchObject({
+    status: 0,
+  });
+});

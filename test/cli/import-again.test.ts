@@ -1,0 +1,62 @@
+/** What an import does with rows that are there already, and how it is rehearsed. */
+import { describe, expect, test } from "bun:test";
+import { anAdmin } from "../admin.ts";
+
+const two = "email,city\ndana@example.com,Reno\nlee@example.com,Austin\n";
+const px = ["--pixel", "px"];
+
+test("--identity tells rows apart by the fields that it names", async () => {
+  const rows = "email,page,age\nd@example.com,/a,20\nd@example.com,/a,30\nd@example.com,/b,30\n";
+  expect((await anAdmin().import(rows, ...px)).json).toMatchObject({ imported: 3, duplicates: 0 });
+  expect((await anAdmin().import(rows, ...px, "--identity", "email, page_url")).json).toMatchObject({
+    imported: 2,
+    duplicates: 1,
+  });
+});
+
+test("a duplicate is left alone, and replaced with --on-duplicate replace at the time that it had", async () => {
+  const admin = anAdmin();
+  const id = crypto.randomUUID();
+  const row = (time: string, city: string) =>
+    `id,identified_at,email,city,state\n${id},${time},d@example.com,${city},NV\n`;
+  await admin.import(row("2026-01-31T09:15:00Z", "Reno"), ...px);
+  const [before] = await admin.leads();
+  expect((await admin.import(row("2026-02-01", "Sparks"), ...px)).json).toMatchObject({
+    duplicates: 1,
+    imported: 0,
+    replaced: 0,
+  });
+  expect<unknown[]>(await admin.leads()).toEqual([before]);
+  const replaced = await admin.import(row("2026-02-01", "Sparks"), ...px, "--on-duplicate", "replace");
+  expect(replaced.json).toMatchObject({ read: 1, duplicates: 0, imported: 0, replaced: 1 });
+  expect<unknown[]>(await admin.leads()).toEqual([{ ...before, city: "Sparks" }]);
+});
+
+describe("--dry-run", () => {
+  const mixed =
+    "identified_at,pixel_id,email\n2026-01-31,px_new,a@example.com\n2026-01-31,px_new,b@example.com\n" +
+    "2026-01-31,px_new,a@example.com\n31/31/2026,px_new,c@example.com\n2026-01-31,px,\n2025-01-01,px_old,d@example.com\n";
+
+  test.each([["skip"], ["replace"]])("changes nothing, and says and ends as the import does (%s)", async (kind) => {
+    const admin = anAdmin();
+    await admin.import(
+      "identified_at,pixel_id,email\n2026-01-30,px_old,z@example.com\n2026-01-31,px_new,b@example.com\n",
+    );
+    const before = await admin.exported();
+    const pixels = (await admin.run("pixel", "list", "acme", "--json")).stdout;
+    const rehearsed = await admin.import(mixed, "--on-duplicate", kind, "--dry-run");
+    expect(await admin.exported()).toBe(before);
+    expect((await admin.run("pixel", "list", "acme", "--json")).stdout).toBe(pixels);
+    const real = await admin.import(mixed, "--on-duplicate", kind);
+    expect([rehearsed.json, rehearsed.status]).toEqual([real.json, real.status]);
+    expect(real.json).toMatchObject({ read: 6, rejected: 2, late: 1 });
+    expect(real.status).toBe(3);
+  });
+
+  test("says so to people", async () => {
+    const admin = anAdmin();
+    const file = admin.put("export.csv", two);
+    const { stdout } = await admin.run("lead", "import", "acme", file, ...px, "--create-pixels", "--dry-run");
+    expect(stdout).toContain("Nothing was changed");
+  });
+});

@@ -1,0 +1,159 @@
+/** bun admin lead export: every lead as served, in a form that comes back byte for byte. */
+import { expect, test } from "bun:test";
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { leadFields } from "../../src/contract/lead.ts";
+import { anAdmin } from "../admin.ts";
+import { aLead } from "../builders.ts";
+
+const nasty = [
+  ...["", " ", "null", "-", "N/A", "\\N", "[]", '["a","b"]', "[", "]", "[1", "2]", '"', '""', "'", ",", ";", "\t", "|"],
+  ...[
+    "a\nb",
+    "a\r\nb",
+    "a\rb",
+    "\n",
+    "=1+1",
+    "+1",
+    "@x",
+    "-1",
+    "é",
+    "e\u0301",
+    "😀",
+    "\ud83d",
+    "\u2028",
+    "\u00a0",
+    "\u202e",
+    "\ufeff",
+  ],
+  ...[
+    "\u001b[31m",
+    "\\",
+    "\\u0000",
+    "</script>",
+    "{}",
+    '{"a":1}',
+    "0",
+    "007",
+    "1e5",
+    "true",
+    "undefined",
+    "__proto__",
+    "#",
+    "sep=;",
+  ],
+];
+const value = fc.oneof(
+  fc.constantFrom(...nasty),
+  fc.string({ unit: "binary" }),
+  fc.tuple(fc.constantFrom(...nasty), fc.string()).map((both) => both.join("")),
+);
+const withoutNul = value.map((text) => text.replaceAll("\0", ""));
+const mail = fc
+  .tuple(fc.constantFrom("a", "'=1", '"x', "é", "+"), fc.constantFrom("example.com", "[127.0.0.1]", "é"))
+  .map((both) => both.join("@"));
+
+const row = fc
+  .record({
+    identified_at: fc
+      .date({ min: new Date("0001-01-02"), max: new Date("2026-01-01"), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+    ...{
+      name: fc.option(withoutNul),
+      first_name: withoutNul,
+      last_name: withoutNul,
+      email: fc.oneof(mail, withoutNul),
+      verified_email: mail,
+    },
+    ...{ phone: withoutNul, company: withoutNul, city: withoutNul, state: fc.constantFrom("ca", "New York", "x") },
+  })
+  .map((fields) => ({ id: crypto.randomUUID(), ...fields }));
+
+test("whatever was imported, its export imports into the same documents, and exports into the same bytes", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { minLength: 100, maxLength: 200 }), async (rows) => {
+      const admin = anAdmin(["acme", "lines", "table"]);
+      const lines = rows.map((fields) => `${JSON.stringify(fields)}\n`).join("");
+      expect((await admin.import(lines, "--pixel", "px_é,1")).json).toMatchObject({ imported: rows.length });
+      const exported = await admin.exported();
+      for (const [account, options] of [
+        ["lines", []],
+        ["table", ["--format", "csv"]],
+      ] as const) {
+        const text = await admin.exported("acme", ...options);
+        const ended = await admin.give(text, "lead", "import", account, "-", "--create-pixels", "--json");
+        expect({ ...ended.json, status: ended.status }).toMatchObject({
+          imported: rows.length,
+          moved: 0,
+          rejected: 0,
+          status: 0,
+        });
+        expect(await admin.exported(account)).toBe(exported);
+        expect(await admin.exported(account, ...options)).toBe(text);
+      }
+    }),
+    { numRuns: 5, endOnFailure: true },
+  );
+}, 60_000);
+
+test("the halves of a name that make a list together are a name, out and in again", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  await admin.import('{"first_name":"[1,","last_name":"2]","email":"d@example.com"}\n', "--pixel", "px");
+  const exported = await admin.exported();
+  await admin.give(exported, "lead", "import", "other", "-", "--create-pixels");
+  expect(await admin.exported("other")).toBe(exported);
+});
+
+test("NDJSON has a lead a line, oldest first, with the fields in the order of the API", async () => {
+  const admin = anAdmin();
+  const leads = [aLead(), aLead(), aLead()];
+  await admin.import(
+    leads
+      .toReversed()
+      .map((lead) => `${JSON.stringify(lead)}\n`)
+      .join(""),
+  );
+  const lines = (await admin.exported()).split("\n");
+  expect(lines.pop()).toBe("");
+  expect(lines).toEqual(leads.map((lead) => JSON.stringify(lead)));
+  expect(Object.keys(JSON.parse(lines[0] ?? ""))).toEqual(leadFields);
+});
+
+test("CSV has a header, also where there is no lead", async () => {
+  expect(await anAdmin().exported("acme", "--format", "csv")).toBe(`${leadFields.join(",")}\n`);
+  expect(await anAdmin().exported()).toBe("");
+});
+
+test("a cell that a spreadsheet would run is guarded with --spreadsheet-safe, and only then", async () => {
+  const admin = anAdmin();
+  for (const company of ["=1+1", "+1", "-1", "@x", "plain"]) {
+    await admin.import(`${JSON.stringify(aLead({ company }))}\n`);
+  }
+  const companies = async (...options: string[]) =>
+    (
+      parse(await admin.exported("acme", "--format", "csv", ...options), { columns: true }) as { company: string }[]
+    ).map((l) => l.company);
+  expect(await companies()).toEqual(["=1+1", "+1", "-1", "@x", "plain"]);
+  expect(await companies("--spreadsheet-safe")).toEqual(["'=1+1", "'+1", "'-1", "'@x", "plain"]);
+});
+
+test("an export is of its own account alone", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  await admin.import(`${JSON.stringify(aLead())}\n`);
+  expect(await admin.leads("other")).toEqual([]);
+});
+
+test("a reader that has had enough ends an export without a complaint", async () => {
+  const admin = anAdmin();
+  await admin.import(
+    Array.from({ length: 5000 }, () => `${JSON.stringify(aLead({ page_url: "x".repeat(500) }))}\n`).join(""),
+  );
+  // Whether the pipe closes before, in or after a write is chance.
+  for (let attempt = 0; attempt < 6; attempt++) {
+    const child = admin.start("lead", "export", "acme");
+    const reader = child.stdout.getReader();
+    await reader.read();
+    await reader.cancel();
+    expect([await child.stderr.text(), await child.exited]).toEqual(["", 0]);
+  }
+});

@@ -1,0 +1,97 @@
+/** An import that is killed leaves whole rows in the order of the file, and run again it comes to the same answers. */
+import { expect, test } from "bun:test";
+import { copyFileSync, existsSync } from "node:fs";
+import { openAdminStore } from "../../src/sqlite/store.ts";
+import { type Admin, anAdmin, readLeads } from "../admin.ts";
+
+const total = 20_000;
+/** Days with thousands of leads each, and times that collide with those to which the ties are moved. */
+const times = ["2026-01-31", "2026-01-30", "2026-01-31 00:00:00.500", "2026-01-31T00:00:02Z", "01/30/2026 12:00 AM"];
+const rows = Array.from({ length: total }, (_, n) => `${times[(n * 7) % times.length]},${n},d${n % 997}@example.com\n`);
+const file = `date,source,email\n${rows.join("")}`;
+
+const importing = (admin: Admin) => [
+  "lead",
+  "import",
+  "acme",
+  admin.put("export.csv", file),
+  "--pixel",
+  "px",
+  "--create-pixels",
+];
+
+/** Another file with the very same account, so that the ids which are made from it are the same. */
+function twin(admin: Admin): Admin {
+  const other = anAdmin([]);
+  for (const suffix of ["", "-wal"])
+    if (existsSync(admin.file + suffix)) copyFileSync(admin.file + suffix, other.file + suffix);
+  return other;
+}
+
+/** Starts the import and kills it once so many leads are there, or somewhat later. */
+async function importUntil(admin: Admin, enough: number): Promise<number> {
+  const store = openAdminStore(admin.file);
+  const account = store.accounts.find("acme")?.number ?? 0;
+  const stored = () => store.leads.export(account);
+  const child = admin.start(...importing(admin));
+  while (child.exitCode === null && count(stored()) < enough) await Bun.sleep(1);
+  child.kill("SIGKILL");
+  await child.exited;
+  const left = count(stored());
+  store.close();
+  return left;
+}
+
+function count(groups: Iterable<readonly string[]>): number {
+  let leads = 0;
+  for (const group of groups) leads += group.length;
+  return leads;
+}
+
+test("killed at any moments and run again, an import gives byte for byte what one without a break gives", async () => {
+  const broken = anAdmin();
+  const unbroken = twin(broken);
+  const whole = await unbroken.run(...importing(unbroken), "--json");
+  expect(whole.json).toMatchObject({ read: total, imported: total, rejected: 0 });
+
+  const moments = Array.from({ length: 4 }, () => Math.ceil(Math.random() * total * 0.8)).toSorted((a, b) => a - b);
+  let cutShort = 0;
+  for (const moment of moments) {
+    const left = await importUntil(broken, moment);
+    if (left < total) cutShort++;
+    const numbers = readLeads(await broken.exported()).map(({ traffic_source }) => Number(traffic_source));
+    // Nothing is missing before the last that is there.
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: left }, (_, n) => n));
+  }
+  expect({ moments, cutShort: cutShort > 0 }).toEqual({ moments, cutShort: true });
+  const { json } = await broken.run(...importing(broken), "--json");
+  expect(Number(json["imported"]) + Number(json["duplicates"])).toBe(total);
+  const same = (await broken.exported()) === (await unbroken.exported());
+  expect({ moments, same }).toEqual({ moments, same: true });
+}, 60_000);
+
+test("an import that is interrupted from the keyboard is completed by the next one", async () => {
+  const admin = anAdmin();
+  const child = admin.start(...importing(admin));
+  child.kill("SIGINT");
+  await child.exited;
+  expect((await admin.run(...importing(admin))).status).toBe(0);
+  const leads = await admin.leads();
+  expect(new Set(leads.map(({ traffic_source }) => traffic_source)).size).toBe(total);
+}, 60_000);
+
+test("leads of one date without a time come in about as fast as those with times of their own", async () => {
+  const many = 40_000;
+  const importMany = async (timeOf: (n: number) => string) => {
+    const lines = Array.from({ length: many }, (_, n) => `${timeOf(n)},d${n}@example.com\n`).join("");
+    const admin = anAdmin();
+    const begunMs = performance.now();
+    const { json } = await admin.import(`date,email\n${lines}`, "--pixel", "px");
+    expect(json).toMatchObject({ imported: many });
+    return performance.now() - begunMs;
+  };
+  const spreadMs = await importMany((n) => new Date(1_769_850_900_000 + n * 1000).toISOString());
+  const tiedMs = await importMany(() => "2026-01-31");
+  // A walk through the group for each row would take hundreds of times as long.
+  expect(tiedMs).toBeLessThan(spreadMs * 4 + 1000);
+}, 60_000);

@@ -1,0 +1,80 @@
+/** bun admin beside a running server: both have the same file, and the next request knows. */
+import { expect, test } from "bun:test";
+import { anAdmin } from "../admin.ts";
+import { client } from "../harness.ts";
+import { start } from "../process.ts";
+
+async function aServer() {
+  const admin = anAdmin();
+  const server = start(
+    { DATABASE_PATH: admin.file, LOG_LEVEL: "silent", RATE_LIMIT_PER_MIN: "1000000000" },
+    admin.folder,
+  );
+  const url = await server.listening();
+  const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
+  return { admin, server, id, api: client(url, { Authorization: `Bearer ${key}` }) };
+}
+
+test("a key that was made is admitted, and one that was revoked is refused from the next request on", async () => {
+  const { admin, id, api } = await aServer();
+  expect((await api.get("/leads")).status).toBe(200);
+  await admin.run("key", "revoke", id);
+  const { status, body } = await api.get("/leads");
+  expect({ status, code: body.error.code }).toEqual({ status: 401, code: "revoked_api_key" });
+});
+
+test("a subscription that was switched off is refused from the next request on, and on again admitted", async () => {
+  const { admin, api } = await aServer();
+  await admin.run("account", "deactivate", "acme");
+  const { status, body } = await api.get("/usage");
+  expect({ status, code: body.error.code }).toEqual({ status: 403, code: "subscription_required" });
+  await admin.run("account", "activate", "acme");
+  expect((await api.get("/usage")).status).toBe(200);
+});
+
+test("leads and pixels are served as soon as the command is done, exactly as they are exported", async () => {
+  const { admin, api } = await aServer();
+  const rows = Array.from({ length: 60 }, (_, n) => `2026-01-31 09:15:00,px_${n % 3},d${n}@example.com\n`).join("");
+  await admin.import(`time,pixel_id,email\n${rows}`);
+  const { body } = await api.get("/leads?limit=100");
+  expect(body.data).toEqual((await admin.leads()).toReversed());
+  await admin.run("pixel", "set-status", "acme", "px_1", "paused");
+  expect((await api.get("/pixels")).body.data as unknown).toEqual([
+    { id: "px_0", status: "active" },
+    { id: "px_1", status: "paused" },
+    { id: "px_2", status: "active" },
+  ]);
+});
+
+test("the server answers while an import runs, and what is read page by page is never lost or repeated", async () => {
+  const { admin, api } = await aServer();
+  const rows = Array.from({ length: 30_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
+  let done = false;
+  void importing.then(() => (done = true));
+  const statuses = new Set<number>();
+  while (!done) statuses.add((await api.get("/leads?limit=100")).status);
+  expect([...statuses]).toEqual([200]);
+  expect((await importing).json).toMatchObject({ imported: 30_000 });
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { body } = await api.get(`/leads?limit=100${cursor === "" ? "" : `&before=${cursor}`}`);
+    seen.push(...body.data.map(({ id }) => id));
+    cursor = body.next_cursor;
+  }
+  expect(new Set(seen).size).toBe(30_000);
+  expect(seen).toHaveLength(30_000);
+}, 60_000);
+
+test("two imports at once into one account both come in whole, each lead at a moment of its own", async () => {
+  const { admin } = await aServer();
+  const rows = (name: string) =>
+    `date,email\n${Array.from({ length: 3000 }, (_, n) => `2026-01-31,${name}${n}@example.com\n`).join("")}`;
+  const both = await Promise.all(["a", "b"].map((name) => admin.import(rows(name), "--pixel", "px")));
+  expect(both.map(({ status, json }) => [status, json.imported])).toEqual([
+    [0, 3000],
+    [0, 3000],
+  ]);
+  const leads = await admin.leads();
+  expect(new Set(leads.map(({ identified_at }) => identified_at)).size).toBe(6000);
+});

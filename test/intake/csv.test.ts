@@ -1,0 +1,114 @@
+/** CSV as programs write it, however its bytes arrive, and what a damaged record costs. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { csv, leadsOf, readPieces, readText, shown } from "./reading.ts";
+
+const cellsOf = async (text: string | Buffer) => (await readText(text)).rows.map(({ cells, fault }) => fault ?? cells);
+
+describe.each([",", ";", "\t", "|"])("with %j between cells", (delimiter) => {
+  test.each(["\n", "\r\n", "\r"])("and %j after rows, every cell comes back", async (newline) => {
+    const rows = [
+      ["email", "notes", "city"],
+      ["dana@example.com", `a${delimiter}b`, "Reno"],
+      ["", 'say "hi"', "two\nlines"],
+      ["lee@example.com", " spaces ", "😀 é"],
+    ];
+    const { rows: read, format } = await readText(csv(rows, delimiter, newline));
+    expect(read.map(({ cells }) => cells)).toEqual(rows.slice(1));
+    expect(format).toEqual({ kind: "csv", delimiter });
+  });
+});
+
+test.each<[string, string]>([
+  ["the delimiters in a quoted header are not counted", '"a,b,c,d";email\n1;2\n'],
+  ["a byte order mark is not part of the first name", "\ufeffemail;city\n1;2\n"],
+  ["empty lines before the header and between rows mean nothing", "\n\r\nemail;city\n\n1;2\n\n"],
+  ["the last line needs no end", "email;city\n1;2"],
+  ["a line of Excel that names the delimiter is no header", "sep=;\nemail;city\n1;2\n"],
+])("%s", async (_, text) => {
+  expect(await cellsOf(text)).toEqual([["1", "2"]]);
+});
+
+test("a row knows the line on which it begins", async () => {
+  const text = 'email,notes\n\na@example.com,"1\n2\n3"\r\n\nb@example.com,x\n';
+  expect((await readText(text)).rows.map(({ line }) => line)).toEqual([3, 7]);
+});
+
+test("a row with another number of cells than the header is rejected, and the hint names a value without quotes", async () => {
+  expect(await cellsOf("email,city\nd@example.com,Reno,NV\nd@example.com\nd@example.com,Reno\n")).toEqual([
+    expect.stringContaining("the header has 2 cells, and this row 3; perhaps a value with a , in it is not quoted"),
+    expect.stringContaining("the header has 2 cells, and this row 1"),
+    ["d@example.com", "Reno"],
+  ]);
+});
+
+describe("a quote that is not closed", () => {
+  const good = Array.from({ length: 50 }, (_, n) => `p${n}@example.com,Reno\n`).join("");
+
+  test.each([
+    ["at the beginning of a cell", '"open,Reno\n'],
+    ["in the last cell", 'd@example.com,"open\n'],
+    ["after a cell that was closed", '"d@example.com"x,"open\n'],
+  ])("costs its line alone: %s", async (_, line) => {
+    const { rows } = await readText(`email,city\n${good}${line}${good}`);
+    expect(rows).toHaveLength(101);
+    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
+  });
+
+  test("costs its line alone where carriage returns end the lines", async () => {
+    const { rows } = await readText(`email,city\n${good}d@example.com,"open\n${good}`.replaceAll("\n", "\r"));
+    expect(rows.filter(({ fault }) => fault === null)).toHaveLength(100);
+    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
+  });
+
+  test("within a cell it is a letter like any other", async () => {
+    expect(await cellsOf('name,city\n5" pipe,Reno\nDana "D" W,Reno\n"Dana" W,Reno\n')).toEqual([
+      ['5" pipe', "Reno"],
+      ['Dana "D" W', "Reno"],
+      ['"Dana" W', "Reno"],
+    ]);
+  });
+
+  test("in thousands of lines costs those lines alone", async () => {
+    const { rows } = await readText(`email,city\n${'"open,Reno\n'.repeat(5000)}${good}`);
+    expect(rows.filter(({ fault }) => fault === null)).toHaveLength(50);
+  });
+});
+
+test("a record larger than a mebibyte is rejected, and the next one is read", async () => {
+  const [large, next] = await leadsOf(`email,notes\nd@example.com,"${"x".repeat(1_100_000)}"\nlee@example.com,y\n`);
+  expect(large).toEqual({ fault: "it is larger than 1 MiB" });
+  expect(shown(next)).toEqual({ email: "lee@example.com" });
+});
+
+test("a large cell below that is kept as it is", async () => {
+  const [reading] = await leadsOf(`name,email\n${"x".repeat(900_000)},d@example.com\n`);
+  expect(shown(reading)).toMatchObject({ name: "x".repeat(900_000) });
+});
+
+test("however the bytes are cut into pieces, the rows are the same", async () => {
+  // "\r" as the end of rows is not among them: without it nothing tells that a cell is not over.
+  const text = fc.string({
+    unit: fc.constantFrom("a", "é", "😀", '"', ",", ";", "\n", "\r\n", "\t", " ", "[", "=", "\ufeff"),
+  });
+  const table = fc.array(fc.array(text, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 6 });
+  const file = fc.oneof(
+    fc
+      .tuple(table, fc.constantFrom(",", ";", "\t"))
+      .map(([rows, delimiter]) => csv([["email", "x"], ...rows], delimiter)),
+    text.map((damaged) => `email,x\n${damaged}`),
+  );
+  const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(file, cuts, async (file, cuts) => {
+      const bytes = Buffer.from(file);
+      const places = [0, ...cuts.map((cut) => Math.round(cut * bytes.length)).toSorted((a, b) => a - b), bytes.length];
+      const pieces = places.slice(1).map((place, number) => bytes.subarray(places[number], place));
+      const whole = await readPieces([bytes]);
+      const cut = await readPieces(pieces);
+      expect(cut.rows).toEqual(whole.rows);
+      expect(cut.columns.names).toEqual(whole.columns.names);
+    }),
+    { numRuns: 500 },
+  );
+});

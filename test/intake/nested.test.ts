@@ -1,0 +1,155 @@
+/** NDJSON: objects within objects, lists, and values that are no text. */
+import { describe, expect, test } from "bun:test";
+import { leadOfObject, leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
+
+test.each<[string, unknown, object]>([
+  [
+    "the value in a list of e-mails",
+    { identity: { emails: [{ value: "dana@example.com", type: "personal" }] } },
+    { email: "dana@example.com" },
+  ],
+  ["first and last name", { demographics: { firstName: "Dana", lastName: null } }, { name: "Dana" }],
+  ["a person's own name", { contact: { name: "Dana" } }, { name: "Dana" }],
+  [
+    "a company's name",
+    { name: "Dana", company: { name: "Harbor & Pine" } },
+    { name: "Dana", company: "Harbor & Pine" },
+  ],
+  [
+    "the source in utm",
+    { email: "d@example.com", session: { utm: { source: "mail", medium: "x" } } },
+    { email: "d@example.com", traffic_source: "mail" },
+  ],
+  [
+    "the URL of a page",
+    { email: "d@example.com", page: { url: "/a", title: "A", name: "B" } },
+    { email: "d@example.com", page_url: "/a" },
+  ],
+  [
+    "a person inside an event",
+    { resolution: { FIRST_NAME: "Dana", COMPANY_CITY: "Boise", PERSONAL_CITY: "Reno" } },
+    { name: "Dana", city: "Reno" },
+  ],
+])("%s is understood", async (_, object, lead) => {
+  expect(await leadOfObject(object)).toEqual(lead);
+});
+
+test.each<[string, object]>([
+  ["where the IP address is", { network: { city: "Ashburn", region: "VA" } }],
+  ["where the IP address is, in another word", { ip_location: { city: "Ashburn", region: "VA" } }],
+  [
+    "a company's phone and website",
+    { company: { phone: "555-0199", website: "https://harbor.example.com", url: "x" } },
+  ],
+  ["the name of a page or a campaign", { page: { name: "Pricing" }, campaign: { name: "Spring", source: "x" } }],
+  ["hashes of an address", { email_sha256: "ab", hem: { sha256: "cd" }, emails: [{ md5: "ef" }] }],
+])("%s is not the visitor's", async (_, object) => {
+  expect(await leadOfObject({ email: "dana@example.com", ...object })).toEqual({ email: "dana@example.com" });
+});
+
+describe("the id of an event", () => {
+  const idOf = async (object: object) => {
+    const [reading] = await leadsOf(`${JSON.stringify({ email: "dana@example.com", ...object })}\n`);
+    return reading !== undefined && "lead" in reading ? reading.lead.id : null;
+  };
+  const own = "0d0f2c4e-6a1b-4c3d-8e5f-00112233aabb";
+
+  test("is kept when it is a UUID, in lower case", async () => {
+    expect(await idOf({ id: own.toUpperCase() })).toBe(own);
+    expect(await idOf({ event: { id: own } })).toBe(own);
+  });
+
+  test("is never that of the person, the company or the session", async () => {
+    const without = await idOf({});
+    for (const thing of ["person", "contact", "company", "session", "visitor"]) {
+      expect(await idOf({ [thing]: { id: own } })).toBe(without);
+    }
+  });
+
+  test("is another one for each number, also for those that JavaScript would round", async () => {
+    const line = (id: string) => `{"id":${id},"email":"dana@example.com"}\n`;
+    const [one, other] = await leadsOf(line("1234567890123456788") + line("1234567890123456789"));
+    expect(one).not.toEqual(other);
+  });
+
+  test("becomes a UUID of version 8 when it is another text, the same one each time", async () => {
+    const id = await idOf({ id: "evt_01HZX" });
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(await idOf({ id: "evt_01HZX" })).toBe(id);
+    expect(await idOf({ id: "evt_01HZY" })).not.toBe(id);
+  });
+});
+
+test("of a list the first value counts that is not empty, and numbers and booleans become their text", async () => {
+  const lead = { name: ["", null, "N/A", "Dana", "Lee"], age: 44, married: true, children: false, homeowner: null };
+  expect(await leadOfObject(lead)).toEqual({
+    name: "Dana",
+    age_range: "44",
+    marital_status: "true",
+    children: "false",
+  });
+});
+
+test("of several people or visits in one record the first is taken whole, and never parts of two", async () => {
+  const contacts = [
+    { first_name: "Dana", last_name: null, email: null },
+    { first_name: "Lee", last_name: "Ortiz", email: "lee@example.com" },
+  ];
+  expect(await leadOfObject({ contacts })).toEqual({ name: "Dana" });
+  const pageVisits = [
+    { url: null, referrer: "https://a.example.com/" },
+    { url: "https://shop.example.com/b", referrer: "https://b.example.com/" },
+  ];
+  expect(await leadOfObject({ pageVisits })).toEqual({ referrer: "https://a.example.com/" });
+});
+
+test("a file of ten thousand different names is read in no more time than it takes to read it", async () => {
+  const line = (n: number) => `{"email":"d${n}@example.com","attributes":{"key ${n}":1}}\n`;
+  const begunMs = performance.now();
+  const leads = await leadsOfPieces(Array.from({ length: 10_000 }, (_, n) => Buffer.from(line(n))));
+  expect(leads).toHaveLength(10_000);
+  expect(performance.now() - begunMs).toBeLessThan(2000);
+});
+
+test("a page of many leads in one document is refused, not read as one lead", async () => {
+  const page = {
+    data: [
+      { name: null, email: "a@example.com" },
+      { name: "Bob", email: "b@example.com" },
+    ],
+    has_more: false,
+  };
+  await expect(readText(`${JSON.stringify(page)}\n`)).rejects.toThrow("one JSON document");
+});
+
+test.each([
+  '{\n "email": "a@example.com"\n}\n',
+  '[{"email":"a@example.com"}]',
+  "[\n{}\n]",
+  "[]",
+  ' [ {"a":1},\n{"a":2}]',
+])("a JSON document over several lines is refused: %j", async (text) => {
+  await expect(readText(text)).rejects.toThrow("one JSON document");
+});
+
+test.each(["[1]", '"x"', "17", "null", '{"email":', "{'email':1}", "email"])(
+  "a line that is no JSON object is rejected, and the next one is read: %s",
+  async (line) => {
+    const [, bad, good] = await leadsOf(`{"name":"A"}\n${line}\n{"name":"B"}\n`);
+    expect(bad).toEqual({ fault: "it is not a JSON object" });
+    expect(shown(good)).toEqual({ name: "B" });
+  },
+);
+
+test("empty lines, spaces and carriage returns around lines mean nothing", async () => {
+  const { rows } = await readText(' {"name":"A"} \r\n\r\n \n{"name":"B"}');
+  expect(rows.map(({ line }) => line)).toEqual([1, 4]);
+});
+
+test("a name that objects of JavaScript have of their own is a name like any other", async () => {
+  expect(
+    await leadOfObject(JSON.parse('{"__proto__":{"name":"x"},"constructor":"y","email":"d@example.com"}')),
+  ).toMatchObject({
+    email: "d@example.com",
+  });
+});
