@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type Logger, pino } from "pino";
 import { type Config, publicOrigin } from "./config.ts";
+import { endWith } from "./end.ts";
 import { createApp } from "./http/app.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
@@ -107,6 +108,10 @@ function keepFlushing(store: ServedStore, log: Logger): () => void {
 async function stop(listening: Listening, stopFlushing: () => void, store: ServedStore): Promise<void> {
   stopFlushing();
   await listening.stop();
-  store.close();
+  try {
+    store.close();
+  } catch (cause) {
+    endWith(cause);
+  }
   process.exit(0);
 }

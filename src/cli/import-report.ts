@@ -4,7 +4,7 @@ import type { ColumnReport } from "../intake/columns.ts";
 import type { Oddity } from "../intake/lead.ts";
 import type { Format, Row } from "../intake/row.ts";
 import type { Counts } from "../intake/run.ts";
-import { printable, table } from "./output.ts";
+import { hang, printable, table } from "./output.ts";
 import { grouped } from "./progress.ts";
 
 /** Which column is read as which field, in order of preference, and which are not kept. */
@@ -104,12 +104,10 @@ export function summaryText(counts: Counts, { rejects, dryRun }: Asked): string 
     ["suppressed", "belong to somebody who was erased, and stay out"],
     ["rejected", `were not imported; ${rejected}`],
   ];
-  const rows = meanings.flatMap(([name, meaning]) =>
-    counts[name] > 0 || name === "read" || name === "imported" ? [[name, grouped(counts[name]), meaning]] : [],
-  );
-  const width = Math.max(...rows.map(([, count]) => count?.length ?? 0));
-  const text = rows
-    .map(([name, count, meaning]) => `${name?.padEnd(11)}${count?.padStart(width)}  ${meaning}`)
+  const shown = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
+  const width = Math.max(...shown.map(([name]) => grouped(counts[name]).length));
+  const text = shown
+    .map(([name, meaning]) => hang(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
   return dryRun === true ? `Nothing was changed. An import would give:\n${text}` : text;
 }

@@ -62,3 +62,16 @@ export function table(header: readonly string[], rows: readonly (readonly string
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }
+
+const terminalWidth = 80;
+
+/** A text behind a label, broken into lines that fit a terminal and stand below one another. */
+export function hang(label: string, text: string): string {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line !== "" && label.length + line.length + 1 + word.length > terminalWidth) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return label + lines.join(`\n${" ".repeat(label.length)}`);
+}

@@ -6,7 +6,7 @@ import { largestRecord, type Row } from "./row.ts";
 
 const options = {
   bom: false,
-  record_delimiter: ["\r\n", "\n", "\r"],
+  record_delimiter: ["\r\n", "\n"],
   relax_column_count: true,
   skip_empty_lines: true,
 };

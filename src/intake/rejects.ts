@@ -43,7 +43,8 @@ function beyondHeader(source: Row["source"], width: number): readonly string[] {
 /** The same header and two more columns; what a row has beyond the header stays behind them, where it is refused again. */
 function csvWriter(file: number, delimiter: string, columnNames: () => readonly string[]): Rejects["add"] {
   let begun = false;
-  const writeRow = (cells: readonly string[]) => writeSync(file, stringify([[...cells]], { delimiter }));
+  const writeRow = (cells: readonly string[]) =>
+    writeSync(file, stringify([[...cells]], { delimiter, quoted_match: /[\r\n]/ }));
   return (row, reason) => {
     const names = columnNames();
     const kept = names.flatMap((name, position) => (isRejectColumn(name) ? [] : [position]));
