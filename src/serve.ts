@@ -1,12 +1,13 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { type Config, publicOrigin } from "./config.ts";
 import { endWith } from "./end.ts";
 import { createApp } from "./http/app.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
+import { openLog } from "./log.ts";
 import { Refusal } from "./refusal.ts";
 import { openServedStore } from "./sqlite/store.ts";
 import type { ServedStore } from "./store.ts";
@@ -26,7 +27,7 @@ const retryMs = 20;
 
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */
 export function serve(config: Config): Running {
-  const log = pino({ level: config.logLevel, base: null });
+  const log = openLog(config.logLevel);
   const store = openServedStore(config.databasePath);
   let baseUrl = "";
   const listening = startListening(config, store, (port) => {

@@ -45,7 +45,9 @@ export function openSnapshot(client: Database, path: string): Snapshot {
 
 /** Whether the header has changed since it was asked last. A look that meets a commit half done sees it again. */
 function watchCommits(path: string): () => boolean {
-  const shared = Bun.mmap(`${path}-shm`, { shared: true });
+  const shared = shareMemory(`${path}-shm`);
+  // Where there is no sharing, SQLite is asked at every request.
+  if (shared === null) return () => true;
   const header = new Uint32Array(shared.buffer, shared.byteOffset, headerWords);
   const last = new Uint32Array(headerWords);
   return () => {
@@ -58,4 +60,12 @@ function watchCommits(path: string): () => boolean {
     }
     return changed;
   };
+}
+
+function shareMemory(path: string): Uint8Array | null {
+  try {
+    return Bun.mmap(path, { shared: true });
+  } catch {
+    return null;
+  }
 }
