@@ -3,16 +3,23 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 const signature = Buffer.from("SQLite format 3\0");
 
-/** Whether a file begins as every SQLite database does; an empty one is a database without tables. */
+/**
+ * Whether a file begins as every SQLite database does; an empty one is a database without tables. To be asked before
+ * SQLite opens it, never after: closing any descriptor of a file drops all locks that the process has on it.
+ */
 export function isSqlite(path: string): boolean {
-  const head = Buffer.alloc(signature.length);
   const file = openSync(path, "r");
   try {
-    const length = readSync(file, head, 0, head.length, 0);
-    return length === 0 || head.equals(signature);
+    return beginsLikeSqlite(file, true);
   } finally {
     closeSync(file);
   }
+}
+
+function beginsLikeSqlite(file: number, mayBeEmpty: boolean): boolean {
+  const head = Buffer.alloc(signature.length);
+  const length = readSync(file, head, 0, head.length, 0);
+  return (length === 0 && mayBeEmpty) || head.equals(signature);
 }
 
 /** The size of a file in bytes; 0 where there is none. */
@@ -20,30 +27,41 @@ export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+export interface FileWatch {
+  /** Throws when the path leads to another file than was opened, or to what is no database any more. */
+  assertSame(): void;
+  /** To be called when the database is closed, and its locks with it. */
+  close(): void;
+}
+
 /** Requests that come closer together than this share one look: it is a call to the system, a good part of each. */
 const restMs = 0.25;
 
 /**
  * Notices what SQLite does not: a file that was deleted, replaced or overwritten while it is open, whose old content
- * the process would go on serving. The check throws then.
+ * the process would go on serving. It keeps a descriptor of its own for as long as the database is open, because
+ * closing one would drop the locks of SQLite.
  */
-export function watchFile(path: string): () => void {
+export function watchFile(path: string): FileWatch {
+  const file = openSync(path, "r");
   const opened = statSync(path);
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
-  return () => {
-    const nowMs = performance.now();
-    if (nowMs - lookedMs < restMs) return;
-    const now = statSync(path, { throwIfNoEntry: false });
-    if (now === undefined) throw new Error("the database file is gone; put it back or restart");
-    if (now.ino !== opened.ino || now.dev !== opened.dev) {
-      throw new Error("the database file was replaced; restart to serve the new one");
-    }
-    const touched = now.mtimeMs !== seenMs;
-    if (touched && (now.size === 0 || !isSqlite(path))) {
-      throw new Error("the database file was overwritten; restore it and restart");
-    }
-    seenMs = now.mtimeMs;
-    lookedMs = nowMs;
+  return {
+    assertSame() {
+      const nowMs = performance.now();
+      if (nowMs - lookedMs < restMs) return;
+      const now = statSync(path, { throwIfNoEntry: false });
+      if (now === undefined) throw new Error("the database file is gone; put it back or restart");
+      if (now.ino !== opened.ino || now.dev !== opened.dev) {
+        throw new Error("the database file was replaced; restart to serve the new one");
+      }
+      if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file, false)) {
+        throw new Error("the database file was overwritten; restore it and restart");
+      }
+      seenMs = now.mtimeMs;
+      lookedMs = nowMs;
+    },
+    close: () => closeSync(file),
   };
 }

@@ -1,7 +1,9 @@
 /** What was read is remembered until another process writes to the file: then all of it is forgotten at once. */
+import type { Connection } from "./connection.ts";
 
 export interface Memory {
-  forget(): void;
+  /** Looks whether others have written since the last look, and forgets if they have. */
+  refresh(): void;
   /** A place for answers, forgotten together with all others, or by itself when it is full. */
   place<Answer extends object | null>(most: number): Place<Answer>;
 }
@@ -11,10 +13,16 @@ export interface Place<Answer extends object | null> {
   recall(question: string, find: () => Answer): Answer;
 }
 
-export function createMemory(): Memory {
+export function createMemory(database: Connection): Memory {
+  // SQLite counts what other connections commit; what this one writes are counts of requests, which nothing here tells.
+  const version = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");
   const places: { clear(): void }[] = [];
+  let seen = 0;
   return {
-    forget() {
+    refresh() {
+      const now = version.get()?.data_version ?? 0;
+      if (now === seen) return;
+      seen = now;
       for (const place of places) place.clear();
     },
     place<Answer extends object | null>(most: number): Place<Answer> {

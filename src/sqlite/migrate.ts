@@ -13,16 +13,8 @@ const migrationsFolder = join(import.meta.dir, "../../drizzle");
 export function migrateSchema(database: Connection, path: string): void {
   const known = readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
   const newest = Math.max(...known);
-  // Another first start may be at it: what tables there are is asked first, and what made them after.
-  const inUse = hasTables(database);
   const applied = appliedMs(database);
   if (applied === newest) return;
-  if (applied === null && inUse) {
-    throw new Refusal(
-      `${path} is the database of another program.`,
-      "Set DATABASE_PATH to another file, or move this one away.",
-    );
-  }
   if (applied !== null && applied > newest) {
     throw new Refusal(
       `${path} was written by a newer version of Leadfile.`,
@@ -31,6 +23,16 @@ export function migrateSchema(database: Connection, path: string): void {
   }
   if (applied !== null) keepCopy(database, path, known.filter((ms) => ms <= applied).length);
   apply(database, newest);
+}
+
+/** Throws a Refusal for the database of another program, before anything in it is changed. */
+export function refuseForeign(database: Connection, path: string): void {
+  // Another first start may be at it: what tables there are is asked first, and what made them after.
+  if (!hasTables(database) || appliedMs(database) !== null) return;
+  throw new Refusal(
+    `${path} is the database of another program.`,
+    "Set DATABASE_PATH to another file, or move this one away.",
+  );
 }
 
 /** When the newest migration of the file was made; null for a file that has none. */

@@ -6,7 +6,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Refusal } from "../refusal.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite } from "./file.ts";
-import { migrateSchema } from "./migrate.ts";
+import { migrateSchema, refuseForeign } from "./migrate.ts";
 
 /** How long a command, or the start of the server, waits for another writer. */
 export const patienceMs = 10_000;
@@ -24,12 +24,18 @@ export function openDatabase(path: string): Connection {
   }
 }
 
+/** Opens a file a second time within a process, whose locks a look at the file itself would drop. */
+export function openAgain(path: string): Connection {
+  return connect(path);
+}
+
 function connect(path: string): Connection {
   const client = new Database(path, { create: true, readwrite: true });
   try {
     client.run(`PRAGMA busy_timeout = ${patienceMs}`);
     // Holds for a new file only: a lead is about 600 bytes, so that two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
+    refuseForeign(drizzle({ client }), path);
     // Readers and the one writer do not wait for each other.
     client.run("PRAGMA journal_mode = WAL");
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.
@@ -54,11 +60,14 @@ function notADatabase(path: string): Refusal {
 }
 
 /** Turns what the system says into a line that names the file and the next step. */
-function explain(cause: unknown, path: string): unknown {
+export function explain(cause: unknown, path: string): unknown {
   if (cause instanceof SQLiteError) {
     if (cause.code === "SQLITE_NOTADB" || cause.code?.startsWith("SQLITE_CORRUPT")) return notADatabase(path);
     if (cause.code?.startsWith("SQLITE_BUSY")) {
       return new Refusal(`${path} has been locked by another program for too long.`, "End that program and try again.");
+    }
+    if (cause.code === "SQLITE_FULL") {
+      return new Refusal(`The disk of ${path} is full.`, "Make room and run the command again.");
     }
     return new Refusal(
       `${path} cannot be opened or written (${cause.message}).`,

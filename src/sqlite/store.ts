@@ -1,5 +1,6 @@
 /** The two stores on one file: the one that answers requests, and the one that the admin command works with. */
 import { sql } from "drizzle-orm";
+import { Refusal } from "../refusal.ts";
 import { type AdminStore, type ServedStore, StoreFailure } from "../store.ts";
 import { openAccounts } from "./accounts.ts";
 import { sizeOf, watchFile } from "./file.ts";
@@ -11,16 +12,14 @@ import { createMemory } from "./memory.ts";
 import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
 import { rememberKeys, rememberPages } from "./remembered.ts";
-import { openSnapshot } from "./snapshot.ts";
 import { accounts } from "./tables.ts";
 import { openUsage } from "./usage.ts";
 
 /** Opens the store of the server. Throws a Refusal when the file cannot be used. */
 export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
-  const assertSameFile = watchFile(path);
-  const snapshot = openSnapshot(database.$client, path);
-  const memory = createMemory();
+  const watch = watchFile(path);
+  const memory = createMemory(database);
   const keys = rememberKeys(openKeyFinder(database), memory);
   const pixels = openPixels(database);
   const leads = rememberPages(openLeads(database), memory);
@@ -34,7 +33,6 @@ export function openServedStore(path: string): ServedStore {
       try {
         return work(...asked);
       } catch (cause) {
-        snapshot.release();
         throw new StoreFailure("the database failed", { cause });
       }
     };
@@ -42,8 +40,8 @@ export function openServedStore(path: string): ServedStore {
   return {
     keys: {
       find: guarded((digest) => {
-        assertSameFile();
-        if (snapshot.renew()) memory.forget();
+        watch.assertSame();
+        memory.refresh();
         return keys.find(digest);
       }),
     },
@@ -51,21 +49,19 @@ export function openServedStore(path: string): ServedStore {
     leads: { page: guarded(leads.page) },
     usage: { count: usage.count, of: guarded(usage.of) },
     probe: guarded(() => {
-      assertSameFile();
-      snapshot.release();
+      watch.assertSame();
       first.values();
     }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`) }),
-    flush: guarded(() => {
-      snapshot.release();
-      return usage.flush("never wait");
-    }),
+    flush: guarded(() => usage.flush("never wait")),
     isEmpty: () => first.values().length === 0,
     close() {
-      snapshot.release();
-      usage.flush("wait");
+      const written = usage.flush("wait");
       database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
       database.$client.close();
+      watch.close();
+      if (!written)
+        throw new Refusal("The last counts of usage could not be written: another program kept the file locked.", "");
     },
   };
 }
