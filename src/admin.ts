@@ -4,14 +4,17 @@ import { createProgram } from "./cli/program.ts";
 import { publicOrigin, readConfig, readDatabasePath } from "./config.ts";
 import { endWith } from "./end.ts";
 import { Refusal } from "./refusal.ts";
+import { explain } from "./sqlite/open.ts";
 import { openAdminStore } from "./sqlite/store.ts";
 import type { AdminStore } from "./store.ts";
 
 let store = null as AdminStore | null;
 let status = 0;
 
+let databasePath = "";
+
 try {
-  const databasePath = readDatabasePath();
+  databasePath = readDatabasePath();
   const program = createProgram({
     store: () => (store ??= openAdminStore(databasePath)),
     now: Date.now,
@@ -26,7 +29,7 @@ try {
   store?.close();
 } catch (cause) {
   store?.close();
-  if (!(cause instanceof CommanderError)) endWith(cause);
+  if (!(cause instanceof CommanderError)) endWith(explain(cause, databasePath));
   status = statusOf(cause);
 }
 process.exitCode = status;

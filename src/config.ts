@@ -1,5 +1,6 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
-import { existsSync } from "node:fs";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { defaultLimitPerMin } from "./contract/limits.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -38,7 +39,7 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly trustProxy: boolean;
   readonly publicMetrics: boolean;
-  /** Paths of PEM files. */
+  /** The texts of the PEM files. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
 
@@ -78,7 +79,7 @@ export function readDatabasePath(environment: Environment = process.env): string
 
 /** The origin under which a server at an address is reached when nothing else was set. */
 function originOf(host: string, port: number, secure: boolean): string {
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;
   const shown = name.includes(":") ? `[${name}]` : name;
   return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;
 }
@@ -122,9 +123,20 @@ function readBaseUrl(environment: Environment): string | null {
   if (value === null) return null;
   const accepts = "an origin alone, such as https://www.example.com, with http or https and without a path";
   const url = URL.canParse(value) ? new URL(value) : null;
-  const isOrigin = url !== null && /^https?:\/\/[^/?#@\s]+\/?$/i.test(value);
+  const isOrigin = url !== null && /^https?:\/\/[^/?#@\s\\]+\/?$/i.test(value);
   if (!isOrigin) throw wrong("BASE_URL", value, accepts);
   return url.origin;
+}
+
+function readPem(name: Name, path: string, holds: string): string {
+  const accepts = `the path of a PEM file with a ${holds.toLowerCase()}`;
+  try {
+    const text = readFileSync(path, "utf8");
+    if (text.includes(`${holds}-----`)) return text;
+  } catch {
+    throw wrong(name, path, `${accepts} that can be read`);
+  }
+  throw wrong(name, path, accepts);
 }
 
 function readTls(environment: Environment): Config["tls"] {
@@ -133,7 +145,11 @@ function readTls(environment: Environment): Config["tls"] {
   if (cert === null && key === null) return null;
   if (cert === null) throw wrong("TLS_CERT", "", "a PEM file, because TLS_KEY is set: both or none");
   if (key === null) throw wrong("TLS_KEY", "", "a PEM file, because TLS_CERT is set: both or none");
-  if (!existsSync(cert)) throw wrong("TLS_CERT", cert, "the path of a PEM file that exists");
-  if (!existsSync(key)) throw wrong("TLS_KEY", key, "the path of a PEM file that exists");
-  return { cert, key };
+  const pem = { cert: readPem("TLS_CERT", cert, "CERTIFICATE"), key: readPem("TLS_KEY", key, "PRIVATE KEY") };
+  try {
+    if (new X509Certificate(pem.cert).checkPrivateKey(createPrivateKey(pem.key))) return pem;
+  } catch {
+    throw wrong("TLS_CERT", cert, "a PEM certificate that can be read, with a TLS_KEY that can");
+  }
+  throw wrong("TLS_KEY", key, "the private key of the certificate in TLS_CERT");
 }

@@ -1,5 +1,4 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
-import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Logger } from "pino";
 import { type Config, publicOrigin } from "./config.ts";
@@ -30,11 +29,11 @@ export function serve(config: Config): Running {
   const log = openLog(config.logLevel);
   const store = openServedStore(config.databasePath);
   let baseUrl = "";
-  const listening = startListening(config, store, (port) => {
+  const listening = startListening(config, store, (port, addressOf) => {
     baseUrl = publicOrigin({ ...config, port });
     const limiter = createLimiter(config.rateLimitPerMin);
     const { trustProxy, publicMetrics } = config;
-    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy, publicMetrics });
+    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy, publicMetrics, addressOf });
   });
   warnOfPlainHttp(config);
   const stopFlushing = keepFlushing(store, log);
@@ -46,16 +45,11 @@ export function serve(config: Config): Running {
 
 function startListening(config: Config, store: ServedStore, makeApp: Parameters<typeof listen>[1]): Listening {
   try {
-    const tls = config.tls === null ? null : readPair(config.tls);
-    return listen({ host: config.host, port: config.port, tls }, makeApp);
+    return listen({ host: config.host, port: config.port, tls: config.tls }, makeApp);
   } catch (cause) {
     store.close();
     throw explain(cause, config);
   }
-}
-
-function readPair(files: { cert: string; key: string }): { cert: string; key: string } {
-  return { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
 }
 
 function explain(cause: unknown, { host, port, tls }: Config): Refusal {
@@ -80,7 +74,8 @@ function explain(cause: unknown, { host, port, tls }: Config): Refusal {
 }
 
 function warnOfPlainHttp({ host, tls, trustProxy }: Config): void {
-  const loopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  const loopback =
+    /^(?:localhost|::1|(?:0:){7}1|::ffff:127\..*)$/i.test(host) || (isIP(host) === 4 && host.startsWith("127."));
   if (loopback || tls !== null || trustProxy) return;
   process.stderr.write(
     `Warning: ${host} can be reached from other machines without TLS, and API keys would cross the network in the ` +

@@ -53,7 +53,7 @@ export async function serve(setup: ServerSetup = {}) {
   const admin = openAdminStore(file);
   const real = openServedStore(file);
   const store = setup.store?.(real) ?? real;
-  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, (port) =>
+  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, (port, addressOf) =>
     createApp({
       store,
       limiter: createLimiter(setup.limit ?? 1_000_000_000),
@@ -62,6 +62,7 @@ export async function serve(setup: ServerSetup = {}) {
       baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
       trustProxy: setup.trustProxy ?? false,
       publicMetrics: false,
+      addressOf,
     }),
   );
   let running = true;

@@ -1,6 +1,6 @@
 /** What the commands of all nouns share: the store, the output, and the account that is named. */
 import { Command } from "commander";
-import { isName } from "../contract/pixel.ts";
+import { isName, isPixelId } from "../contract/pixel.ts";
 import { Refusal } from "../refusal.ts";
 import type { Account, AdminStore } from "../store.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -34,6 +34,16 @@ export function accountOf(store: AdminStore, idOrName: string): Account {
   const account = store.accounts.find(idOrName);
   if (account !== null) return account;
   throw new Refusal(`No account has the id or name ${JSON.stringify(idOrName)}.`, "bun admin account list shows them.");
+}
+
+/** The id of a pixel; throws a Refusal that names the option. */
+export function checkPixelId(option: string, text: string): string {
+  if (isPixelId(text.trim())) return text.trim();
+  throw new Refusal(
+    `${option} takes an id of 1 to 200 characters, none of which only controls a terminal.`,
+    "It does not begin with [, and is no word for nothing, such as null.",
+    2,
+  );
 }
 
 /** A name or id that people and terminals can live with; throws a Refusal that names what it is of. */

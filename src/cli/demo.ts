@@ -33,10 +33,12 @@ export function demoCommand(around: Surroundings): Command {
 
 /** Makes what is not there yet, and a fresh key in any case. */
 export function makeDemo(store: AdminStore, nowMs: number): Demo {
-  const account = store.accounts.find(demoName) ?? fill(store, nowMs);
+  const account = store.accounts.find(demoName) ?? store.accounts.create(demoName, nowMs);
+  if (account === null) throw new Error("the account was made by somebody else in this very moment");
   const key = createKey();
   store.keys.create(account.number, { digest: digestOf(key), prefix: prefixOf(key), label: "demo" }, nowMs);
   const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, city: null, hasEmail: false };
+  if (store.leads.page(account.number, { ...everything, limit: 1 }).documents.length === 0) fill(store, account, nowMs);
   const { nextMs } = store.leads.page(account.number, { ...everything, limit: 3 });
   const newest = store.leads.page(account.number, { ...everything, limit: 1 }).nextMs;
   return {
@@ -48,15 +50,12 @@ export function makeDemo(store: AdminStore, nowMs: number): Demo {
   };
 }
 
-function fill(store: AdminStore, nowMs: number): Account {
-  const account = store.accounts.create(demoName, nowMs);
-  if (account === null) throw new Error("the account was made by somebody else in this very moment");
+function fill(store: AdminStore, account: Account, nowMs: number): void {
   for (const id of demoPixels) store.pixels.create(account.number, { id, status: "active" }, nowMs);
   const options = { onDuplicate: "skip", createPixels: false, rehearsal: false } as const;
   const target = store.leads.beginImport(account.number, options);
   const leads = demoLeads(account.id, leadCount, nowMs);
   for (let done = 0; done < leads.length; ) done += target.write(leads.slice(done), nowMs).length;
-  return account;
 }
 
 /** Lines to paste into another terminal. */

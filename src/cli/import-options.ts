@@ -1,11 +1,12 @@
 /** The options of an import, read and checked before anything is touched. */
 import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
 import { type DetailField, detailFields } from "../contract/lead.ts";
 import type { LeadRules } from "../intake/lead.ts";
 import { isZone } from "../intake/times.ts";
 import { Refusal } from "../refusal.ts";
 import type { Account } from "../store.ts";
-import { checkText, type Surroundings } from "./command.ts";
+import { checkPixelId, type Surroundings } from "./command.ts";
 
 export interface ImportRequest {
   readonly map?: string;
@@ -32,7 +33,7 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
   }
   return {
     account,
-    pixelId: options.pixel === undefined ? null : checkText("--pixel", options.pixel),
+    pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
     identity: options.identity === undefined ? detailFields : readIdentity(options.identity),
     stamp: options.stamp,
     zone: options.timezone,
@@ -63,10 +64,17 @@ export function checkPixel(around: Surroundings, account: Account, { pixel, crea
 
 /** Throws a Refusal when --rejects would be written over the file that is read, or over the database. */
 export function checkRejects(around: Surroundings, file: string, { rejects }: ImportRequest): void {
-  if (rejects === undefined || !existsSync(rejects)) return;
+  if (rejects === undefined) return;
+  const besideDatabase = ["", "-wal", "-shm"].map((suffix) => resolve(around.databasePath + suffix));
+  if (besideDatabase.includes(resolve(rejects))) throw overwrites(around.databasePath);
+  if (!existsSync(rejects)) return;
   for (const precious of [file, around.databasePath]) {
     if (existsSync(precious) && realpathSync(precious) === realpathSync(rejects)) {
-      throw new Refusal(`--rejects would write over ${precious}.`, "Name another file.", 2);
+      throw overwrites(precious);
     }
   }
+}
+
+function overwrites(precious: string): Refusal {
+  return new Refusal(`--rejects would write over ${precious}.`, "Name another file.", 2);
 }

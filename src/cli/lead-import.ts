@@ -80,7 +80,7 @@ async function importFile(around: Surroundings, asked: Asked, output: Output, no
   const rows = await openRows(toUtf8(source.chunks, notes.legacyLine), columns);
   if (rows === null) return counts;
 
-  const rejects = rejectsOf?.(rows.format, () => columns.names) ?? null;
+  const rejects = rejectsOf?.(rows.format, () => columns.titles) ?? null;
   const progress = createProgress(source, output);
   const target = leads.beginImportAside(account.number, {
     onDuplicate: request.onDuplicate,

@@ -4,7 +4,7 @@ import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
 import { Refusal } from "../refusal.ts";
 import type { Account } from "../store.ts";
-import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { accountOf, checkPixelId, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { table } from "./output.ts";
 
 export function pixelCommand(around: Surroundings): Command {
@@ -53,7 +53,7 @@ function createCommand(around: Surroundings): Command {
     .option("--status <STATUS>", "what the API says of it", "active")
     .action((idOrName: string, options: { id?: string; status: string; json?: boolean }) => {
       const account = accountOf(around.store(), idOrName);
-      const id = options.id === undefined ? `px_${randomText(12)}` : checkText("--id", options.id);
+      const id = options.id === undefined ? `px_${randomText(12)}` : checkPixelId("--id", options.id);
       const pixel = { id, status: checkText("--status", options.status) };
       if (!around.store().pixels.create(account.number, pixel, around.now())) {
         throw new Refusal(

@@ -10,9 +10,14 @@ export const Pixel = Type.Object(
 );
 export type Pixel = Static<typeof Pixel>;
 
-/** Whether a text can be the id of a pixel: up to 200 characters, none of which only controls a terminal. */
+/** Whether a text can be the id of a pixel: a name, and neither a list nor one of the words for nothing in files. */
 export function isPixelId(text: string): boolean {
-  return text === text.trim() && isName(text);
+  return (
+    text === text.trim() &&
+    isName(text) &&
+    !text.startsWith("[") &&
+    !/^(?:--?|n\/a|null|nan|undefined|\\n)$/i.test(text)
+  );
 }
 
 /** Whether people and terminals can live with a text as a name: 1 to 200 characters, and none that only controls. */

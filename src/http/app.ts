@@ -9,7 +9,7 @@ import { createFailing } from "./errors.ts";
 import type { HostRule } from "./host.ts";
 import { createJournal } from "./journal.ts";
 import { answerLeads } from "./leads.ts";
-import { createMetrics } from "./metrics.ts";
+import { type AddressOf, createMetrics } from "./metrics.ts";
 import { createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
 import { answer } from "./reply.ts";
@@ -23,10 +23,11 @@ export interface AppParts extends HostRule {
   readonly now: () => number;
   /** Whether /metrics is for everybody, and not for this machine alone. */
   readonly publicMetrics: boolean;
+  readonly addressOf: AddressOf;
 }
 
 export function createApp(parts: AppParts) {
-  const { store, limiter, baseUrl, publicMetrics } = parts;
+  const { store, limiter, baseUrl, publicMetrics, addressOf } = parts;
   const metrics = createMetrics(limiter, store);
   const journal = createJournal(parts.log, metrics);
   const fail = createFailing(baseUrl, journal);
@@ -62,5 +63,5 @@ export function createApp(parts: AppParts) {
       route((visit) => answerUsage(store, visit)),
       hide,
     )
-    .use(createPages({ baseUrl, limit: limiter.limit, store, publicMetrics }, metrics, journal));
+    .use(createPages({ baseUrl, limit: limiter.limit, store, publicMetrics, addressOf }, metrics, journal));
 }

@@ -35,9 +35,12 @@ export function createEntrance(parts: GateParts & HostRule, journal: Journal, fa
     const { request, path } = visit;
     const redirection = neverRedirected.has(path) ? null : redirectionOf(request.headers);
     if (redirection !== null) return redirect(visit, redirection);
-    if (path.startsWith("/docs/")) throw new ApiError("not_found", "There is nothing at this path; see /docs.");
-    if (!besides.has(path)) return void passGate(visit, parts);
-    if (request.method === "GET" || request.method === "HEAD") return undefined;
+    const underDocs = path.startsWith("/docs/");
+    if (!besides.has(path) && !underDocs) return void passGate(visit, parts);
+    if (request.method === "GET" || request.method === "HEAD") {
+      if (underDocs) throw new ApiError("not_found", "There is nothing at this path; see /docs.");
+      return undefined;
+    }
     return fail(visit, new ApiError("method_not_allowed", "This path takes GET and HEAD."), { Allow: "GET, HEAD" });
   };
 }

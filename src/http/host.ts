@@ -17,15 +17,16 @@ export function createHostCheck({ baseUrl, trustProxy }: HostRule): (headers: He
   return (headers) => {
     const forwardedHost = trustProxy ? firstOf(headers.get("x-forwarded-host")) : null;
     const host = forwardedHost ?? headers.get("host");
-    if (bare !== null && host !== null && hostnameOf(host) === bare) return "bare domain";
-    if (!trustProxy || protocol !== "https:") return null;
-    return firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http" ? "plain http" : null;
+    const inTheClear = trustProxy && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http";
+    // First, because a key that came in the clear must be known wherever it went.
+    if (inTheClear && protocol === "https:") return "plain http";
+    return bare !== null && host !== null && hostnameOf(host) === bare ? "bare domain" : null;
   };
 }
 
 /** The value that the client met: each proxy on the way appends its own. */
 function firstOf(list: string | null): string | null {
-  return list?.split(",")[0]?.trim() ?? null;
+  return list?.split(",")[0]?.trim() || null;
 }
 
 /** The name in a Host header: without port, without the root's dot, in lower case. */

@@ -46,8 +46,8 @@ export function createJournal(log: Logger, metrics: Metrics): Journal {
 function safePath(path: string): string {
   return path
     .slice(0, 200)
-    .replaceAll(/lf_\w*/gi, "lf_…")
-    .replaceAll(/[^/]*(?:@|%40)[^/]*/gi, "…");
+    .replaceAll(/[^/]*(?:%|@|lf_)[^/]*/gi, "…")
+    .replaceAll(/[0-9A-Za-z]{30,}/g, "…");
 }
 
 /** The innermost cause: the layers around it may quote the statement and its values. */

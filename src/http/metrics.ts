@@ -77,6 +77,9 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
   };
 }
 
+/** The address of a request's client. */
+export type AddressOf = (request: Request) => string | undefined;
+
 /** Whether a request comes from this very machine, and not by way of a proxy on it. */
 export function isFromHere(address: string | undefined, headers: Headers): boolean {
   const loopback = address !== undefined && /^(?:127\.|::1$|::ffff:127\.)/.test(address);

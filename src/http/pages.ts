@@ -6,7 +6,7 @@ import type { ReadStore } from "../store.ts";
 import { docsPage } from "./docs.ts";
 import { answerHealth } from "./health.ts";
 import type { Journal } from "./journal.ts";
-import { isFromHere, type Metrics } from "./metrics.ts";
+import { type AddressOf, isFromHere, type Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { aVisit, type Visit } from "./visit.ts";
 
@@ -16,11 +16,16 @@ export interface PageParts {
   readonly store: ReadStore;
   /** Whether /metrics is for everybody, and not for this machine alone. */
   readonly publicMetrics: boolean;
+  readonly addressOf: AddressOf;
 }
 
 const hide = { detail: { hide: true } };
 
-export function createPages({ baseUrl, limit, store, publicMetrics }: PageParts, metrics: Metrics, journal: Journal) {
+export function createPages(
+  { baseUrl, limit, store, publicMetrics, addressOf }: PageParts,
+  metrics: Metrics,
+  journal: Journal,
+) {
   const docs = docsPage(baseUrl, limit);
   const documentation = openApiDocument(baseUrl, limit);
 
@@ -44,9 +49,9 @@ export function createPages({ baseUrl, limit, store, publicMetrics }: PageParts,
       .get("/healthz", ({ visit }) => page(visit, ...answerHealth(store)), hide)
       .get(
         "/metrics",
-        async ({ visit, server }) => {
+        async ({ visit }) => {
           const { request } = visit;
-          if (!publicMetrics && !isFromHere(server?.requestIP(request)?.address, request.headers)) {
+          if (!publicMetrics && !isFromHere(addressOf(request), request.headers)) {
             throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
           }
           const headers = { "Content-Type": metrics.contentType, "Cache-Control": "no-store" };

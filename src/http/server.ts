@@ -1,5 +1,6 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
 import type { createApp } from "./app.ts";
+import type { AddressOf } from "./metrics.ts";
 
 type App = ReturnType<typeof createApp>;
 
@@ -23,8 +24,12 @@ const stopMs = 5_000;
  * Listens, with the app that is made for the port that was got; throws what Bun throws when there is none.
  * No request is read before this function is done.
  */
-export function listen({ host, port, tls }: ListenOptions, makeApp: (port: number) => App): Listening {
+export function listen(
+  { host, port, tls }: ListenOptions,
+  makeApp: (port: number, addressOf: AddressOf) => App,
+): Listening {
   let app: App | null = null;
+  const originals = new WeakMap<Request, Request>();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -33,11 +38,13 @@ export function listen({ host, port, tls }: ListenOptions, makeApp: (port: numbe
     reusePort: false,
     // A body is never read: whatever its size, the answer is about the method.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request) => (app ?? refuseEarly()).fetch(withHost(request)),
+    fetch(request) {
+      const readable = withReadableUrl(request);
+      if (readable !== request) originals.set(readable, request);
+      return (app ?? refuseEarly()).fetch(readable);
+    },
   });
-  app = makeApp(server.port ?? port);
-  // Elysia hands it to the routes, which ask it for the address of a client.
-  app.server = server;
+  app = makeApp(server.port ?? port, (request) => server.requestIP(originals.get(request) ?? request)?.address);
   return {
     url: server.url.origin,
     async stop() {
@@ -51,10 +58,15 @@ export function listen({ host, port, tls }: ListenOptions, makeApp: (port: numbe
   };
 }
 
-/** Without a usable Host header Bun gives a path for an URL, which no router can read. */
-function withHost(request: Request): Request {
-  if (request.method !== "GET" || !request.url.startsWith("/")) return request;
-  return new Request(`http://localhost${request.url}`, { headers: request.headers });
+/**
+ * The router finds the path behind `http://` and a host. Without a usable Host header Bun gives the path alone, and
+ * with TLS `https://`.
+ */
+function withReadableUrl(request: Request): Request {
+  const { url, method, headers } = request;
+  if (url.startsWith("http:") || !/^(?:GET|HEAD)$/.test(method)) return request;
+  const readable = url.startsWith("https:") ? `http:${url.slice("https:".length)}` : `http://localhost${url}`;
+  return new Request(readable, { method, headers });
 }
 
 function refuseEarly(): never {

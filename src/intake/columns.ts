@@ -16,7 +16,10 @@ const targets: readonly Target[] = [...leadFields, "first_name", "last_name"];
 
 /** The columns of a file, which may turn out to be more while it is read. */
 export interface Columns {
+  /** What each column is called here, where no two are called the same. */
   readonly names: readonly string[];
+  /** What each column is called in the file. */
+  readonly titles: readonly string[];
   /** The number of a column, which is made known if it is new. */
   indexOf(name: string, path: readonly string[]): number;
   /** Whether the values of a column are of any use. */
@@ -68,6 +71,7 @@ function readOrder(part: string): { name: string; target: Target | null } {
 
 export function createColumns(orders: Orders): Columns {
   const names: string[] = [];
+  const titles: string[] = [];
   const numbers = new Map<string, number>();
   const meanings: (Meaning | null)[] = [];
   const named = new Set<string>();
@@ -90,10 +94,12 @@ export function createColumns(orders: Orders): Columns {
 
   return {
     names,
+    titles,
     indexOf(name, path) {
       const known = numbers.get(name);
       if (known !== undefined) return known;
       const number = names.push(name) - 1;
+      titles.push(path.join("."));
       numbers.set(name, number);
       const meaning = meaningOfPath(path, orders);
       meanings.push(meaning);

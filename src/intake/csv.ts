@@ -38,7 +38,7 @@ function readHeader(names: readonly string[], columns: Columns): number {
     const name = text.trim() === "" ? `(column ${position + 1})` : text.trim();
     // The same name twice is two columns, which hold the same field.
     const unique = columns.names.includes(name) ? `${name} (${position + 1})` : name;
-    columns.indexOf(unique, [name]);
+    columns.indexOf(unique, [text.trim()]);
   }
   columns.complete();
   return names.length;

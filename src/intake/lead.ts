@@ -4,7 +4,7 @@ import { isPixelId } from "../contract/pixel.ts";
 import type { NewLead } from "../store.ts";
 import type { Columns } from "./columns.ts";
 import { idFromContent, idFromSource } from "./identity.ts";
-import type { Row } from "./row.ts";
+import { largestRecord, type Row } from "./row.ts";
 import { readTime, type TimeReading } from "./times.ts";
 import { type Cell, firstEmail, firstPage, firstPhone, firstText, stateCode, textsOf } from "./values.ts";
 import type { Target } from "./vocabulary.ts";
@@ -30,6 +30,8 @@ export type ReadLead =
 
 /** Clocks differ a little: a time so far ahead is taken as now, one further ahead is wrong. */
 const toleranceMs = 5 * 60_000;
+/** For the id and the time, which stand before the rest of a lead. */
+const roomForHead = 1024;
 
 export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
@@ -37,13 +39,16 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   const cellsOf = (target: Target) => columns.of(target).map((number) => row.cells[number]);
   const pixelId = first(cellsOf("pixel_id"), firstText) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
-  if (!isPixelId(pixelId)) return { fault: "its pixel's id has more than 200 characters, or some that only control" };
+  if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   const { details, oddities } = readDetails(cellsOf);
   if (detailFields.every((field) => details[field] === null)) {
     return { fault: "it is empty beside id, identified_at and pixel_id" };
   }
   const time = readMomentOf(timeText(cellsOf("identified_at")), rules, nowMs);
   if ("fault" in time) return time;
+  const tail = writeTail(pixelId, details);
+  // What comes in must be able to go out and come in again.
+  if (Buffer.byteLength(tail) > largestRecord - roomForHead) return { fault: "it is larger than 1 MiB" };
   const ownId = first(cellsOf("id"), firstText);
   const lead: NewLead = {
     id:
@@ -55,7 +60,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
     cityKey: details.city === null ? null : cityKey(details.city),
     hasEmail: details.email !== null,
     identifiedMs: time.identifiedMs,
-    tail: writeTail(pixelId, details),
+    tail,
   };
   return { lead, clamped: time.clamped, oddities };
 }

@@ -84,5 +84,5 @@ function valuesOfList(items: readonly unknown[], path: readonly string[], column
 
 function holdsNul(value: unknown): boolean {
   if (typeof value === "string") return value.includes("\0");
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsNul);
+  return typeof value === "object" && value !== null && Object.entries(value).flat().some(holdsNul);
 }

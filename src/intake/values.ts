@@ -51,26 +51,25 @@ function itemText(item: unknown): string | undefined {
 
 /** Several e-mail addresses in one text: the first valid one; null when there is none. */
 export function firstEmail(texts: readonly string[]): string | null {
-  for (const text of texts) {
-    if (isEmail(text)) return text;
-    for (const part of text.split(/[,;|\s]+/)) {
-      const bare = part.replace(/^(?:mailto:|[<([{"'])+|[>)\]}"']+$/g, "");
-      if (isEmail(bare)) return bare;
-    }
+  for (const part of texts.flatMap((text) => text.split(/[,;|]/))) {
+    // With two of them only spaces can be between.
+    const candidates = part.split("@").length > 2 ? part.split(/\s+/) : [part];
+    const email = candidates.map(bareEmail).find((candidate) => /^[^@]*[^@\s][^@]*@[^@]*[^@\s][^@]*$/.test(candidate));
+    if (email !== undefined) return email;
   }
   return null;
 }
 
-/** A single @ between two texts; brackets and quotes around it are those of a list. */
-function isEmail(text: string): boolean {
-  return (
-    /^[^\s@,;|<>()[\]{}"']+(?:'[^\s@,;|<>()[\]{}"']+)*@[^\s@,;|<>()[\]{}"']+$/.test(text) && !text.startsWith("mailto:")
-  );
+/** An address without what lists and mail programs put around it. */
+function bareEmail(text: string): string {
+  const inside = /<([^<>]+)>/.exec(text)?.[1] ?? text;
+  const bare = inside.replace(/^[\s[({<]+|[\s\])}>]+$/g, "").replace(/^mailto:/i, "");
+  return bare.replace(/^(["'])(.*)\1$/, "$2").trim();
 }
 
 /** What stands between two numbers in one text. */
 const betweenNumbers = /[,;|/&\n]|\s(?:or|and)\s|\s(?=\+)/i;
-const extension = /(?:extension|extn|ext|x|#|poste|durchwahl)\.?\s*\d+\s*$/i;
+const extension = /[([]?\s*(?:extension|extn|ext|x|#|poste|durchwahl)[\s.:#-]*(?:no\.?|number)?[\s.:#-]*\d+[\s.)\]]*$/i;
 /** A number has a country, an area and a subscriber: 10 digits in the US, and nowhere more than 15. */
 const wholeNumber = 10;
 const longestNumber = 15;
@@ -135,5 +134,5 @@ function stateKey(name: string): string {
   return name
     .toLowerCase()
     .replace(/^(?:state|commonwealth) of /, "")
-    .replaceAll(/[^a-z]/g, "");
+    .replaceAll(/[\s.,'’()-]/g, "");
 }

@@ -1,0 +1,90 @@
+/** The measurement: every server in turn, in several rounds, so that what disturbs the machine disturbs all alike. */
+import { join } from "node:path";
+import { callInTurn, duringImport } from "./circumstances.ts";
+import { type Contestant, leadfile, staticServer } from "./contestants.ts";
+import type { BenchData } from "./data.ts";
+import { yearMs, yearStartMs } from "./leads.ts";
+import { type Measured, putLoad } from "./load.ts";
+import { note } from "./note.ts";
+import type { Options } from "./options.ts";
+import { type Scenario, scenarios, special } from "./scenarios.ts";
+import { ask, type Server, start } from "./server.ts";
+
+/** One server in one scenario of one round. */
+export interface Sample extends Measured {
+  readonly scenario: string;
+  readonly server: string;
+  readonly memoryBytes: number;
+  readonly startMs: number;
+}
+
+export type Take = (server: Server, title: string, scenario: Scenario, load?: Partial<Load>) => Promise<void>;
+type Load = Parameters<typeof putLoad>[0];
+
+export async function measure(options: Options, data: BenchData, peers: readonly Contestant[]): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  let seed = 0;
+  const take: Take = async (server, title, scenario, load = {}) => {
+    const { target, varied, name } = scenario;
+    const asked = { url: server.url, target, varied, key: data.key, seconds: options.seconds, ...load };
+    seed += 1;
+    // What is measured is a server that has run for a while: compiled, with warm caches.
+    await putLoad({ ...asked, seconds: 1, seed: 1_000_000 + seed });
+    const measured = await putLoad({ ...asked, seed });
+    const memoryBytes = await server.memory();
+    samples.push({ scenario: name, server: title, ...measured, memoryBytes, startMs: server.startMs });
+  };
+  const bodies = await keepBodies(data);
+  for (let round = 1; round <= options.rounds; round++) {
+    note(`Round ${round} of ${options.rounds}.`);
+    for (const [place, scenario] of scenarios.entries()) {
+      await serving(staticServer(bodies[place] ?? ""), data, (server) => take(server, "static bytes", scenario));
+    }
+    await takeAll(leadfile(data.leadfile, "warn"), scenarios);
+    await takeAll(leadfile(data.leadfile, "info"), special);
+    for (const peer of peers) await takeAll(peer, scenarios);
+    if (options.accounts) await callInTurn(data.leads, take);
+    if (options.import) await duringImport(data, take);
+  }
+  return samples;
+
+  async function takeAll(contestant: Contestant, asked: readonly Scenario[]): Promise<void> {
+    await serving(contestant, data, async (server) => {
+      for (const scenario of asked) await take(server, contestant.title, scenario);
+    });
+  }
+}
+
+/** Runs a contestant for as long as the work takes. */
+export async function serving(
+  contestant: Contestant,
+  { key }: Pick<BenchData, "key">,
+  work: (server: Server) => Promise<void>,
+): Promise<void> {
+  await readThrough(contestant.settings["DATABASE_PATH"]);
+  const server = await start(contestant, key);
+  try {
+    await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Brings a file into the memory of the system, in turn with the others: the disk is not what is compared. */
+async function readThrough(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  for await (const _ of Bun.file(path).stream());
+}
+
+/** What Leadfile answers in each scenario, as files for the static server. */
+async function keepBodies(data: BenchData): Promise<string[]> {
+  const paths = scenarios.map((_, place) => join(data.folder, `body-${place}.json`));
+  await serving(leadfile(data.leadfile, "warn"), data, async ({ url }) => {
+    for (const [place, { target, varied }] of scenarios.entries()) {
+      const middle = `before=${new Date(yearStartMs + yearMs / 2).toISOString()}`;
+      const asked = varied ? `${target}${target.includes("?") ? "&" : "?"}${middle}` : target;
+      await Bun.write(paths[place] ?? "", await (await ask(url, asked, data.key)).bytes());
+    }
+  });
+  return paths;
+}

@@ -1,0 +1,53 @@
+/** The flags of `bun run bench`. */
+import { parseArgs } from "node:util";
+
+export interface Options {
+  readonly leads: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Only asserts that all servers give equal answers. */
+  readonly check: boolean;
+  /** Also 1,000 accounts with 10,000 keys, calling in turn. */
+  readonly accounts: boolean;
+  /** Also during an import by another process. */
+  readonly import: boolean;
+  readonly json: boolean;
+}
+
+export const usage = `bun run bench [options]
+  --leads N     leads in the file (default 1000000)
+  --rounds N    interleaved rounds, of which the median counts (default 3)
+  --seconds N   length of each measurement (default 4)
+  --accounts    also 1,000 accounts and 10,000 keys, calling in turn
+  --import      also while another process imports
+  --check       only assert that all servers give equal answers
+  --json        print one JSON value instead of the table
+`;
+
+/** Reads the flags; throws an Error whose message says which is wrong. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      leads: { type: "string", default: "1000000" },
+      rounds: { type: "string", default: "3" },
+      seconds: { type: "string", default: "4" },
+      check: { type: "boolean", default: false },
+      accounts: { type: "boolean", default: false },
+      import: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+    },
+  });
+  return {
+    ...values,
+    leads: readCount("--leads", values.leads),
+    rounds: readCount("--rounds", values.rounds),
+    seconds: readCount("--seconds", values.seconds),
+  };
+}
+
+/** A whole number from 1 on. */
+export function readCount(name: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} takes a whole number from 1 on, not ${text}`);
+  return Number(text);
+}

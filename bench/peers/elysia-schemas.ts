@@ -1,0 +1,46 @@
+/** What Elysia lets in, and what it lets out. */
+import { t } from "elysia";
+import { patterns } from "./query.ts";
+
+const nullable = t.Union([t.String(), t.Null()]);
+const Lead = t.Object({
+  id: t.String(),
+  identified_at: t.String(),
+  pixel_id: t.String(),
+  name: nullable,
+  email: nullable,
+  verified_email: nullable,
+  phone: nullable,
+  company: nullable,
+  city: nullable,
+  state: nullable,
+  gender: nullable,
+  age_range: nullable,
+  income_range: nullable,
+  net_worth: nullable,
+  marital_status: nullable,
+  homeowner: nullable,
+  children: nullable,
+  page_url: nullable,
+  referrer: nullable,
+  traffic_source: nullable,
+});
+const word = t.Optional(t.String({ minLength: 1 }));
+export const query = t.Object(
+  {
+    limit: t.Optional(t.String({ pattern: patterns.limit })),
+    before: word,
+    since: word,
+    pixel_id: word,
+    state: t.Optional(t.String({ pattern: patterns.state })),
+    city: word,
+    has_email: t.Optional(t.String({ pattern: patterns.hasEmail })),
+  },
+  { additionalProperties: false },
+);
+export const response = t.Object({
+  object: t.Literal("list"),
+  data: t.Array(Lead),
+  has_more: t.Boolean(),
+  next_cursor: nullable,
+});

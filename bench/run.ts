@@ -1,0 +1,27 @@
+/** bun run bench: Leadfile side by side with what a user would pick instead. */
+import { checkAnswers } from "./check.ts";
+import { installPeers, peersFor } from "./contestants.ts";
+import { prepareData } from "./data.ts";
+import { measure } from "./measure.ts";
+import { note } from "./note.ts";
+import { type Options, readOptions, usage } from "./options.ts";
+import { report, summarise } from "./report.ts";
+
+async function run(options: Options): Promise<void> {
+  if (!options.check) await installPeers();
+  const data = await prepareData(options.leads);
+  const peers = await peersFor(data);
+  const questions = await checkAnswers(data, peers);
+  const names = ["Leadfile", ...peers.map((peer) => peer.title)].join(", ");
+  note(`${questions} questions, equal answers: ${names}.`);
+  if (options.check) return;
+  const rows = summarise(await measure(options, data, peers));
+  process.stdout.write(options.json ? `${JSON.stringify(rows)}\n` : report(rows));
+}
+
+try {
+  await run(readOptions(process.argv.slice(2)));
+} catch (cause) {
+  note(`${cause instanceof Error ? cause.message : cause}\n\n${usage}`);
+  process.exitCode = 1;
+}
