@@ -11,13 +11,20 @@ import { migrateSchema, refuseForeign } from "./migrate.ts";
 /** How long a command, or the start of the server, waits for another writer. */
 export const patienceMs = 10_000;
 
+/**
+ * What this process has opened. A file is looked at before SQLite opens it and never again: closing any descriptor of
+ * it drops the locks of every connection that the process has, or has left to be collected.
+ */
+const opened = new Set<string>();
+
 /** Opens the file at a path. Throws a Refusal that says what to do where it cannot be used. */
 export function openDatabase(path: string): Connection {
   // What is in the file is nobody else's business; its copies and the log beside it are made with the same mask.
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
-    if (existsSync(path) && !isSqlite(path)) throw notADatabase(path);
+    if (!opened.has(path) && existsSync(path) && !isSqlite(path)) throw notADatabase(path);
+    opened.add(path);
     return connect(path);
   } catch (cause) {
     throw explain(cause, path);
