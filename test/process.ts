@@ -7,6 +7,7 @@ const main = join(import.meta.dir, "../src/main.ts");
 
 export interface RunningProcess {
   readonly folder: string;
+  readonly pid: number;
   /** All that was said so far. */
   readonly output: () => string;
   readonly errors: () => string;
@@ -68,6 +69,7 @@ export function start(settings: Readonly<Record<string, string>> = {}, folder = 
 
   return {
     folder,
+    pid: child.pid,
     output: () => said.output,
     errors: () => said.errors,
     exited,
