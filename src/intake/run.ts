@@ -34,7 +34,7 @@ export interface Run {
 }
 
 /** Enough rows to be worth a transaction, few enough to be held. */
-const rowsAtOnce = 1000;
+const rowsAtOnce = 2000;
 
 export function emptyCounts(): Counts {
   return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };

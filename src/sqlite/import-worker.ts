@@ -3,7 +3,7 @@
 import type { ImportOutcome, LeadImport, NewLead } from "../store.ts";
 import { beginImport } from "./import.ts";
 import type { Begin, Group, Reply } from "./import-aside.ts";
-import { openAgain } from "./open.ts";
+import { openForImport } from "./open.ts";
 
 declare const self: Worker;
 
@@ -11,7 +11,7 @@ let target: LeadImport | null = null;
 
 self.onmessage = ({ data }: MessageEvent<Begin | Group>) => {
   if ("path" in data) {
-    target = beginImport(openAgain(data.path), data.account, data.options);
+    target = beginImport(openForImport(data.path), data.account, data.options);
     return;
   }
   self.postMessage(answer(data));

@@ -8,7 +8,7 @@ import { prepareImport } from "./import-statements.ts";
 import { openPixels } from "./pixels.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. */
-const transactionMs = 30;
+const transactionMs = 50;
 /** How many tied moments are remembered; forgetting them costs time, not correctness. */
 const rememberedTies = 100_000;
 

@@ -4,6 +4,7 @@ import { unionAll } from "drizzle-orm/sqlite-core";
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber, LeadReader } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { given } from "./given.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { leads, pixels } from "./tables.ts";
 
@@ -60,7 +61,7 @@ export function openLeads(database: Connection): LeadReader {
 /** The statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: Filters) {
   const conditions: SQL[] = [
-    eq(leads.account, sql.placeholder("account")),
+    eq(leads.account, given.integer("account")),
     gte(leads.identifiedAt, sql.placeholder("sinceMs")),
     lt(leads.identifiedAt, sql.placeholder("beforeMs")),
   ];
@@ -68,8 +69,8 @@ export function preparePage(database: Connection, filters: Filters) {
     const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
     conditions.push(eq(leads.pixel, pixel));
   }
-  if (filters.state) conditions.push(eq(leads.state, sql.placeholder("state")));
-  if (filters.city) conditions.push(eq(leads.cityKey, sql.placeholder("city")));
+  if (filters.state) conditions.push(eq(leads.state, given.text("state")));
+  if (filters.city) conditions.push(eq(leads.cityKey, given.text("city")));
   const source = sourceFor(filters);
   // Drizzle does not know what stands in a source of its own words, so the columns are named in words as well.
   const columns = { doc: sql<string>`doc`, identifiedAt: sql<number>`identified_at` };
@@ -80,10 +81,10 @@ export function preparePage(database: Connection, filters: Filters) {
       .where(and(...conditions, ...more));
 
   const order = desc(columns.identifiedAt);
-  const rows = sql.placeholder("rows");
-  if (filters.email) return those(eq(leads.hasEmail, true)).orderBy(order).limit(rows).prepare();
+  const rows = given.limit("rows");
+  if (filters.email) return those(eq(leads.hasEmail, sql`1`)).orderBy(order).limit(rows).prepare();
   if (!filters.pixel && !filters.state && !filters.city) return those().orderBy(order).limit(rows).prepare();
-  return unionAll(those(eq(leads.hasEmail, true)), those(eq(leads.hasEmail, false)))
+  return unionAll(those(eq(leads.hasEmail, sql`1`)), those(eq(leads.hasEmail, sql`0`)))
     .orderBy(order)
     .limit(rows)
     .prepare();

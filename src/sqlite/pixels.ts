@@ -1,22 +1,20 @@
 /** Pixels (§2.3): an id is unique within its account. */
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
 import type { AccountNumber, PixelBook } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { given } from "./given.ts";
 import { pixels } from "./tables.ts";
 
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */
-export const pixelOfAccount = and(
-  eq(pixels.account, sql.placeholder("account")),
-  eq(pixels.id, sql.placeholder("pixelId")),
-);
+export const pixelOfAccount = and(eq(pixels.account, given.integer("account")), eq(pixels.id, given.text("pixelId")));
 
 export function openPixels(database: Connection): PixelBook {
   const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
   const all = database
     .select({ id: pixels.id, status: pixels.status })
     .from(pixels)
-    .where(eq(pixels.account, sql.placeholder("account")))
+    .where(eq(pixels.account, given.integer("account")))
     .orderBy(asc(pixels.number))
     .prepare();
   return {
