@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
 import { publicOrigin, readConfig, readDatabasePath } from "./config.ts";
 import { endWith } from "./end.ts";
+import { inOwnWords } from "./own-words.ts";
 import { Refusal } from "./refusal.ts";
 import { explain } from "./sqlite/open.ts";
 import { openAdminStore } from "./sqlite/store.ts";
@@ -21,6 +22,7 @@ try {
     standardInput: () => Bun.stdin.stream(),
     origin: () => publicOrigin(readConfig()),
     databasePath,
+    serve: Bun.isStandaloneExecutable ? serve : null,
     endWith: (wanted) => {
       status = wanted;
     },
@@ -34,12 +36,19 @@ try {
 }
 process.exitCode = status;
 
+/** The executable is the server as well: both of its entrances run as they are loaded. */
+async function serve(demo: boolean): Promise<void> {
+  if (demo) await import("./demo.ts");
+  else await import("./main.ts");
+}
+
 /** Help and version that were asked for are no mistake; anything else is wrong use, said in one line. */
 function statusOf(error: CommanderError): number {
   if (error.exitCode === 0) return 0;
   if (error.code !== "commander.help") {
     const said = error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
-    process.stderr.write(`${new Refusal(`${said}.`, "bun admin --help shows what there is.", 2).sentence}\n`);
+    const { sentence } = new Refusal(`${said}.`, "bun admin --help shows what there is.", 2);
+    process.stderr.write(`${inOwnWords(sentence)}\n`);
   }
   return 2;
 }

@@ -21,8 +21,12 @@ export interface RunningProcess {
 }
 
 /** Starts the server in a folder of its own; nothing of this machine's settings reaches it. */
-export function start(settings: Readonly<Record<string, string>> = {}, folder = aFolder()): RunningProcess {
-  const child = Bun.spawn([process.execPath, main], {
+export function start(
+  settings: Readonly<Record<string, string>> = {},
+  folder = aFolder(),
+  command: readonly string[] = [process.execPath, main],
+): RunningProcess {
+  const child = Bun.spawn([...command], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, PORT: "0", ...settings },
     stdin: "ignore",

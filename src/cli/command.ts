@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly origin: () => string;
   /** The path of the file, which no command may be told to overwrite. */
   readonly databasePath: string;
+  /** Starts the server, on made-up leads or not, and returns while it runs; null where another program does that. */
+  readonly serve: ((demo: boolean) => Promise<void>) | null;
   /** Ends the command with another status than 0 though it is done. */
   readonly endWith: (status: number) => void;
 }

@@ -1,6 +1,7 @@
 /** What a command says: the result to standard output, all that is meant for a person's eyes to standard error. */
 
 import { writeSync } from "node:fs";
+import { inOwnWords } from "../own-words.ts";
 import { Refusal } from "../refusal.ts";
 
 /** What a command works with, apart from the store. */
@@ -21,7 +22,7 @@ export function createOutput(json: boolean): Output {
       return said === "" || print(`${said}\n`);
     },
     say(text) {
-      if (text !== "") write(2, `${text}\n`);
+      if (text !== "") write(2, `${inOwnWords(text)}\n`);
     },
   };
 }

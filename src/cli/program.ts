@@ -1,16 +1,19 @@
 /** bun admin: one command per noun and verb. */
 import { Command } from "commander";
 import { version } from "../../package.json";
+import { inOwnWords } from "../own-words.ts";
 import { accountCommand } from "./account.ts";
 import type { Surroundings } from "./command.ts";
 import { demoCommand } from "./demo.ts";
 import { keyCommand } from "./key.ts";
 import { leadCommand } from "./lead.ts";
+import { print } from "./output.ts";
 import { pixelCommand } from "./pixel.ts";
+import { serveCommand } from "./serve.ts";
 
 /** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
 export function createProgram(around: Surroundings): Command {
-  const program = new Command("bun admin")
+  const program = new Command(inOwnWords("bun admin"))
     .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
     .version(version)
     .addCommand(accountCommand(around))
@@ -28,12 +31,16 @@ First steps:
 
 The file is DATABASE_PATH, ${around.databasePath}; the server may be running.`,
     );
+  if (around.serve !== null) program.addCommand(serveCommand(around.serve));
   throwInsteadOfEnding(program);
   return program;
 }
 
 function throwInsteadOfEnding(command: Command): void {
   // What went wrong is printed by the caller, in one line.
-  command.exitOverride().configureOutput({ outputError: () => undefined });
+  command.exitOverride().configureOutput({
+    outputError: () => undefined,
+    writeOut: (text) => void print(inOwnWords(text)),
+  });
   for (const child of command.commands) throwInsteadOfEnding(child);
 }

@@ -7,7 +7,8 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 import { Refusal } from "../refusal.ts";
 import type { Connection } from "./connection.ts";
 
-const migrationsFolder = join(import.meta.dir, "../../drizzle");
+/** The executable has its code in one folder, and this one in it. */
+const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
 
 /** Migrates a file that is older, after a copy of it has been put beside it; refuses one that is newer or not ours. */
 export function migrateSchema(database: Connection, path: string): void {

@@ -65,6 +65,7 @@ function commandAt(...names: string[]): Command {
     standardInput: nothing,
     origin: nothing,
     databasePath: "data/leadfile.db",
+    serve: nothing,
     endWith: nothing,
   });
   for (const name of names) {
