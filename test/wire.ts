@@ -1,5 +1,6 @@
 /** Requests byte by byte: fetch would tidy up the very methods and targets that a test is about. */
 import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 
 export interface WireAnswer {
   readonly status: number;
@@ -21,14 +22,21 @@ export async function send(url: string, request: WireRequest): Promise<WireAnswe
   const lines = [`${method} ${target} HTTP/1.1`];
   if (host !== null) lines.push(`Host: ${host}`);
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
-  return parse(await exchange(url, `${lines.join("\r\n")}\r\nConnection: close\r\n\r\n`));
+  return sendText(url, `${lines.join("\r\n")}\r\nConnection: close\r\n\r\n`, host);
 }
 
-function exchange(url: string, text: string): Promise<string> {
-  const { hostname, port } = new URL(url);
+/** Sends any text at all; over https whatever the certificate is, as to the host that is named. */
+export async function sendText(url: string, text: string, host: string | null = null): Promise<WireAnswer> {
+  return parse(await exchange(url, text, host));
+}
+
+function exchange(url: string, text: string, host: string | null): Promise<string> {
+  const { hostname, port, protocol } = new URL(url);
   return new Promise((resolve, reject) => {
     const received: Buffer[] = [];
-    const socket = connect(Number(port), hostname, () => socket.write(text, "latin1"));
+    const write = () => void socket.write(text, "latin1");
+    const tls = { host: hostname, port: Number(port), servername: host ?? "", rejectUnauthorized: false };
+    const socket = protocol === "https:" ? connectTls(tls, write) : connect(Number(port), hostname, write);
     socket.on("data", (bytes) => received.push(Buffer.from(bytes)));
     socket.on("error", reject);
     socket.on("close", () => resolve(Buffer.concat(received).toString()));

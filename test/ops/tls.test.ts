@@ -1,24 +1,9 @@
 /** TLS by the server itself. */
 import { expect, test } from "bun:test";
-import { join } from "node:path";
-import { aFolder } from "../folder.ts";
+import { aCertificate, openssl } from "../certificate.ts";
 import { start } from "../process.ts";
 
-const openssl = Bun.which("openssl");
-
-// A certificate is made anew for each run: one that lies in the repository would expire.
 const withCertificate = test.skipIf(openssl === null);
-
-function aCertificate(): { folder: string; TLS_CERT: string; TLS_KEY: string } {
-  const folder = aFolder();
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  const how = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-  const made = Bun.spawnSync([openssl ?? "", "req", ...how, ...subject, "-keyout", "key.pem", "-out", "cert.pem"], {
-    cwd: folder,
-  });
-  if (made.exitCode !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);
-  return { folder, TLS_CERT: join(folder, "cert.pem"), TLS_KEY: join(folder, "key.pem") };
-}
 
 withCertificate(
   `with a certificate the server speaks HTTPS${openssl === null ? " (skipped: no openssl here)" : ""}`,

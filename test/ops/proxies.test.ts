@@ -1,0 +1,130 @@
+/** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the real server. */
+import { describe, expect, test } from "bun:test";
+import { createKey } from "../../src/contract/key.ts";
+import { aLead } from "../builders.ts";
+import { openssl } from "../certificate.ts";
+import { serve } from "../harness.ts";
+import { aFreePort, type Proxy, startProxy } from "../proxy.ts";
+import { send, sendText, type WireAnswer } from "../wire.ts";
+
+const host = "www.example.com";
+const baseUrl = `https://${host}`;
+
+/** An error of the API, whoever made it. */
+function expectError(answer: WireAnswer, status: number, code: string): void {
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  expect(JSON.parse(answer.body)).toEqual({
+    error: { code, message: expect.stringMatching(/\.$/), docs: `${baseUrl}/docs#${code}` },
+  });
+  expect(answer.headers.get("x-ratelimit-limit")).toMatch(/^\d+$/);
+  expect(answer.headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
+  expect(answer.headers.get("x-request-id")).toMatch(/^[\w-]{32,36}$/);
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+}
+
+describe.each(["nginx", "caddy"] as const)("%s", (program) => {
+  const missing = Bun.which(program) === null ? program : openssl === null ? "openssl" : null;
+  const name = (text: string) => (missing === null ? text : `${text} (skipped: no ${missing} here)`);
+  const testProxy = test.skipIf(missing !== null);
+
+  async function behind() {
+    const server = await serve({ baseUrl, trustProxy: true, leads: [aLead()] });
+    return { ...server, proxy: await startProxy(program, Number(new URL(server.url).port)) };
+  }
+
+  testProxy(name("passes a request with its key on, and the answer back with its headers"), async () => {
+    const { proxy, aKey, logged } = await behind();
+    const headers = { Authorization: `Bearer ${aKey()}` };
+    const answer = await send(proxy.https, { host, headers, target: "/api/v1/leads?limit=1&city=San%20Diego" });
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body).data).toHaveLength(1);
+    const id = answer.headers.get("x-request-id") ?? "none";
+    expect(logged.join("")).toContain(id);
+    expect(answer.headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
+    expect(answer.headers.get("strict-transport-security")).toContain("max-age=");
+  });
+
+  testProxy(name("leaves the redirect of the bare domain and of plain HTTP to the server: 308, in JSON"), async () => {
+    const { proxy, aKey, logged } = await behind();
+    const target = "/api/v1/leads?limit=1";
+    const headers = { Authorization: `Bearer ${aKey()}` };
+    const bare = await send(proxy.https, { host: "example.com", target });
+    const plain = await send(proxy.http, { host, target, headers });
+    for (const answer of [bare, plain]) {
+      expect(answer.status).toBe(308);
+      expect(answer.headers.get("location")).toBe(`${baseUrl}${target}`);
+      expect(JSON.parse(answer.body)).toEqual({ object: "redirect", url: `${baseUrl}${target}` });
+    }
+    expect(logged.join("")).toContain("crossed the network in the clear");
+  });
+
+  testProxy(name("does not believe a client's own word on how it came"), async () => {
+    const { proxy, aKey } = await behind();
+    const lies = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": host, Forwarded: "proto=https" };
+    const headers = { ...lies, Authorization: `Bearer ${aKey()}` };
+    expect((await send(proxy.http, { host, headers })).status).toBe(308);
+    expect((await send(proxy.https, { host: "example.com", headers })).status).toBe(308);
+    const other = { ...headers, "X-Forwarded-Proto": "http", "X-Forwarded-Host": "example.com" };
+    expect((await send(proxy.https, { host, headers: other })).status).toBe(200);
+  });
+
+  testProxy(name("shows nobody the metrics"), async () => {
+    const { proxy } = await behind();
+    expectError(await send(proxy.https, { host, target: "/metrics" }), 404, "not_found");
+  });
+
+  testProxy(name("answers a method that HTTP does not know with 405, in JSON"), async () => {
+    const { proxy } = await behind();
+    expectError(await send(proxy.https, { host, method: "FOO" }), 405, "method_not_allowed");
+    expectError(await send(proxy.https, { host, method: "POST" }), 405, "method_not_allowed");
+  });
+
+  testProxy(name("answers 502 in JSON while the server is down, and serves again once it is up"), async () => {
+    const proxy = await startProxy(program, await aFreePort());
+    expectError(await send(proxy.https, { host }), 502, "internal_error");
+  });
+
+  testProxy(name("answers malformed HTTP with 400 and an oversized head with 431"), async () => {
+    const { proxy } = await behind();
+    const malformed = await sendText(proxy.https, `GET /\x01 nonsense\r\nHost: ${host}\r\n\r\n`, host);
+    const oversized = await send(proxy.https, { host, headers: { "X-Large": "x".repeat(40_000) } });
+    if (program === "nginx") {
+      expectError(malformed, 400, "invalid_parameter");
+      expectError(oversized, 431, "invalid_parameter");
+      expectError(await send(proxy.https, { host, target: `/${"x".repeat(20_000)}` }), 414, "invalid_parameter");
+    } else {
+      // Go's server answers these before Caddy sees them.
+      expect([malformed.status, oversized.status]).toEqual([400, 431]);
+    }
+  });
+
+  testProxy(name("ends a connection whose head does not come"), async () => {
+    const { proxy } = await behind();
+    await expect(sendText(proxy.http, `GET / HTTP/1.1\r\nHost: ${host}\r\n`)).rejects.toThrow();
+  });
+
+  testProxy(name("writes no key, no query and no path into a log"), async () => {
+    const { proxy, aKey, stop } = await behind();
+    const key = aKey();
+    const target = "/api/v1/leads?city=Zzyzx";
+    for (const tried of [key, createKey()]) {
+      const headers = { Authorization: `Bearer ${tried}`, Referer: "https://dana@example.com/" };
+      await send(proxy.https, { host, headers, target });
+      await send(proxy.http, { host, headers, target });
+      await send(proxy.https, { host, headers, target: `/dana@example.com/${tried}` });
+    }
+    await stop();
+    expect((await send(proxy.https, { host, headers: { Authorization: `Bearer ${key}` }, target })).status).toBe(502);
+    const log = await logsOf(proxy);
+    expect(log).not.toMatch(/Zzyzx|dana/i);
+    expect(log).not.toContain(key.slice(8));
+    expect(log).toMatch(program === "nginx" ? / GET 200 .* GET 502 /s : /"status":200.*"status":502/s);
+  });
+});
+
+/** A log may come a moment after the answer. */
+async function logsOf(proxy: Proxy): Promise<string> {
+  await Bun.sleep(300);
+  return proxy.logs();
+}

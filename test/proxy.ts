@@ -1,0 +1,130 @@
+/** nginx and Caddy as their owner runs them: the files of deploy/, with ports and folders of a test put in. */
+import { onTestFinished } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { aCertificate } from "./certificate.ts";
+import { aFolder } from "./folder.ts";
+
+const deploy = join(import.meta.dir, "../deploy");
+
+export interface Proxy {
+  readonly http: string;
+  readonly https: string;
+  /** All that it has written to logs so far. */
+  logs(): string;
+}
+
+/** A port that nobody listens on. */
+export async function aFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Starts the program on free ports of the loopback, in front of a server on a port; it ends with the test. */
+export async function startProxy(program: "nginx" | "caddy", serverPort: number): Promise<Proxy> {
+  const [httpPort, httpsPort] = [await aFreePort(), await aFreePort()];
+  const folder = aFolder();
+  const certificate = aCertificate({ names: ["www.example.com", "example.com"] });
+  const ports = { serverPort, httpPort, httpsPort };
+  const command = program === "nginx" ? setUpNginx(folder, ports, certificate) : setUpCaddy(folder, ports, certificate);
+  const log = join(folder, "said.log");
+  const child = Bun.spawn(command, {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    stdin: "ignore",
+    stdout: Bun.file(join(folder, "out.log")),
+    stderr: Bun.file(log),
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill("SIGTERM");
+    await child.exited;
+  });
+  await answering(httpPort, () => child.exitCode !== null, log);
+  const read = (name: string) => readFileSync(join(folder, name), { encoding: "utf8", flag: "a+" });
+  return {
+    http: `http://127.0.0.1:${httpPort}`,
+    https: `https://127.0.0.1:${httpsPort}`,
+    logs: () => ["said.log", "out.log", "leadfile.log", "leadfile-error.log"].map(read).join(""),
+  };
+}
+
+interface Ports {
+  readonly serverPort: number;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+}
+
+interface Pair {
+  readonly TLS_CERT: string;
+  readonly TLS_KEY: string;
+}
+
+/** The text with each part replaced; throws where a part is not there, because the test would test something else. */
+function replaceAll(text: string, parts: Readonly<Record<string, string>>): string {
+  let replaced = text;
+  for (const [from, to] of Object.entries(parts)) {
+    if (!replaced.includes(from)) throw new Error(`the configuration has no ${from} any more`);
+    replaced = replaced.replaceAll(from, to);
+  }
+  return replaced;
+}
+
+function setUpNginx(folder: string, { serverPort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
+  const site = replaceAll(readFileSync(join(deploy, "nginx.conf"), "utf8"), {
+    "server 127.0.0.1:3000": `server 127.0.0.1:${serverPort}`,
+    "    listen [::]:80 default_server;\n": "",
+    "    listen [::]:443 ssl http2 default_server;\n": "",
+    "listen 80 ": `listen 127.0.0.1:${httpPort} `,
+    "listen 443 ": `listen 127.0.0.1:${httpsPort} `,
+    "/etc/letsencrypt/live/www.example.com/fullchain.pem": pair.TLS_CERT,
+    "/etc/letsencrypt/live/www.example.com/privkey.pem": pair.TLS_KEY,
+    "client_header_timeout 10s": "client_header_timeout 1s",
+    "/var/log/nginx": folder,
+    "/var/www/letsencrypt": join(folder, "acme"),
+  });
+  mkdirSync(join(folder, "temporary"));
+  writeFileSync(join(folder, "leadfile.conf"), site);
+  const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr crit;
+${process.getuid?.() === 0 ? "user root;" : ""}
+events {}
+http {
+  access_log off;
+  ${kinds.map((kind) => `${kind}_temp_path ${folder}/temporary/${kind};`).join("\n  ")}
+  include ${folder}/leadfile.conf;
+}
+`,
+  );
+  return ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
+}
+
+function setUpCaddy(folder: string, { serverPort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
+  const site = replaceAll(readFileSync(join(deploy, "Caddyfile"), "utf8"), {
+    "127.0.0.1:3000 {": `127.0.0.1:${serverPort} {`,
+    "{\n\tservers {": `{\n\tadmin off\n\tauto_https disable_certs\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
+    "read_header 10s": "read_header 1s",
+    "https://example.com {\n": `https://example.com {\n\ttls ${pair.TLS_CERT} ${pair.TLS_KEY}\n`,
+  });
+  writeFileSync(join(folder, "Caddyfile"), site);
+  return ["caddy", "run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
+}
+
+async function answering(port: number, ended: () => boolean, log: string): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  while (performance.now() < endMs) {
+    try {
+      await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual" });
+      return;
+    } catch {
+      if (ended()) break;
+      await Bun.sleep(30);
+    }
+  }
+  throw new Error(`it does not answer: ${readFileSync(log, "utf8")}`);
+}
