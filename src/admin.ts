@@ -1,10 +1,11 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
-import { publicOrigin, readConfig, readDatabasePath } from "./config.ts";
+import { ownAddress, publicOrigin, readConfig, readDatabasePath, settingFaults } from "./config.ts";
 import { endWith } from "./end.ts";
 import { inOwnWords } from "./own-words.ts";
 import { Refusal } from "./refusal.ts";
+import { examineFile } from "./sqlite/examine.ts";
 import { explain } from "./sqlite/open.ts";
 import { openAdminStore } from "./sqlite/store.ts";
 import type { AdminStore } from "./store.ts";
@@ -21,6 +22,8 @@ try {
     now: Date.now,
     standardInput: () => Bun.stdin.stream(),
     origin: () => publicOrigin(readConfig()),
+    settings: lookAtSettings,
+    examine: (full) => examineFile(databasePath, full),
     databasePath,
     serve: Bun.isStandaloneExecutable ? serve : null,
     endWith: (wanted) => {
@@ -35,6 +38,12 @@ try {
   status = statusOf(cause);
 }
 process.exitCode = status;
+
+function lookAtSettings() {
+  const faults = settingFaults();
+  const config = faults.length === 0 ? readConfig() : null;
+  return { faults, config, address: config === null ? null : ownAddress(config) };
+}
 
 /** The executable is the server as well: both of its entrances run as they are loaded. */
 async function serve(demo: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { defaultLimitPerMin } from "./contract/limits.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -43,19 +44,48 @@ export interface Config {
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
 
+const readers: { readonly [Name in keyof Config]: (environment: Environment) => Config[Name] } = {
+  host: readHost,
+  port: (environment) => wholeNumber(environment, "PORT", 0, 65_535),
+  databasePath: readDatabasePath,
+  baseUrl: readBaseUrl,
+  rateLimitPerMin: (environment) => wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
+  logLevel: (environment) => oneOf(environment, "LOG_LEVEL", logLevels),
+  trustProxy: (environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
+  publicMetrics: (environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
+  tls: readTls,
+};
+
 /** Reads all settings; throws a Refusal that names the first wrong one, what it was and what is accepted. */
 export function readConfig(environment: Environment = process.env): Config {
-  return {
-    host: readHost(environment),
-    port: wholeNumber(environment, "PORT", 0, 65_535),
-    databasePath: readDatabasePath(environment),
-    baseUrl: readBaseUrl(environment),
-    rateLimitPerMin: wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
-    logLevel: oneOf(environment, "LOG_LEVEL", logLevels),
-    trustProxy: oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
-    publicMetrics: oneOf(environment, "METRICS", ["private", "public"]) === "public",
-    tls: readTls(environment),
-  };
+  const read = Object.entries(readers).map(([name, reader]) => [name, reader(environment)]);
+  return Object.fromEntries(read) as Config; // The readers have every name, and what each reads.
+}
+
+/** The refusal of every wrong setting, where a start would stop at the first. */
+export function settingFaults(environment: Environment = process.env): Refusal[] {
+  return Object.values(readers).flatMap((reader) => {
+    try {
+      reader(environment);
+      return [];
+    } catch (cause) {
+      if (cause instanceof Refusal) return [cause];
+      throw cause;
+    }
+  });
+}
+
+/** Whether an address to listen on can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return (
+    /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
+    (isIP(host) === 4 && host.startsWith("127."))
+  );
+}
+
+/** The origin at which this machine itself reaches the server; null where the port is chosen at each start. */
+export function ownAddress({ host, port, tls }: Config): string | null {
+  return port === 0 ? null : originOf(host, port, tls !== null);
 }
 
 /** The settings of a demonstration: its own file whatever is set, so that made-up leads never mix with real ones. */

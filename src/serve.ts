@@ -1,7 +1,6 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
-import { isIP } from "node:net";
 import type { Logger } from "pino";
-import { type Config, publicOrigin } from "./config.ts";
+import { type Config, isLoopback, publicOrigin } from "./config.ts";
 import { endWith } from "./end.ts";
 import { createApp } from "./http/app.ts";
 import { type Listening, listen } from "./http/server.ts";
@@ -74,9 +73,7 @@ function explain(cause: unknown, { host, port, tls }: Config): Refusal {
 }
 
 function warnOfPlainHttp({ host, tls, trustProxy }: Config): void {
-  const loopback =
-    /^(?:localhost|::1|(?:0:){7}1|::ffff:127\..*)$/i.test(host) || (isIP(host) === 4 && host.startsWith("127."));
-  if (loopback || tls !== null || trustProxy) return;
+  if (isLoopback(host) || tls !== null || trustProxy) return;
   process.stderr.write(
     `Warning: ${host} can be reached from other machines without TLS, and API keys would cross the network in the ` +
       "clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",

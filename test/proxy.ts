@@ -8,7 +8,7 @@ import { aFolder } from "./folder.ts";
 
 const deploy = join(import.meta.dir, "../deploy");
 
-export interface Proxy {
+export interface FrontProxy {
   readonly http: string;
   readonly https: string;
   /** All that it has written to logs so far. */
@@ -25,7 +25,7 @@ export async function aFreePort(): Promise<number> {
 }
 
 /** Starts the program on free ports of the loopback, in front of a server on a port; it ends with the test. */
-export async function startProxy(program: "nginx" | "caddy", serverPort: number): Promise<Proxy> {
+export async function startProxy(program: "nginx" | "caddy", serverPort: number): Promise<FrontProxy> {
   const [httpPort, httpsPort] = [await aFreePort(), await aFreePort()];
   const folder = aFolder();
   const certificate = aCertificate({ names: ["www.example.com", "example.com"] });

@@ -1,6 +1,8 @@
 /** What the commands of all nouns share: the store, the output, and the account that is named. */
 import { Command } from "commander";
+import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
+import type { Examine } from "../examination.ts";
 import { Refusal } from "../refusal.ts";
 import type { Account, AdminStore } from "../store.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -13,6 +15,14 @@ export interface Surroundings {
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** Where the server of this file is reached. */
   readonly origin: () => string;
+  /** The settings as they are: what is wrong with them, else all of them and where this machine reaches the server. */
+  readonly settings: () => {
+    readonly faults: readonly Refusal[];
+    readonly config: Config | null;
+    readonly address: string | null;
+  };
+  /** Looks at the file without opening the store. */
+  readonly examine: Examine;
   /** The path of the file, which no command may be told to overwrite. */
   readonly databasePath: string;
   /** Starts the server, on made-up leads or not, and returns while it runs; null where another program does that. */

@@ -5,6 +5,8 @@ import { inOwnWords } from "../own-words.ts";
 import { accountCommand } from "./account.ts";
 import type { Surroundings } from "./command.ts";
 import { demoCommand } from "./demo.ts";
+import { doctorCommand } from "./doctor.ts";
+import { healthCommand } from "./health.ts";
 import { keyCommand } from "./key.ts";
 import { leadCommand } from "./lead.ts";
 import { print } from "./output.ts";
@@ -20,6 +22,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(pixelCommand(around))
     .addCommand(keyCommand(around))
     .addCommand(leadCommand(around))
+    .addCommand(doctorCommand(around))
     .addCommand(demoCommand(around))
     .addHelpText(
       "after",
@@ -31,7 +34,10 @@ First steps:
 
 The file is DATABASE_PATH, ${around.databasePath}; the server may be running.`,
     );
-  if (around.serve !== null) program.addCommand(serveCommand(around.serve));
+  if (around.serve !== null) {
+    const address = () => around.settings().address ?? around.origin();
+    program.addCommand(serveCommand(around.serve)).addCommand(healthCommand(address));
+  }
   throwInsteadOfEnding(program);
   return program;
 }

@@ -64,6 +64,8 @@ function commandAt(...names: string[]): Command {
     now: nothing,
     standardInput: nothing,
     origin: nothing,
+    settings: nothing,
+    examine: nothing,
     databasePath: "data/leadfile.db",
     serve: nothing,
     endWith: nothing,

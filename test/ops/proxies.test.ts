@@ -4,7 +4,7 @@ import { createKey } from "../../src/contract/key.ts";
 import { aLead } from "../builders.ts";
 import { openssl } from "../certificate.ts";
 import { serve } from "../harness.ts";
-import { aFreePort, type Proxy, startProxy } from "../proxy.ts";
+import { aFreePort, type FrontProxy, startProxy } from "../proxy.ts";
 import { send, sendText, type WireAnswer } from "../wire.ts";
 
 const host = "www.example.com";
@@ -124,7 +124,7 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
 });
 
 /** A log may come a moment after the answer. */
-async function logsOf(proxy: Proxy): Promise<string> {
+async function logsOf(proxy: FrontProxy): Promise<string> {
   await Bun.sleep(300);
   return proxy.logs();
 }

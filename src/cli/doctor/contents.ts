@@ -1,0 +1,93 @@
+/** What is in the file: whether it is ours and whole, what its moments say of the clock, and keys that nobody uses. */
+import { statSync } from "node:fs";
+import { writeMoment } from "../../contract/time.ts";
+import type { Contents, Examination, LiveKey } from "../../examination.ts";
+import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+
+const dayMs = 86_400_000;
+/** An import takes times up to this much ahead of the clock as now. */
+const toleranceMs = 5 * 60_000;
+const idleDays = 90;
+const idleShown = 3;
+
+export function lookAtContents(path: string, found: Examination, full: boolean, nowMs: number): Finding[] {
+  if (found.kind !== "read") return [refused(path, found)];
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return [
+    fine("file", `${path}, ${inBytes(size)}.`),
+    ...lookAtSchema(found.contents),
+    lookAtIntegrity(path, found.contents, full),
+    ...lookAtClock(path, found.contents, nowMs),
+    lookAtKeys(found.contents.liveKeys, nowMs),
+  ];
+}
+
+function refused(path: string, found: Exclude<Examination, { kind: "read" }>): Finding {
+  const otherFile = "Set DATABASE_PATH to another file, or move this one away.";
+  const restore = `Move it away and put back a backup: bun admin restore FILE. If there is none, sqlite3 may recover some of it.`;
+  switch (found.kind) {
+    case "missing":
+      return broken("file", `${path} is not there.`, "Check DATABASE_PATH; the server makes the file when it starts.");
+    case "unreadable":
+      return broken("file", `${path} cannot be read (${found.reason}).`, "Run this as the owner of the file.");
+    case "no database":
+      return broken("file", `${path} is no database, or is damaged (${found.reason}).`, restore);
+    case "foreign":
+      return broken("schema", `${path} is the database of another program.`, otherFile);
+    case "newer":
+      return broken("schema", `${path} was written by a newer version.`, "Install that version or a later one.");
+    case "unfinished": {
+      const what = `${path}-wal holds ${inBytes(found.logBytes)} that were not folded into the file; it was not read.`;
+      const advice = "Start the server, or run bun admin account list, as the owner of the file; then look again.";
+      return warning("log", what, advice);
+    }
+  }
+}
+
+function lookAtSchema({ migrationsBehind, lost, slowFilters }: Contents): Finding[] {
+  if (migrationsBehind > 0) {
+    const advice = "The next start or command brings it up to date and keeps a copy; back up before.";
+    return [warning("schema", "An earlier version of Leadfile wrote the file.", advice)];
+  }
+  if (lost.length > 0) {
+    const advice = "Put back a backup: bun admin restore FILE.";
+    return [broken("schema", `Somebody removed ${lost.join(", ")} from the database.`, advice)];
+  }
+  if (slowFilters.length > 0) {
+    const advice = "Report it with the version of Leadfile: answers are right, and slow where there are many leads.";
+    return [warning("plans", `These filters read more than they return: ${slowFilters.join("; ")}.`, advice)];
+  }
+  return [fine("schema", "It is of this version."), fine("plans", "Every filter of /leads has its index.")];
+}
+
+function lookAtIntegrity(path: string, { damage }: Contents, full: boolean): Finding {
+  if (damage.length > 0) {
+    const advice = `Stop the server, keep a copy of ${path} and of what lies beside it, and put back a backup: bun admin restore FILE.`;
+    return broken("integrity", `The file is damaged: ${damage.join("; ")}.`, advice);
+  }
+  const how = full ? "Every page, index and reference was checked." : "Every page was checked; --full checks indexes.";
+  return fine("integrity", how);
+}
+
+function lookAtClock(path: string, { newestMs }: Contents, nowMs: number): Finding[] {
+  const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const newest = Math.max(newestMs ?? 0, written);
+  if (newest > nowMs + toleranceMs) {
+    const what = `The clock says ${writeMoment(nowMs)}, but the file has something of ${writeMoment(Math.floor(newest))}.`;
+    const advice = "Set the clock (timedatectl); until then new leads may come before older ones.";
+    return [warning("clock", what, advice)];
+  }
+  return [fine("clock", "Nothing in the file is ahead of the clock.")];
+}
+
+function lookAtKeys(keys: readonly LiveKey[], nowMs: number): Finding {
+  const since = nowMs - idleDays * dayMs;
+  const idle = keys.filter(
+    ({ createdMs, lastUsed }) => Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < since,
+  );
+  if (idle.length === 0) return fine("keys", `Active: ${keys.length}, none of them unused for long.`);
+  const shown = idle.slice(0, idleShown).map(({ id, account }) => `${id} of ${account}`);
+  const more = idle.length > idleShown ? ` and ${idle.length - idleShown} more` : "";
+  const what = `Not used for ${idleDays} days: ${shown.join(", ")}${more}.`;
+  return warning("keys", what, "Revoke what nobody needs any more: bun admin key revoke ID.");
+}

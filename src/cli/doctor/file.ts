@@ -1,0 +1,95 @@
+/** The file, the log beside it and their folder, as the file system has them. */
+import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+
+/** A log this large was not folded into the file for long: somebody reads without end, or nobody ever restarts. */
+const largeLogBytes = 256_000_000;
+
+/** Beside what SQLite needs: room for logs and temporary files of others. */
+const spareBytes = 100_000_000;
+const leastBytes = 20_000_000;
+
+/** Looks at the file at a path; the folder alone is looked at where there is no file. */
+export function lookAtFile(path: string): Finding[] {
+  const file = statOf(path);
+  if (file === null) return [...lookAtFolder(path), ...lookAtDisk(path, 0)];
+  const log = statOf(`${path}-wal`);
+  const findings = [...lookAtAccess(path, file), ...lookAtFolder(path)];
+  if (findings.length === 0) findings.push(fine("permissions", "Nobody but its owner can read or write the file."));
+  return [...findings, ...lookAtDisk(path, file.size + (log?.size ?? 0)), lookAtLog(path, log?.size ?? 0)];
+}
+
+function lookAtAccess(path: string, file: Stats): Finding[] {
+  const findings: Finding[] = [];
+  for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+    const found = statOf(name);
+    if (found === null) continue;
+    if ((found.mode & 0o077) !== 0) {
+      const mode = (found.mode & 0o777).toString(8);
+      findings.push(warning("permissions", `Other users may open ${name} (mode ${mode}).`, `chmod 600 ${name}`));
+    }
+    if (found.uid !== file.uid) {
+      const what = `${name} belongs to another user (${found.uid}) than the database (${file.uid}).`;
+      findings.push(broken("permissions", what, `chown ${file.uid}:${file.gid} ${name}; run commands as that user.`));
+    }
+    if (!mayWrite(name)) {
+      const advice = "Run the server and its commands as its owner, and mount it for writing.";
+      findings.push(broken("permissions", `This user may not write ${name}.`, advice));
+    }
+  }
+  return findings;
+}
+
+function lookAtFolder(path: string): Finding[] {
+  const name = dirname(path);
+  const folder = statOf(name);
+  if (folder === null) return [];
+  if (!mayWrite(name)) {
+    const what = `This user may not write in the folder ${name}, where SQLite keeps the log of the database.`;
+    return [broken("permissions", what, "Run the server and its commands as the owner of the folder.")];
+  }
+  // A folder with the sticky bit, such as /tmp, lets nobody replace another's file.
+  const open = (folder.mode & 0o022) !== 0 && (folder.mode & 0o1000) === 0;
+  return open
+    ? [warning("permissions", `Other users may replace what is in the folder ${name}.`, `chmod go-w ${name}`)]
+    : [];
+}
+
+function lookAtDisk(path: string, usedBytes: number): Finding[] {
+  const folder = dirname(path);
+  if (statOf(folder) === null) return [];
+  const { bavail, bsize } = statfsSync(folder);
+  const freeBytes = bavail * bsize;
+  const free = `${inBytes(freeBytes)} are free on the disk of ${folder}`;
+  if (freeBytes < leastBytes) {
+    return [broken("disk", `Only ${free}.`, "Make room: writes fail when it is full.")];
+  }
+  // An erasure and a migration write the whole file anew beside the old one.
+  if (freeBytes < usedBytes + spareBytes) {
+    const advice = "Make room: an erasure or an upgrade writes the whole file anew before the old one goes.";
+    return [warning("disk", `Only ${free}, and the database takes ${inBytes(usedBytes)}.`, advice)];
+  }
+  return [fine("disk", `${free}.`)];
+}
+
+function lookAtLog(path: string, bytes: number): Finding {
+  if (bytes > largeLogBytes) {
+    const advice = "Restart the server; if it stays, look for a program that has the file open and reads without end.";
+    return warning("log", `The log ${path}-wal has grown to ${inBytes(bytes)}.`, advice);
+  }
+  return fine("log", bytes === 0 ? "The log beside the file is empty." : `The log has ${inBytes(bytes)}.`);
+}
+
+function statOf(path: string): Stats | null {
+  return statSync(path, { throwIfNoEntry: false }) ?? null;
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,33 @@
+/** Whether the server of these settings answers, and can read its database. */
+import { Command } from "commander";
+import { Refusal } from "../refusal.ts";
+
+export type Health = "fine" | "failing" | "nobody";
+
+const patienceMs = 3_000;
+
+/** Asks for /healthz at an origin. A certificate is not looked at: it is for the public name, and this is not. */
+export async function askHealth(origin: string): Promise<Health> {
+  try {
+    const answer = await fetch(`${origin}/healthz`, {
+      signal: AbortSignal.timeout(patienceMs),
+      tls: { rejectUnauthorized: false },
+    });
+    const text = await answer.text();
+    if (text === '{"status":"ok"}') return "fine";
+    return text === '{"status":"failing"}' ? "failing" : "nobody";
+  } catch {
+    return "nobody";
+  }
+}
+
+/** For a container, which has no other program to ask with. */
+export function healthCommand(origin: () => string): Command {
+  return new Command("health")
+    .description("ask the running server whether it can read its database; ends with 1 when not")
+    .action(async () => {
+      const health = await askHealth(origin());
+      if (health === "failing") throw new Refusal("The server cannot read its database.", "Its log says why.");
+      if (health === "nobody") throw new Refusal(`No server answers at ${origin()}.`, "Start it: bun start.");
+    });
+}
