@@ -12,6 +12,7 @@ import { leadCommand } from "./lead.ts";
 import { print } from "./output.ts";
 import { pixelCommand } from "./pixel.ts";
 import { serveCommand } from "./serve.ts";
+import { statsCommand } from "./stats.ts";
 
 /** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
 export function createProgram(around: Surroundings): Command {
@@ -22,6 +23,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(pixelCommand(around))
     .addCommand(keyCommand(around))
     .addCommand(leadCommand(around))
+    .addCommand(statsCommand(around))
     .addCommand(doctorCommand(around))
     .addCommand(demoCommand(around))
     .addHelpText(

@@ -12,6 +12,7 @@ import { createMemory } from "./memory.ts";
 import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
 import { rememberKeys, rememberPages } from "./remembered.ts";
+import { readStats } from "./stats.ts";
 import { accounts } from "./tables.ts";
 import { openUsage } from "./usage.ts";
 
@@ -79,6 +80,7 @@ export function openAdminStore(path: string): AdminStore {
       beginImportAside: (account, options) => beginImportAside({ path, account, options }),
       export: (account) => exportDocuments(database, account),
     },
+    stats: (account, sinceMs) => readStats(database, account, sinceMs),
     close: () => database.$client.close(),
   };
 }

@@ -1,0 +1,60 @@
+/** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
+import { and, asc, count, eq, gte, sql } from "drizzle-orm";
+import type { AccountNumber, Share, Stats } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { keys, leads, pixels, usage } from "./tables.ts";
+import { dayOf } from "./usage.ts";
+
+const dayMs = 86_400_000;
+
+/** The source lies in the document alone: reading so many takes about a second, however many more there are. */
+const sourcesRead = 100_000;
+
+/** Counts what came since a moment, the start of a UTC day. What it reads are indexes, but for the newest sources. */
+export function readStats(database: Connection, account: AccountNumber, sinceMs: number): Stats {
+  const recent = sql`account = ${account} AND identified_at >= ${sinceMs}`;
+  /** An index has all that is counted in it; the planner would read the documents beside it. */
+  const counted = (what: string, index: string) =>
+    database.values<[string | number | null, number]>(
+      sql`SELECT ${sql.raw(what)} AS what, count(*) FROM ${leads} INDEXED BY ${sql.raw(index)}
+          WHERE ${recent} GROUP BY what ORDER BY count(*) DESC, what`,
+    );
+  const days = counted(`identified_at / ${dayMs}`, "leads_by_email").map(
+    ([day, count]) => [Number(day), count] as const,
+  );
+  const newest = sql`SELECT doc ->> '$.traffic_source' AS source FROM ${leads} WHERE ${recent}
+                     ORDER BY identified_at DESC LIMIT ${sourcesRead}`;
+  return {
+    total: database.select({ leads: count() }).from(leads).where(eq(leads.account, account)).get()?.leads ?? 0,
+    byDay: days.toSorted(([a], [b]) => a - b).map(([day, count]) => ({ name: dayOf(day * dayMs), count })),
+    byPixel: namePixels(database, counted("pixel", "leads_by_pixel")),
+    byState: counted("state", "leads_by_state").map(toShare),
+    bySource: database
+      .values<[string | null, number]>(
+        sql`SELECT source, count(*) FROM (${newest}) GROUP BY source ORDER BY count(*) DESC, source`,
+      )
+      .map(toShare),
+    sourcesRead,
+    requests: requestsSince(database, account, dayOf(sinceMs)),
+  };
+}
+
+function toShare([name, count]: readonly [string | number | null, number]): Share {
+  return { name: name === null ? null : String(name), count };
+}
+
+function namePixels(database: Connection, counts: readonly (readonly [string | number | null, number])[]): Share[] {
+  const rows = database.select({ number: pixels.number, id: pixels.id }).from(pixels).all();
+  const ids = new Map(rows.map(({ number, id }) => [number, id]));
+  return counts.map(([number, count]) => ({ name: ids.get(Number(number)) ?? null, count }));
+}
+
+function requestsSince(database: Connection, account: AccountNumber, firstDay: string): Stats["requests"] {
+  return database
+    .select({ key: keys.id, prefix: keys.prefix, label: keys.label, day: usage.day, requests: usage.requests })
+    .from(keys)
+    .innerJoin(usage, eq(usage.key, keys.number))
+    .where(and(eq(keys.account, account), gte(usage.day, firstDay)))
+    .orderBy(asc(keys.number), asc(usage.day))
+    .all();
+}
