@@ -1,12 +1,15 @@
 /** The log: one JSON line per request, and nothing in it that is secret or about a person. */
 
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { createKey } from "../../src/contract/key.ts";
 import { leads } from "../../src/sqlite/tables.ts";
 import { aLead } from "../builders.ts";
+import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
+import { start } from "../process.ts";
 
 test("a request is one line of JSON with method, path, status, time taken, key prefix and the id of the answer", async () => {
   const { as, aKey, logged } = await serve();
@@ -71,4 +74,52 @@ test("a path of any length makes a short line", async () => {
   const { send, logged } = await serve();
   await send({ target: `/${"x".repeat(5_000)}` });
   expect((logged[0] ?? "").length).toBeLessThan(600);
+});
+
+const script = Bun.which("script");
+
+describe(`on a terminal${script === null ? " (skipped: no script here)" : ""}`, () => {
+  /** The server with a terminal as its output. */
+  const onTerminal = (settings: Readonly<Record<string, string>> = {}) =>
+    start({ TERM: "xterm", ...settings }, aFolder(), [
+      script ?? "",
+      "--quiet",
+      "--return",
+      "--command",
+      `${process.execPath} ${join(import.meta.dir, "../../src/main.ts")}`,
+      "/dev/null",
+    ]);
+
+  test.skipIf(script === null)("a request is a line for people, without key and query", async () => {
+    const server = onTerminal({ NO_COLOR: "1" });
+    const [, url] = await server.said(/listening on (\S+)\r/);
+    const key = createKey();
+    const answer = await fetch(`${url}/api/v1/leads?city=Zzyzx`, { headers: { Authorization: `Bearer ${key}` } });
+    const id = answer.headers.get("x-request-id");
+    const [line] = await server.said(/^.*\/api\/v1\/leads.*$/m);
+    expect(line).toMatch(/^\[\d\d:\d\d:\d\d\]: 401 +\d+ µs GET \/api\/v1\/leads code=invalid_api_key id=/);
+    expect(line).toContain(id ?? "none");
+    for (const unwanted of ["Zzyzx", "\u001b", key.slice(8)]) expect(server.output()).not.toContain(unwanted);
+  });
+
+  test.skipIf(script === null)("the status has a colour, unless NO_COLOR is set", async () => {
+    const server = onTerminal();
+    const [, url] = await server.said(/listening on (\S+)\r/);
+    await fetch(`${url}/healthz`);
+    const [line] = await server.said(/^.*GET \/healthz.*$/m);
+    expect(line).toContain("\u001b[32m200\u001b");
+  });
+});
+
+test("elsewhere than on a terminal every line after the address is JSON", async () => {
+  const server = start();
+  const url = await server.listening();
+  for (const path of ["/healthz", "/api/v1/leads", "/nowhere"]) await fetch(url + path);
+  expect(await server.end("SIGTERM")).toBe(0);
+  const [, ...lines] = server.output().trimEnd().split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { path: string }).path)).toEqual([
+    "/healthz",
+    "/api/v1/leads",
+    "/nowhere",
+  ]);
 });
