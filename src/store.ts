@@ -19,8 +19,8 @@ export interface ReadStore {
   readonly usage: UsageBook;
   /** Reads something of the file itself. */
   probe(): void;
-  /** How large the file is, and the log beside it, in bytes. */
-  sizes(): { readonly fileBytes: number; readonly logBytes: number };
+  /** How large the file is, and the log beside it, in bytes; how many leads there are, as of a minute ago at most. */
+  sizes(): { readonly fileBytes: number; readonly logBytes: number; readonly leads: number };
 }
 
 export interface KeyFinder {

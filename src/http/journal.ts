@@ -21,7 +21,7 @@ export function createJournal(log: Logger, metrics: Metrics): Journal {
   return {
     record(visit, { status, code, cause }) {
       const us = (Bun.nanoseconds() - visit.startedNs) / 1000;
-      metrics.count(visit.path, status, us);
+      metrics.count(visit.path, status, code ?? "", us);
       const level = status >= 500 ? "error" : "info";
       if (!log.isLevelEnabled(level)) return;
       log[level]({

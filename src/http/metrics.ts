@@ -5,7 +5,8 @@ import type { Limiter } from "../limiter.ts";
 import type { ReadStore } from "../store.ts";
 
 export interface Metrics {
-  count(path: string, status: number, microseconds: number): void;
+  /** Counts an answer; `code` is that of an error, or empty. */
+  count(path: string, status: number, code: string, microseconds: number): void;
   /** All of it in the text format of Prometheus. */
   write(): Promise<string>;
   readonly contentType: string;
@@ -26,8 +27,8 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
   const registers = [registry];
   const requests = new Counter({
     name: "leadfile_requests_total",
-    help: "Requests answered, by route and status.",
-    labelNames: ["route", "status"],
+    help: "Requests answered, by route, status and error code.",
+    labelNames: ["route", "status", "code"],
     registers,
   });
   const seconds = new Histogram({
@@ -39,6 +40,7 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
   });
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
   gauge("leadfile_wal_bytes", "Size of the write-ahead log beside it.", () => store.sizes().logBytes);
+  gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);
   gauge("leadfile_limiter_keys", "Keys that called in the current minute.", () => limiter.size());
 
   function gauge(name: string, help: string, read: () => number): void {
@@ -52,13 +54,13 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
     });
   }
 
-  // Finding the series of a route and status costs more than counting in it.
+  // Finding the series of a route, status and code costs more than counting in it.
   const series = new Map<string, { count: () => void; observe: (seconds: number) => void }>();
-  function seriesOf(route: string, status: number) {
-    const name = `${status} ${route}`;
+  function seriesOf(route: string, status: number, code: string) {
+    const name = `${status} ${route} ${code}`;
     let found = series.get(name);
     if (found === undefined) {
-      const counter = requests.labels(route, String(status));
+      const counter = requests.labels(route, String(status), code);
       const histogram = seconds.labels(route);
       found = { count: () => counter.inc(), observe: (value) => histogram.observe(value) };
       series.set(name, found);
@@ -67,8 +69,8 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
   }
 
   return {
-    count(path, status, microseconds) {
-      const { count, observe } = seriesOf(routes.has(path) ? path : "other", status);
+    count(path, status, code, microseconds) {
+      const { count, observe } = seriesOf(routes.has(path) ? path : "other", status, code);
       count();
       observe(microseconds / 1e6);
     },
