@@ -1,5 +1,5 @@
 /** What was read is remembered until another process writes to the file: then all of it is forgotten at once. */
-import type { Connection } from "./connection.ts";
+import type { CommitWatch } from "./commits.ts";
 
 export interface Memory {
   /** Looks whether others have written since the last look, and forgets if they have. */
@@ -13,16 +13,11 @@ export interface Place<Answer extends object | null> {
   recall(question: string, find: () => Answer): Answer;
 }
 
-export function createMemory(database: Connection): Memory {
-  // SQLite counts what other connections commit; what this one writes are counts of requests, which nothing here tells.
-  const version = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");
+export function createMemory(commits: CommitWatch): Memory {
   const places: { clear(): void }[] = [];
-  let seen = 0;
   return {
     refresh() {
-      const now = version.get()?.data_version ?? 0;
-      if (now === seen) return;
-      seen = now;
+      if (!commits.newer()) return;
       for (const place of places) place.clear();
     },
     place<Answer extends object | null>(most: number): Place<Answer> {

@@ -4,6 +4,7 @@ import { Refusal } from "../refusal.ts";
 import { type AdminStore, type ServedStore, StoreFailure } from "../store.ts";
 import { openAccounts } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
+import { watchCommits } from "./commits.ts";
 import { sizeOf, watchFile } from "./file.ts";
 import { beginImport } from "./import.ts";
 import { beginImportAside } from "./import-aside.ts";
@@ -21,7 +22,8 @@ import { openUsage } from "./usage.ts";
 export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
   const watch = watchFile(path);
-  const memory = createMemory(database);
+  const commits = watchCommits(database, path);
+  const memory = createMemory(commits);
   const keys = rememberKeys(openKeyFinder(database), memory);
   const pixels = openPixels(database);
   const leads = rememberPages(openLeads(database), memory);
@@ -63,6 +65,7 @@ export function openServedStore(path: string): ServedStore {
       const written = usage.flush("wait");
       database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
       database.$client.close();
+      commits.close();
       watch.close();
       if (!written)
         throw new Refusal("The last counts of usage could not be written: another program kept the file locked.", "");
