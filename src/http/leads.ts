@@ -6,10 +6,10 @@ import { writeMoment } from "../contract/time.ts";
 import type { AccountNumber, LeadPage, ReadStore } from "../store.ts";
 
 /** Bodies that were made, each for as long as its page is remembered. */
-const bodies = new WeakMap<LeadPage, Uint8Array>();
+const bodies = new WeakMap<LeadPage, Blob>();
 
 /** The body of the page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
-export function answerLeads(store: ReadStore, account: AccountNumber, search: string): Uint8Array {
+export function answerLeads(store: ReadStore, account: AccountNumber, search: string): Blob {
   const query = readLeadQuery(search);
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) {
     throw new ApiError("unknown_pixel", "The account has no pixel with this pixel_id; GET /api/v1/pixels lists them.");
@@ -20,6 +20,6 @@ export function answerLeads(store: ReadStore, account: AccountNumber, search: st
   return body;
 }
 
-function bodyOf({ documents, nextMs }: LeadPage): Uint8Array {
-  return Buffer.from(writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs)));
+function bodyOf({ documents, nextMs }: LeadPage): Blob {
+  return new Blob([writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs))]);
 }

@@ -1,8 +1,9 @@
 /** GET /metrics: counts and times for Prometheus, by route and status, and the sizes of what can grow. */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, type Metric, Registry } from "prom-client";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
 import type { ReadStore } from "../store.ts";
+import { createTally, type Series, type Tally, timeClasses } from "./tally.ts";
 
 export interface Metrics {
   /** Counts an answer; `code` is that of an error, or empty. */
@@ -25,19 +26,20 @@ const routes: ReadonlySet<string> = new Set([
 export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({
+  const tally = createTally();
+  new Counter({
     name: "leadfile_requests_total",
     help: "Requests answered, by route, status and error code.",
     labelNames: ["route", "status", "code"],
     registers,
+    collect() {
+      this.reset();
+      for (const { route, status, code, count } of tally.all()) this.inc({ route, status, code }, count);
+    },
   });
-  const seconds = new Histogram({
-    name: "leadfile_request_seconds",
-    help: "Time from a request's arrival to its answer, by route.",
-    labelNames: ["route"],
-    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1],
-    registers,
-  });
+  // The library's own histogram can only be fed one time after another.
+  const seconds = { name: "leadfile_request_seconds", get: () => histogramOf(tally) };
+  registry.registerMetric(seconds as unknown as Metric);
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
   gauge("leadfile_wal_bytes", "Size of the write-ahead log beside it.", () => store.sizes().logBytes);
   gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);
@@ -54,29 +56,34 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
     });
   }
 
-  // Finding the series of a route, status and code costs more than counting in it.
-  const series = new Map<string, { count: () => void; observe: (seconds: number) => void }>();
-  function seriesOf(route: string, status: number, code: string) {
-    const name = `${status} ${route} ${code}`;
-    let found = series.get(name);
-    if (found === undefined) {
-      const counter = requests.labels(route, String(status), code);
-      const histogram = seconds.labels(route);
-      found = { count: () => counter.inc(), observe: (value) => histogram.observe(value) };
-      series.set(name, found);
-    }
-    return found;
-  }
-
   return {
     count(path, status, code, microseconds) {
-      const { count, observe } = seriesOf(routes.has(path) ? path : "other", status, code);
-      count();
-      observe(microseconds / 1e6);
+      tally.add(routes.has(path) ? path : "other", status, code, microseconds / 1e6);
     },
     write: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+/** Times by route, as the registry of the library writes them out. */
+function histogramOf(tally: Tally) {
+  const name = "leadfile_request_seconds";
+  const values = [...Map.groupBy(tally.all(), ({ route }) => route)].flatMap(([route, series]) => {
+    const sum = (of: (one: Series) => number) => series.reduce((total, one) => total + of(one), 0);
+    const upTo = (place: number) => sum(({ perClass }) => perClass.slice(0, place + 1).reduce((a, b) => a + b, 0));
+    const bucket = (le: number | "+Inf", place: number) => ({
+      metricName: `${name}_bucket`,
+      labels: { le, route },
+      value: upTo(place),
+    });
+    return [
+      ...timeClasses.map(bucket),
+      bucket("+Inf", timeClasses.length),
+      { metricName: `${name}_sum`, labels: { route }, value: sum(({ seconds }) => seconds) },
+      { metricName: `${name}_count`, labels: { route }, value: sum(({ count }) => count) },
+    ];
+  });
+  return { name, help: "Time from a request's arrival to its answer, by route.", type: "histogram", values };
 }
 
 /** The address of a request's client. */
