@@ -17,6 +17,8 @@ export interface ReadStore {
   readonly pixels: PixelReader;
   readonly leads: LeadReader;
   readonly usage: UsageBook;
+  /** Another number once somebody else has written to the store, as of the last key that was looked for. */
+  version(): number;
   /** Reads something of the file itself. */
   probe(): void;
   /** How large the file is, and the log beside it, in bytes; how many leads there are, as of a minute ago at most. */

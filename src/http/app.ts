@@ -8,7 +8,7 @@ import { createEntrance } from "./entrance.ts";
 import { createFailing } from "./errors.ts";
 import type { HostRule } from "./host.ts";
 import { createJournal } from "./journal.ts";
-import { answerLeads } from "./leads.ts";
+import { createLeadsAnswer } from "./leads.ts";
 import { type AddressOf, createMetrics } from "./metrics.ts";
 import { createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
@@ -31,6 +31,7 @@ export function createApp(parts: AppParts) {
   const metrics = createMetrics(limiter, store);
   const journal = createJournal(parts.log, metrics);
   const fail = createFailing(baseUrl, journal);
+  const answerLeads = createLeadsAnswer(store);
   const enter = createEntrance(parts, journal, fail);
   const hide = { detail: { hide: true } };
 
@@ -50,7 +51,7 @@ export function createApp(parts: AppParts) {
     .onError(({ error, visit }) => fail(visit, error))
     .get(
       paths.leads,
-      route((visit) => answerLeads(store, callerOf(visit).account, visit.search)),
+      route((visit) => answerLeads(callerOf(visit).account, visit.search)),
       hide,
     )
     .get(

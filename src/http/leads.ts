@@ -3,23 +3,23 @@ import { ApiError } from "../contract/errors.ts";
 import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { AccountNumber, LeadPage, ReadStore } from "../store.ts";
+import type { AccountNumber, ReadStore } from "../store.ts";
+import { createRemembered } from "./remembered.ts";
 
-/** Bodies that were made, each for as long as its page is remembered. */
-const bodies = new WeakMap<LeadPage, Blob>();
+/** The body of a page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
+export type LeadsAnswer = (account: AccountNumber, search: string) => Blob | string;
 
-/** The body of the page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
-export function answerLeads(store: ReadStore, account: AccountNumber, search: string): Blob {
+export function createLeadsAnswer(store: ReadStore): LeadsAnswer {
+  const remembered = createRemembered();
+  return (account, search) =>
+    remembered.recall(store.version(), `${account} ${search}`, () => writePage(store, account, search));
+}
+
+function writePage(store: ReadStore, account: AccountNumber, search: string): string {
   const query = readLeadQuery(search);
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) {
     throw new ApiError("unknown_pixel", "The account has no pixel with this pixel_id; GET /api/v1/pixels lists them.");
   }
-  const page = store.leads.page(account, query);
-  let body = bodies.get(page);
-  if (body === undefined) bodies.set(page, (body = bodyOf(page)));
-  return body;
-}
-
-function bodyOf({ documents, nextMs }: LeadPage): Blob {
-  return new Blob([writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs))]);
+  const { documents, nextMs } = store.leads.page(account, query);
+  return writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs));
 }

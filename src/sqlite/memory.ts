@@ -1,47 +1,27 @@
-/** What was read is remembered until another process writes to the file: then all of it is forgotten at once. */
-import type { CommitWatch } from "./commits.ts";
+/** Keys that are presented again and again, known out of memory until another process writes to the file. */
+import type { KeyFinder, KnownKey } from "../store.ts";
 
-export interface Memory {
-  /** Looks whether others have written since the last look, and forgets if they have. */
-  refresh(): void;
-  /** A place for answers, forgotten together with all others, or by itself when it is full. */
-  place<Answer extends object | null>(most: number): Place<Answer>;
+/** All keys of an instance, unless it is a very large one. */
+const mostKeys = 20_000;
+
+export interface RememberedKeys extends KeyFinder {
+  forget(): void;
 }
 
-export interface Place<Answer extends object | null> {
-  /** The answer that is remembered, or the one that is found now. That nothing is found, null, is not remembered. */
-  recall(question: string, find: () => Answer): Answer;
-}
-
-export function createMemory(commits: CommitWatch): Memory {
-  const places: { clear(): void }[] = [];
+export function rememberKeys(keys: KeyFinder): RememberedKeys {
+  const known = new Map<string, KnownKey>();
   return {
-    refresh() {
-      if (!commits.newer()) return;
-      for (const place of places) place.clear();
+    find(digest) {
+      const name = digest.toString("latin1");
+      const remembered = known.get(name);
+      if (remembered !== undefined) return remembered;
+      const found = keys.find(digest);
+      if (found === null) return null;
+      // What is asked again is soon back.
+      if (known.size >= mostKeys) known.clear();
+      known.set(name, found);
+      return found;
     },
-    place<Answer extends object | null>(most: number): Place<Answer> {
-      const answers = new Map<string, Answer>();
-      const asked = new Set<string>();
-      places.push(answers, asked);
-      return {
-        recall(question, find) {
-          const remembered = answers.get(question);
-          if (remembered !== undefined) return remembered;
-          const found = find();
-          if (found === null) return found;
-          // What is asked only once, such as a page deep down, is not worth the room.
-          if (asked.has(question)) makeRoom(answers, most).set(question, found);
-          else makeRoom(asked, 10 * most).add(question);
-          return found;
-        },
-      };
-    },
+    forget: () => known.clear(),
   };
-}
-
-/** Forgets all that is kept when it is full: what is asked again is soon back. */
-function makeRoom<Kept extends { readonly size: number; clear(): void }>(kept: Kept, most: number): Kept {
-  if (kept.size >= most) kept.clear();
-  return kept;
 }

@@ -10,10 +10,9 @@ import { beginImport } from "./import.ts";
 import { beginImportAside } from "./import-aside.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
-import { createMemory } from "./memory.ts";
+import { rememberKeys } from "./memory.ts";
 import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
-import { rememberKeys, rememberPages } from "./remembered.ts";
 import { readStats } from "./stats.ts";
 import { accounts, leads as stored } from "./tables.ts";
 import { openUsage } from "./usage.ts";
@@ -23,10 +22,9 @@ export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
   const watch = watchFile(path);
   const commits = watchCommits(database, path);
-  const memory = createMemory(commits);
-  const keys = rememberKeys(openKeyFinder(database), memory);
+  const keys = rememberKeys(openKeyFinder(database));
   const pixels = openPixels(database);
-  const leads = rememberPages(openLeads(database), memory);
+  const leads = openLeads(database);
   const usage = openUsage(database);
   const first = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
 
@@ -42,18 +40,23 @@ export function openServedStore(path: string): ServedStore {
     };
 
   const leadCount = countLeads(database);
+  let version = 0;
 
   return {
     keys: {
       find: guarded((digest) => {
         watch.assertSame();
-        memory.refresh();
+        if (commits.newer()) {
+          version++;
+          keys.forget();
+        }
         return keys.find(digest);
       }),
     },
     pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
     leads: { page: guarded(leads.page) },
     usage: { count: usage.count, of: guarded(usage.of) },
+    version: () => version,
     probe: guarded(() => {
       watch.assertSame();
       first.values();
