@@ -55,8 +55,8 @@ export interface LeadReader {
 }
 
 export interface LeadPage {
-  /** Stored documents, to be served as they are. */
-  readonly documents: readonly string[];
+  /** Stored documents in UTF-8, to be served as they are. */
+  readonly documents: readonly Uint8Array[];
   /** The moment of the last lead when there are more, in Unix milliseconds; otherwise null. */
   readonly nextMs: number | null;
 }

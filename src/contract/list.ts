@@ -22,8 +22,15 @@ export const PixelList = Type.Object(
 );
 export type PixelList = Static<typeof PixelList>;
 
-/** Joins stored documents into the body of GET /leads: no lead is parsed or rebuilt on the way. */
-export function writeLeadList(documents: readonly string[], nextCursor: string | null): string {
-  const next = nextCursor === null ? `false,"next_cursor":null}` : `true,"next_cursor":"${nextCursor}"}`;
-  return `{"object":"list","data":[${documents.join(",")}],"has_more":${next}`;
+const head = Buffer.from(`{"object":"list","data":[`);
+const comma = Buffer.from(",");
+
+/** Joins stored documents, in UTF-8, into the body of GET /leads: no lead is parsed, rebuilt or even decoded. */
+export function writeLeadList(documents: readonly Uint8Array[], nextCursor: string | null): Uint8Array {
+  const next =
+    nextCursor === null ? `],"has_more":false,"next_cursor":null}` : `],"has_more":true,"next_cursor":"${nextCursor}"}`;
+  const parts: Uint8Array[] = [head];
+  for (const document of documents) parts.push(document, comma);
+  if (documents.length > 0) parts.pop();
+  return Buffer.concat([...parts, Buffer.from(next)]);
 }

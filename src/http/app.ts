@@ -35,11 +35,11 @@ export function createApp(parts: AppParts) {
   const enter = createEntrance(parts, journal, fail);
   const hide = { detail: { hide: true } };
 
-  const answerWith = (make: (visit: Visit) => string | Blob, { visit }: { readonly visit: Visit }) =>
+  const answerWith = (make: (visit: Visit) => string | Uint8Array | Blob, { visit }: { readonly visit: Visit }) =>
     answer(visit, journal, { status: 200, body: make(visit) });
   // Elysia reads the text of a handler and awaits one that returns a call. A bound function has no text to read, and a
   // request stays in one synchronous step.
-  const route = (make: (visit: Visit) => string | Blob) => answerWith.bind(null, make);
+  const route = (make: (visit: Visit) => string | Uint8Array | Blob) => answerWith.bind(null, make);
 
   return new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .decorate("visit", aVisit)

@@ -7,7 +7,7 @@ import type { AccountNumber, ReadStore } from "../store.ts";
 import { createRemembered } from "./remembered.ts";
 
 /** The body of a page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
-export type LeadsAnswer = (account: AccountNumber, search: string) => Blob | string;
+export type LeadsAnswer = (account: AccountNumber, search: string) => Blob | Uint8Array;
 
 export function createLeadsAnswer(store: ReadStore): LeadsAnswer {
   const remembered = createRemembered();
@@ -15,7 +15,7 @@ export function createLeadsAnswer(store: ReadStore): LeadsAnswer {
     remembered.recall(store.version(), `${account} ${search}`, () => writePage(store, account, search));
 }
 
-function writePage(store: ReadStore, account: AccountNumber, search: string): string {
+function writePage(store: ReadStore, account: AccountNumber, search: string): Uint8Array {
   const query = readLeadQuery(search);
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) {
     throw new ApiError("unknown_pixel", "The account has no pixel with this pixel_id; GET /api/v1/pixels lists them.");

@@ -2,7 +2,7 @@
 
 export interface Remembered {
   /** The body that answers a question in this state of the store: the one that is remembered, or the one made now. */
-  recall(version: number, question: string, make: () => string): Blob | string;
+  recall(version: number, question: string, make: () => Uint8Array): Blob | Uint8Array;
 }
 
 /** A page of 25 leads is about 15 KB. */
@@ -21,7 +21,7 @@ export function createRemembered(): Remembered {
     bytes = 0;
   }
 
-  function keep(question: string, text: string): void {
+  function keep(question: string, text: Uint8Array): void {
     const body = new Blob([text]);
     // Forgotten all together: what is asked again is soon back.
     if (bytes + body.size > mostBytes) forget();

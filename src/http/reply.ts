@@ -4,7 +4,7 @@ import type { Journal, Outcome } from "./journal.ts";
 import type { Visit } from "./visit.ts";
 
 export interface Answer extends Outcome {
-  readonly body: string | Blob;
+  readonly body: string | Uint8Array | Blob;
   readonly headers?: Record<string, string>;
 }
 

@@ -73,7 +73,8 @@ export function preparePage(database: Connection, filters: Filters) {
   if (filters.city) conditions.push(eq(leads.cityKey, given.text("city")));
   const source = sourceFor(filters);
   // Drizzle does not know what stands in a source of its own words, so the columns are named in words as well.
-  const columns = { doc: sql<string>`doc`, identifiedAt: sql<number>`identified_at` };
+  // Bytes that go out as they are need not become a text and bytes again, which cost a tenth of a page.
+  const columns = { doc: sql<Uint8Array>`CAST(doc AS BLOB)`, identifiedAt: sql<number>`identified_at` };
   const those = (...more: SQL[]) =>
     database
       .select(columns)

@@ -133,7 +133,10 @@ export function openModel(): StoreUnderTest {
             .filter((row) => !hasEmail || row.hasEmail)
             .toSorted(newestFirst);
           const page = found.slice(0, limit);
-          return { documents: page.map(documentOf), nextMs: found.length > limit ? (page.at(-1)?.at ?? null) : null };
+          return {
+            documents: page.map((lead) => Buffer.from(documentOf(lead))),
+            nextMs: found.length > limit ? (page.at(-1)?.at ?? null) : null,
+          };
         },
       },
       usage: {
