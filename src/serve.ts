@@ -21,7 +21,7 @@ export interface Running {
 
 /** Usage is on disk a second after it was counted; a try that met another writer is repeated sooner. */
 const flushMs = 900;
-const retryMs = 20;
+const retryMs = 4;
 
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */
 export function serve(config: Config): Running {

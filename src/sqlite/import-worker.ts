@@ -5,6 +5,9 @@ import { beginImport } from "./import.ts";
 import type { Begin, Group, Reply } from "./import-aside.ts";
 import { openForImport } from "./open.ts";
 
+/** Between transactions, so that others who want to write find the file free: a server tries every few milliseconds. */
+const pauseMs = 2;
+
 declare const self: Worker;
 
 let target: LeadImport | null = null;
@@ -22,7 +25,10 @@ function answer({ leads, nowMs }: Group): Reply {
   try {
     const all: NewLead[] = JSON.parse(leads);
     const outcomes: ImportOutcome[] = [];
-    while (outcomes.length < all.length) outcomes.push(...target.write(all.slice(outcomes.length), nowMs));
+    while (outcomes.length < all.length) {
+      outcomes.push(...target.write(all.slice(outcomes.length), nowMs));
+      Bun.sleepSync(pauseMs);
+    }
     return { outcomes };
   } catch (cause) {
     return { failure: cause instanceof Error ? cause.message : "unknown error" };
