@@ -29,7 +29,7 @@ test("every script that the README names is there", () => {
 });
 
 test("every file that a document links to is there", () => {
-  for (const path of ["README.md", "docs/importing.md", "docs/api.md", "docs/architecture.md"]) {
+  for (const path of ["README.md", "docs/importing.md", "docs/api.md", "docs/architecture.md", "docs/operations.md"]) {
     for (const [, target = ""] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
       expect(() => read(join(path, "..", target))).not.toThrow();
     }
