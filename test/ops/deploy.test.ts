@@ -189,14 +189,14 @@ describe("the container", () => {
 /** A root like that of the image: the executable, the C library, and a folder of data for the user. */
 function anImage(): { root: string; box: string } {
   const root = aFolder();
-  chmodSync(root, 0o755);
   for (const folder of ["usr/local/bin", "data", "proc", "dev"]) mkdirSync(join(root, folder), { recursive: true });
   copyFileSync(theExecutable(), join(root, "usr/local/bin/leadfile"));
   for (const [, library = ""] of run("ldd", theExecutable()).stdout.matchAll(/(\/\S+) \(0x/g)) {
     mkdirSync(join(root, library, ".."), { recursive: true });
     copyFileSync(library, join(root, library));
-    chmodSync(join(root, library), 0o755);
   }
+  // Whoever opened a database in this process made its mask that of a private one.
+  run("chmod", "-R", "755", root);
   chmodSync(join(root, "data"), 0o700);
   chownSync(join(root, "data"), 65_532, 65_532);
   const box = join(aFolder(), "box.sh");
