@@ -1,0 +1,76 @@
+/** What an answer of the server means: a body, or the error to throw. */
+import { apiError, type LeadfileError, RedirectError, UnexpectedAnswerError } from "./errors.ts";
+import type { Exchanged } from "./exchange.ts";
+
+/** The body of a 200 as it was parsed; throws for everything else. `redact` takes the key out of a text. */
+export function readAnswer({ response, text }: Exchanged, origin: string, redact: (text: string) => string): unknown {
+  const { status, headers } = response;
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) throw redirection(headers, origin);
+  const body = parse(text);
+  const requestId = headers.get("x-request-id");
+  const retryAfterMs = retryAfter(headers);
+  if (status === 200 && typeof body === "object" && body !== null) return body;
+  const parts = errorParts(body);
+  const known =
+    parts !== null && status >= 400
+      ? apiError({
+          status,
+          code: parts.code,
+          message: redact(parts.message),
+          docs: redact(parts.docs),
+          requestId: requestId === null ? null : redact(requestId),
+          retryAfterMs,
+        })
+      : null;
+  throw known ?? unexpected(response, origin, "an answer that is not of this API");
+}
+
+/** The error for an answer of which nothing can be believed. */
+export function unexpected(response: Response, origin: string, what: string): LeadfileError {
+  const { status, headers } = response;
+  const message = `${origin} gave ${what} (status ${status}). Check baseUrl, and what stands between.`;
+  return new UnexpectedAnswerError(message, status, headers.get("x-request-id"), retryAfter(headers));
+}
+
+function redirection(headers: Headers, origin: string): RedirectError {
+  const target = headers.get("location");
+  const location = target !== null && URL.canParse(target, origin) ? new URL(target, origin).origin : null;
+  const advice =
+    location === null || location === origin
+      ? "Check baseUrl, and what stands between."
+      : `If that is your server, set baseUrl to ${location}; the key was not sent there.`;
+  return new RedirectError(`${origin} points to ${location ?? "another address"}. ${advice}`, location);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorParts(body: unknown): { code: string; message: string; docs: string } | null {
+  if (typeof body !== "object" || body === null || !("error" in body)) return null;
+  const { error } = body;
+  if (typeof error !== "object" || error === null || !("code" in error) || typeof error.code !== "string") return null;
+  return {
+    code: error.code,
+    message: "message" in error && typeof error.message === "string" ? error.message : error.code,
+    docs: "docs" in error && typeof error.docs === "string" ? error.docs : "",
+  };
+}
+
+/** Seconds, or a date (RFC 9110), in milliseconds. */
+function retryAfter(headers: Headers): number | null {
+  const value = headers.get("retry-after");
+  if (value === null) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const untilMs = Date.parse(value) - serverNow(headers);
+  return Number.isFinite(untilMs) ? Math.max(0, untilMs) : null;
+}
+
+/** The server's own time, so that a client whose clock is wrong waits right; NaN where it does not say. */
+export function serverNow(headers: Headers): number {
+  return Date.parse(headers.get("date") ?? "");
+}

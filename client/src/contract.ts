@@ -1,0 +1,113 @@
+/** The shapes of the API (§2), written by generate.ts from the contract of the server: change that, not this. */
+
+/** One identified visit of a website. */
+export interface Lead {
+  /** Unique lead event identifier. */
+  id: string;
+  /** When the visitor was identified. It is the sort field and the cursor field. */
+  identified_at: string;
+  /** The pixel that captured the visit. */
+  pixel_id: string;
+  /** Full name. */
+  name: string | null;
+  /** Best-known email address. */
+  email: string | null;
+  /** Personally verified email address. */
+  verified_email: string | null;
+  /** Phone number, digits only. */
+  phone: string | null;
+  /** Employer or company name, when resolved. */
+  company: string | null;
+  /** City. */
+  city: string | null;
+  /** Two-letter US state code. */
+  state: string | null;
+  /** Household demographic. */
+  gender: string | null;
+  /** Bucketed range. */
+  age_range: string | null;
+  /** Bucketed range. */
+  income_range: string | null;
+  /** Bucketed range. */
+  net_worth: string | null;
+  /** Household demographic. */
+  marital_status: string | null;
+  /** Household demographic. */
+  homeowner: string | null;
+  /** Household demographic. */
+  children: string | null;
+  /** Page of the identifying visit. */
+  page_url: string | null;
+  /** Referrer of the identifying visit. */
+  referrer: string | null;
+  /** Traffic source of the identifying visit. */
+  traffic_source: string | null;
+}
+
+/** A page of leads, newest first. */
+export interface LeadList {
+  object: "list";
+  data: Lead[];
+  /** True when further pages exist. */
+  has_more: boolean;
+  /** The identified_at of the last lead of this page; null exactly when has_more is false. */
+  next_cursor: string | null;
+}
+
+/** What captures the visits. */
+export interface Pixel {
+  /** Pixel identifier; used as the pixel_id filter on GET /leads. */
+  id: string;
+  /** Pixel status. */
+  status: string;
+}
+
+/** All pixels of the account. */
+export interface PixelList {
+  object: "list";
+  data: Pixel[];
+}
+
+/** What the presented key has used; days and months are those of UTC. */
+export interface Usage {
+  object: "usage";
+  /** Requests made with the presented key today. */
+  requests_today: number;
+  /** Requests made with the presented key this month. */
+  requests_this_month: number;
+  /** The per-minute limit of the key. */
+  rate_limit_per_min: number;
+}
+
+/** What a page of leads is chosen by (§4.1). */
+export interface LeadQuery {
+  /** Results per page. */
+  limit?: number | undefined;
+  /** Pagination cursor: only leads identified strictly before this time. */
+  before?: string | Date | undefined;
+  /** Only leads identified at or after this time. */
+  since?: string | Date | undefined;
+  /** Restrict to one pixel. It must belong to the account. */
+  pixel_id?: string | undefined;
+  /** Two-letter US state code. */
+  state?: string | undefined;
+  /** City name; case-insensitive exact match. */
+  city?: string | undefined;
+  /** When true, only leads that have an email address are returned; false filters nothing. */
+  has_email?: boolean | undefined;
+}
+
+/** Every code of an error (§7). */
+export type ErrorCode =
+  | "missing_api_key"
+  | "invalid_api_key"
+  | "revoked_api_key"
+  | "subscription_required"
+  | "invalid_parameter"
+  | "invalid_cursor"
+  | "unknown_pixel"
+  | "not_found"
+  | "method_not_allowed"
+  | "rate_limit_exceeded"
+  | "internal_error"
+  | "query_failed";

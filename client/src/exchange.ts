@@ -1,0 +1,66 @@
+/** One request and its whole answer, within a time; an abort ends it at once. */
+import { NetworkError, TimeoutError } from "./errors.ts";
+
+/** What the client needs of fetch. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface Exchanged {
+  readonly response: Response;
+  readonly text: string;
+}
+
+/**
+ * Throws a NetworkError, a TimeoutError or the reason of the signal. What fetch threw is not passed on: some
+ * runtimes and wrappers put the request into it, and with it the key.
+ */
+export async function exchange(
+  fetch: Fetch,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+): Promise<Exchanged> {
+  signal?.throwIfAborted();
+  const cancel = new AbortController();
+  const { promise: stopped, reject: stop } = deferred();
+  const abort = () => stop(signal?.reason);
+  const late = () => stop(new TimeoutError(`${url.origin} gave no whole answer within ${timeoutMs} ms.`));
+  signal?.addEventListener("abort", abort, { once: true });
+  const timer = setTimeout(late, timeoutMs);
+  const asked = ask(fetch, url, { method: "GET", headers, redirect: "manual", signal: cancel.signal });
+  try {
+    return await Promise.race([asked, stopped]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+    // Whoever lost the race is let go; what it says later concerns nobody.
+    cancel.abort();
+  }
+}
+
+async function ask(fetch: Fetch, url: URL, init: RequestInit): Promise<Exchanged> {
+  try {
+    const response = await fetch(url.href, init);
+    return { response, text: await response.text() };
+  } catch (cause) {
+    const reason = codeOf(cause);
+    const why = reason === null ? "" : ` (${reason})`;
+    throw new NetworkError(`${url.origin} was not reached, or the connection broke${why}.`, reason);
+  }
+}
+
+/** The code of the system, which Node puts into the cause. */
+function codeOf(cause: unknown): string | null {
+  if (!(cause instanceof Error)) return null;
+  const code = "code" in cause ? cause.code : null;
+  if (typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code)) return code;
+  return codeOf(cause.cause);
+}
+
+/** A promise that only ever rejects, for a race. */
+function deferred(): { promise: Promise<never>; reject: (reason: unknown) => void } {
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_, fail) => {
+    reject = fail;
+  });
+  return { promise, reject };
+}

@@ -1,0 +1,61 @@
+/** @leadfile/client: reads leads, pixels and usage from a Leadfile server. */
+import { connect, type Get } from "./connection.ts";
+import type { Lead, LeadList, LeadQuery, Pixel, PixelList, Usage } from "./contract.ts";
+import { type Batch, type BatchOptions, type FollowOptions, followBatches, followLeads } from "./follow.ts";
+import { type AllOptions, allLeads, type CallOptions, createList } from "./leads.ts";
+import { type LeadfileOptions, readSettings } from "./settings.ts";
+
+export type { Clock } from "./clock.ts";
+export type * from "./contract.ts";
+export type { Duration } from "./duration.ts";
+export * from "./errors.ts";
+export type { Fetch } from "./exchange.ts";
+export type { Batch, BatchOptions, FollowOptions } from "./follow.ts";
+export type { AllOptions, CallOptions, LeadFilter } from "./leads.ts";
+export type { Checkpoint } from "./progress.ts";
+export type { LeadfileOptions } from "./settings.ts";
+
+export interface Leads {
+  /** One page, newest first (§4.1). */
+  list(query?: LeadQuery & CallOptions): Promise<LeadList>;
+  /** Every lead, newest first, across all pages. */
+  all(options?: AllOptions): AsyncGenerator<Lead, void, undefined>;
+  /** Every lead once, oldest first, and then the new ones as they come; it ends by its signal alone. */
+  follow(options?: FollowOptions): AsyncGenerator<Lead, void, undefined>;
+  /** The same in batches, each with the checkpoint to keep beside it. */
+  batches(options?: BatchOptions): AsyncGenerator<Batch, void, undefined>;
+}
+
+/** A client for one server and one key. Throws a SettingError when a setting is wrong. */
+export class Leadfile {
+  readonly leads: Leads;
+  readonly pixels: { list(options?: CallOptions): Promise<Pixel[]> };
+  readonly usage: { get(options?: CallOptions): Promise<Usage> };
+
+  constructor(options: LeadfileOptions) {
+    const settings = readSettings(options);
+    const get = connect(settings);
+    const list = createList(get);
+    this.leads = {
+      list: ({ signal, ...query } = {}) => list(query, signal),
+      all: (all = {}) => allLeads(list, all),
+      follow: (follow = {}) => followLeads(list, settings.clock, follow),
+      batches: (batches = {}) => followBatches(list, settings.clock, batches),
+    };
+    this.pixels = { list: ({ signal } = {}) => listPixels(get, signal) };
+    this.usage = { get: ({ signal } = {}) => get("/api/v1/usage", isUsage, {}, signal) };
+  }
+}
+
+async function listPixels(get: Get, signal: AbortSignal | undefined): Promise<Pixel[]> {
+  return (await get("/api/v1/pixels", isPixelList, {}, signal)).data;
+}
+
+function isPixelList(body: unknown): body is PixelList {
+  const { object, data } = body as Partial<PixelList>;
+  return object === "list" && Array.isArray(data);
+}
+
+function isUsage(body: unknown): body is Usage {
+  return (body as Partial<Usage>).object === "usage";
+}

@@ -1,0 +1,92 @@
+/** What a client is told, checked once: a wrong setting is said at the start, and never with the key in it. */
+import { type Clock, systemClock } from "./clock.ts";
+import { type Duration, toMs } from "./duration.ts";
+import { SettingError } from "./errors.ts";
+import type { Fetch } from "./exchange.ts";
+
+export interface LeadfileOptions {
+  /** The address of the server, such as https://www.example.com: what stands before /api/v1. */
+  readonly baseUrl: string;
+  readonly key: string;
+  /** How often a request is repeated that may pass: after 429, 5xx and broken connections. 4 unless told. */
+  readonly retries?: number | undefined;
+  /** How long one answer may take. 30 seconds unless told. */
+  readonly timeout?: Duration | undefined;
+  /** The longest wait for the limit or a Retry-After; past it the error is thrown. 2 minutes unless told. */
+  readonly longestWait?: Duration | undefined;
+  /** In place of the global fetch. */
+  readonly fetch?: Fetch | undefined;
+  /** Sends the key over plain HTTP to another machine, where whoever stands between can read it. */
+  readonly allowPlainHttp?: boolean | undefined;
+  /** Runs in a browser, where whoever opens the page has the key. */
+  readonly dangerouslyAllowBrowser?: boolean | undefined;
+  /** In place of the system's time, for tests. */
+  readonly clock?: Clock | undefined;
+}
+
+export interface Settings {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly retries: number;
+  readonly timeoutMs: number;
+  readonly longestWaitMs: number;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+}
+
+/** Throws a SettingError that says what is accepted. */
+export function readSettings(options: LeadfileOptions): Settings {
+  const retries = options.retries ?? 4;
+  if (!(Number.isInteger(retries) && retries >= 0)) throw new SettingError("retries takes a whole number from 0.");
+  if (options.dangerouslyAllowBrowser !== true && isBrowser()) {
+    throw new SettingError(
+      "This is a browser: whoever opens the page could take the key. Call the API from a server; " +
+        "dangerouslyAllowBrowser: true overrules this.",
+    );
+  }
+  return {
+    baseUrl: readBaseUrl(options.baseUrl, options.allowPlainHttp === true),
+    key: readKey(options.key),
+    retries,
+    timeoutMs: toMs("timeout", options.timeout ?? "30s"),
+    longestWaitMs: toMs("longestWait", options.longestWait ?? "2m"),
+    // Called without a this: some runtimes refuse a fetch that is called as a method of another object.
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    clock: options.clock ?? systemClock,
+  };
+}
+
+function readBaseUrl(text: string, allowPlainHttp: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain =
+    url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(text) && !url.username && !url.password;
+  if (!isPlain) {
+    throw new SettingError("baseUrl takes the address of the server, such as https://www.example.com, and no more.");
+  }
+  if (/\/api(?:\/v1)?\/*$/.test(url.pathname)) {
+    throw new SettingError("baseUrl is what stands before /api/v1; leave that out.");
+  }
+  if (url.protocol === "http:" && !allowPlainHttp && !isLoopback(url.hostname)) {
+    throw new SettingError(
+      "baseUrl is plain http, and the key could be read on its way. Use https; allowPlainHttp: true overrules this.",
+    );
+  }
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
+/** A key with a line end or a quote in it would fail as a header, in an error that shows it. */
+function readKey(key: string): string {
+  if (typeof key === "string" && /^[\w.~+/=-]{8,}$/.test(key)) return key;
+  throw new SettingError("key takes the API key as it was shown, without quotes, spaces or line ends.");
+}
+
+/** Pages have a document; workers of a browser have at least its name. */
+function isBrowser(): boolean {
+  const { document, navigator } = globalThis as { document?: unknown; navigator?: { userAgent?: unknown } };
+  return document !== undefined || /^Mozilla\//.test(String(navigator?.userAgent));
+}

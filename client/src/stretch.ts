@@ -1,0 +1,81 @@
+/** Leads oldest first, though pages come newest first: a long time is read in stretches that fit into memory. */
+import type { Lead, LeadList } from "./contract.ts";
+import { fullPage, type LeadFilter, type List } from "./leads.ts";
+
+/** How many leads are held at once, about. */
+const most = 500;
+
+type Read = (sinceMs: number, before: string | Date | undefined, limit: number) => Promise<LeadList>;
+
+/**
+ * Every lead from a moment on, in parts, oldest first, up to the newest there was when the reading began. What comes
+ * meanwhile is left to the next reading: were it given now, a lead that is late by less than the overlap could slip
+ * into a part that was read already, and be passed.
+ */
+export async function* oldestFirst(
+  list: List,
+  filter: LeadFilter,
+  fromMs: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly Lead[], void, undefined> {
+  const read: Read = (sinceMs, before, limit) => list({ ...filter, since: new Date(sinceMs), before, limit }, signal);
+  const { leads, topMs, cursorMs } = await readNewest(read, fromMs);
+  if (cursorMs === null) return yield leads.toReversed();
+  let startMs = await findBeginning(read, fromMs, topMs, topMs - cursorMs);
+  for (let widthMs = topMs - startMs; startMs < topMs; ) {
+    const endMs = Math.min(startMs + widthMs, topMs);
+    const { leads, untilMs } = await readStretch(read, startMs, endMs);
+    yield leads;
+    widthMs = Math.ceil((untilMs - startMs) * growth(leads.length, untilMs < endMs));
+    startMs = untilMs;
+  }
+}
+
+/** How much longer the next stretch is. Behind an empty half lies one with too many, and is halved at once. */
+function growth(count: number, halved: boolean): number {
+  if (count === 0) return halved ? 0.5 : 8;
+  return count < most / 2 && !halved ? 2 : 1;
+}
+
+/** The newest leads, newest first; the cursor is null when these are all. */
+async function readNewest(read: Read, fromMs: number) {
+  const leads: Lead[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await read(fromMs, before, fullPage);
+    leads.push(...page.data);
+    const topMs = leads[0] === undefined ? fromMs : Date.parse(leads[0].identified_at) + 1;
+    if (!page.has_more || page.next_cursor === null) return { leads, topMs, cursorMs: null };
+    if (leads.length >= most) return { leads, topMs, cursorMs: Date.parse(page.next_cursor) };
+    before = page.next_cursor;
+  }
+}
+
+/** A moment with no lead before it, found from the top in longer and longer steps. */
+async function findBeginning(read: Read, fromMs: number, topMs: number, spanMs: number): Promise<number> {
+  for (let backMs = 8 * spanMs; topMs - backMs > fromMs; backMs *= 8) {
+    const page = await read(fromMs, new Date(topMs - backMs), 1);
+    if (page.data.length === 0) return topMs - backMs;
+  }
+  return fromMs;
+}
+
+/** The leads from `startMs` up to `endMs`, oldest first, or up to an earlier moment where those are too many. */
+async function readStretch(
+  read: Read,
+  startMs: number,
+  endMs: number,
+): Promise<{ readonly leads: readonly Lead[]; readonly untilMs: number }> {
+  let untilMs = endMs;
+  let leads: Lead[] = [];
+  for (let before: string | Date = new Date(endMs); ; ) {
+    const page = await read(startMs, before, fullPage);
+    leads.push(...page.data);
+    if (!page.has_more || page.next_cursor === null) return { leads: leads.reverse(), untilMs };
+    before = page.next_cursor;
+    const share = (untilMs - Date.parse(page.next_cursor)) / (untilMs - startMs);
+    if (leads.length < most && leads.length <= 2 * most * share) continue;
+    untilMs = startMs + Math.max(1, Math.floor((untilMs - startMs) / 2));
+    before = new Date(untilMs);
+    leads = [];
+  }
+}
