@@ -34,7 +34,7 @@ export async function* oldestFirst(
 /** How much longer the next stretch is. Behind an empty half lies one with too many, and is halved at once. */
 function growth(count: number, halved: boolean): number {
   if (count === 0) return halved ? 0.5 : 8;
-  return count < most / 2 && !halved ? 2 : 1;
+  return halved || count > most / 2 ? 1 : 2;
 }
 
 /** The newest leads, newest first; the cursor is null when these are all. */
@@ -72,9 +72,9 @@ async function readStretch(
     leads.push(...page.data);
     if (!page.has_more || page.next_cursor === null) return { leads: leads.reverse(), untilMs };
     before = page.next_cursor;
-    const share = (untilMs - Date.parse(page.next_cursor)) / (untilMs - startMs);
-    if (leads.length < most && leads.length <= 2 * most * share) continue;
-    untilMs = startMs + Math.max(1, Math.floor((untilMs - startMs) / 2));
+    if (leads.length < most) continue;
+    const newestMs = Date.parse(leads[0]?.identified_at ?? before);
+    untilMs = startMs + Math.max(1, Math.floor((newestMs - startMs) / 2));
     before = new Date(untilMs);
     leads = [];
   }
