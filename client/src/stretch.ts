@@ -20,7 +20,7 @@ export async function* oldestFirst(
 ): AsyncGenerator<readonly Lead[], void, undefined> {
   const read: Read = (sinceMs, before, limit) => list({ ...filter, since: new Date(sinceMs), before, limit }, signal);
   const { leads, topMs, cursorMs } = await readNewest(read, fromMs);
-  if (cursorMs === null) return yield leads.toReversed();
+  if (cursorMs === null) return yield leads.reverse();
   let startMs = await findBeginning(read, fromMs, topMs, topMs - cursorMs);
   for (let widthMs = topMs - startMs; startMs < topMs; ) {
     const endMs = Math.min(startMs + widthMs, topMs);
