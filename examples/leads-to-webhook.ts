@@ -1,0 +1,55 @@
+/**
+ * Posts each new lead to a webhook, for as long as it runs.
+ *
+ *   export LEADFILE_KEY=lf_… WEBHOOK_SECRET=whsec_…
+ *   bun examples/leads-to-webhook.ts https://www.example.com https://crm.example.com/hook
+ *
+ * Signed as standardwebhooks.com has it: webhook-signature is the HMAC-SHA-256 of id, timestamp and body. What is not
+ * answered with a 2xx is sent again until it is, so nothing is lost; a lead may come twice, with the same webhook-id,
+ * when this program or the answer was cut off. The checkpoint is webhook.checkpoint, in the folder where it runs.
+ */
+import { createHmac } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Duration, type Lead, Leadfile } from "@leadfile/client";
+import { fileCheckpoint } from "@leadfile/client/file";
+
+const [baseUrl = "http://127.0.0.1:3000", hook = "http://127.0.0.1:8080", every = "30s"] = process.argv.slice(2);
+const leadfile = new Leadfile({ baseUrl, key: process.env["LEADFILE_KEY"] ?? "" });
+const secret = Buffer.from((process.env["WEBHOOK_SECRET"] ?? "").replace(/^whsec_/, ""), "base64");
+if (secret.length < 16) throw new Error("Set WEBHOOK_SECRET to whsec_ and at least 16 random bytes in base64.");
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+
+/** Posts until it is taken; throws when the program is to stop, and the lead comes again at the next start. */
+async function deliver(lead: Lead): Promise<void> {
+  const body = JSON.stringify({ type: "lead.identified", timestamp: lead.identified_at, data: lead });
+  for (let pauseMs = 500; ; pauseMs = Math.min(2 * pauseMs, 60_000)) {
+    if (await post(lead.id, body)) return;
+    await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: stop.signal });
+  }
+}
+
+async function post(id: string, body: string): Promise<boolean> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const headers = {
+    "content-type": "application/json",
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${signature}`,
+  };
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(15_000)]);
+  try {
+    return (await fetch(hook, { method: "POST", headers, body, redirect: "error", signal })).ok;
+  } catch {
+    return false;
+  }
+}
+
+const checkpoint = fileCheckpoint("webhook.checkpoint");
+try {
+  const options = { every: every as Duration, checkpoint, signal: stop.signal };
+  for await (const lead of leadfile.leads.follow(options)) await deliver(lead);
+} catch (error) {
+  if (!stop.signal.aborted) throw error;
+}

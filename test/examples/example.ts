@@ -1,0 +1,49 @@
+/** An example as a reader runs it: a process of its own against a real server. */
+import { onTestFinished } from "bun:test";
+import { join } from "node:path";
+
+const examples = join(import.meta.dir, "../../examples");
+
+export interface RunningExample {
+  /** Ends it as it is meant to end; gives the status. */
+  stop(): Promise<number>;
+  /** Ends it as a power cut does. */
+  kill(): Promise<void>;
+  readonly errors: Promise<string>;
+}
+
+/** Runs one in a folder, with nothing in its environment but what it is given. */
+export function runExample(
+  name: string,
+  args: readonly string[],
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+): RunningExample {
+  const child = Bun.spawn([name.endsWith(".py") ? "python3" : process.execPath, join(examples, name), ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? folder, ...settings },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill("SIGKILL");
+    await child.exited;
+  });
+  return {
+    errors: child.stderr.text(),
+    stop() {
+      child.kill("SIGINT");
+      return child.exited;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** Waits until something holds; the time of the test is the only limit. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(20);
+}

@@ -1,0 +1,176 @@
+/** The examples, run as a reader runs them: every lead arrives, over orderly stops and over power cuts. */
+import { Database } from "bun:sqlite";
+import { expect, onTestFinished, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import type { Lead } from "../../src/contract/lead.ts";
+import { aLead, someLeads } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { serve } from "../harness.ts";
+import { runExample, until } from "./example.ts";
+
+interface Case {
+  readonly name: string;
+  readonly file: string;
+  readonly every: string;
+  /** The ids that arrived, in their order. */
+  readonly arrived: (path: string) => string[];
+  /** What a power cut may leave behind. */
+  readonly damage?: (path: string) => void;
+}
+
+const cases: readonly Case[] = [
+  {
+    name: "leads-to-csv.ts",
+    file: "leads.csv",
+    every: "50ms",
+    arrived: readRows,
+    damage: (path) => appendFileSync(path, '"half a row","'),
+  },
+  {
+    name: "leads-to-sqlite.ts",
+    file: "copy.db",
+    every: "50ms",
+    arrived: readIds,
+  },
+  {
+    name: "leads_to_ndjson.py",
+    file: "leads.ndjson",
+    every: "0.05",
+    arrived: (path) =>
+      readFileSync(path, "utf8")
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => idOf(JSON.parse(line))),
+    damage: (path) => appendFileSync(path, '{"id":"half'),
+  },
+];
+
+const idOf = ({ id }: { id: string }) => id;
+
+function readRows(path: string): string[] {
+  try {
+    return (parse(readFileSync(path), { columns: true }) as { id: string }[]).map(idOf);
+  } catch {
+    // The last row is being written.
+    return [];
+  }
+}
+
+function readIds(path: string): string[] {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.query<{ id: string }, []>("SELECT id FROM leads ORDER BY identified_at").all().map(idOf);
+  } catch {
+    // The table is not there yet.
+    return [];
+  } finally {
+    db.close();
+  }
+}
+
+const python = Bun.which("python3");
+
+for (const { name, file, every, arrived, damage } of cases) {
+  const skipped = name.endsWith(".py") && python === null;
+  test.skipIf(skipped)(
+    `${name} has every lead once, over a power cut and an orderly stop${skipped ? " (skipped: no python3 here)" : ""}`,
+    async () => {
+      const leads = [aLead({ name: 'Dana "D", Łódź\nsecond line' }), ...someLeads(8)];
+      const { url, aKey, importMore } = await serve({ leads: leads.slice(0, 3) });
+      const folder = aFolder();
+      const path = join(folder, file);
+      const run = () => runExample(name, [url, file, every], folder, { LEADFILE_KEY: aKey() });
+      const has = (count: number) => until(() => existsSync(path) && arrived(path).length === count);
+      const first = run();
+      await has(3);
+      importMore(leads.slice(3, 5));
+      await has(5);
+      await first.kill();
+      damage?.(path);
+      importMore(leads.slice(5, 7));
+      const second = run();
+      await has(7);
+      expect(await second.stop()).toBe(0);
+      importMore(leads.slice(7));
+      const third = run();
+      await has(9);
+      expect(await third.stop()).toBe(0);
+      expect(arrived(path)).toEqual(leads.map(idOf));
+      expect(await third.errors).toBe("");
+    },
+  );
+}
+
+const careful = ["leads-to-csv.ts", ...(python === null ? [] : ["leads_to_ndjson.py"])];
+
+test.each(careful)("%s touches no file that it has not begun", async (name) => {
+  const { url, aKey } = await serve({ leads: someLeads(1) });
+  const folder = aFolder();
+  writeFileSync(join(folder, "mine.txt"), "years of work");
+  const running = runExample(name, [url, "mine.txt"], folder, { LEADFILE_KEY: aKey() });
+  expect(await running.errors).toContain("without a checkpoint");
+  expect(readFileSync(join(folder, "mine.txt"), "utf8")).toBe("years of work");
+});
+
+interface Delivery {
+  readonly id: string;
+  readonly lead: Lead;
+  readonly signed: boolean;
+}
+
+/** A receiver that checks what arrives, and refuses the first so many. */
+function aReceiver(secret: Buffer, refusals: number) {
+  const taken: Delivery[] = [];
+  let left = refusals;
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      if (left-- > 0) return new Response("not now", { status: 503 });
+      const body = await request.text();
+      const id = request.headers.get("webhook-id") ?? "";
+      const timestamp = request.headers.get("webhook-timestamp") ?? "";
+      const wanted = createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64");
+      const signed = request.headers.get("webhook-signature") === `v1,${wanted}`;
+      taken.push({ id, lead: (JSON.parse(body) as { data: Lead }).data, signed });
+      return new Response();
+    },
+  });
+  onTestFinished(() => receiver.stop(true));
+  return { taken, url: receiver.url.href };
+}
+
+test("leads-to-webhook.ts posts every lead, signed, again where it was refused, and goes on after a stop", async () => {
+  const leads = someLeads(4);
+  const { url, aKey, importMore } = await serve({ leads: leads.slice(0, 2) });
+  const secret = Buffer.from("sixteen bytes and more");
+  const { taken, url: hook } = aReceiver(secret, 2);
+  const folder = aFolder();
+  const settings = { LEADFILE_KEY: aKey(), WEBHOOK_SECRET: `whsec_${secret.toString("base64")}` };
+  const run = () => runExample("leads-to-webhook.ts", [url, hook, "50ms"], folder, settings);
+  const first = run();
+  await until(() => taken.length === 2);
+  expect(await first.stop()).toBe(0);
+  importMore(leads.slice(2));
+  const second = run();
+  await until(() => new Set(taken.map(idOf)).size === 4);
+  expect(await second.stop()).toBe(0);
+  expect([...new Map(taken.map(({ id, lead }) => [id, lead])).values()]).toEqual(leads);
+  expect(taken.every(({ signed, id, lead }) => signed && id === lead.id)).toBe(true);
+  // The stop may have come before the answer to the last lead was read, and it came again.
+  expect(taken.length).toBeLessThanOrEqual(5);
+});
+
+test("every example is run here, and says at its head how to run it", () => {
+  const folder = join(import.meta.dir, "../../examples");
+  const all = readdirSync(folder).toSorted();
+  expect(all).toEqual([...cases.map(({ name }) => name), "leads-to-webhook.ts"].toSorted());
+  for (const name of all) {
+    const head = readFileSync(join(folder, name), "utf8").slice(0, 600);
+    expect(head).toContain(`${name.endsWith(".py") ? "python3" : "bun"} examples/${name} https://www.example.com`);
+    expect(head).toContain("LEADFILE_KEY=");
+  }
+});
