@@ -1,7 +1,7 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
-import { ownAddress, publicOrigin, readConfig, readDatabasePath, settingFaults } from "./config.ts";
+import { ownAddress, publicOrigin, readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
 import { endWith } from "./end.ts";
 import { inOwnWords } from "./own-words.ts";
 import { Refusal } from "./refusal.ts";
@@ -21,6 +21,7 @@ try {
     store: () => (store ??= openAdminStore(databasePath)),
     now: Date.now,
     standardInput: () => Bun.stdin.stream(),
+    clientKey: readClientKey,
     origin: () => publicOrigin(readConfig()),
     settings: lookAtSettings,
     examine: (full) => examineFile(databasePath, full),

@@ -107,6 +107,11 @@ export function readDatabasePath(environment: Environment = process.env): string
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
 }
 
+/** The key that a client of some server uses; no setting of the server. */
+export function readClientKey(environment: Environment = process.env): string | null {
+  return environment["LEADFILE_KEY"]?.trim() || null;
+}
+
 /** The origin under which a server at an address is reached when nothing else was set. */
 function originOf(host: string, port: number, secure: boolean): string {
   const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;

@@ -13,6 +13,8 @@ export interface Surroundings {
   readonly store: () => AdminStore;
   readonly now: () => number;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
+  /** The key for a server that is asked as a client; null where none is set. */
+  readonly clientKey: () => string | null;
   /** Where the server of this file is reached. */
   readonly origin: () => string;
   /** The settings as they are: what is wrong with them, else all of them and where this machine reaches the server. */

@@ -4,6 +4,7 @@ import { version } from "../../package.json";
 import { inOwnWords } from "../own-words.ts";
 import { accountCommand } from "./account.ts";
 import type { Surroundings } from "./command.ts";
+import { conformanceCommand } from "./conformance.ts";
 import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
 import { healthCommand } from "./health.ts";
@@ -26,6 +27,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(statsCommand(around))
     .addCommand(doctorCommand(around))
     .addCommand(demoCommand(around))
+    .addCommand(conformanceCommand(around))
     .addHelpText(
       "after",
       `

@@ -63,6 +63,7 @@ function commandAt(...names: string[]): Command {
     store: nothing,
     now: nothing,
     standardInput: nothing,
+    clientKey: nothing,
     origin: nothing,
     settings: nothing,
     examine: nothing,

@@ -1,0 +1,55 @@
+/** bun admin conformance: checks any server against the specification, with a key that is no argument. */
+import type { Command } from "commander";
+import { conform, type Report } from "../../conformance/conform.ts";
+import type { Keys } from "../../conformance/probe.ts";
+import { Refusal } from "../refusal.ts";
+import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { hang, printable } from "./output.ts";
+import { readAll } from "./standard-input.ts";
+
+interface Options {
+  readonly limits?: boolean;
+  readonly json?: boolean;
+}
+
+export function conformanceCommand(around: Surroundings): Command {
+  return jsonCommand("conformance")
+    .description("check any server against the specification, section by section")
+    .argument("<URL>", "base address, such as https://www.example.com")
+    .option("--limits", "check the limit too, which uses up a minute of the key")
+    .addHelpText(
+      "after",
+      `
+The key is LEADFILE_KEY, or the first line of standard input. A second line may
+hold a revoked key, a third one a key of an account without a subscription.`,
+    )
+    .action((url: string, options: Options) => check(around, url, options));
+}
+
+async function check(around: Surroundings, url: string, options: Options): Promise<void> {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new Refusal("URL is no address.", "It takes one such as https://www.example.com.", 2);
+  }
+  const output = outputOf(options);
+  const keys = await readKeys(around);
+  const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say: output.say });
+  output.result(report, reportText(report));
+  if (report.failed > 0) around.endWith(1);
+}
+
+async function readKeys(around: Surroundings): Promise<Keys> {
+  const given = around.clientKey() ?? (await readAll(around.standardInput()));
+  const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
+  if (!live) throw new Refusal("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
+  return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
+}
+
+const marks = { passed: "ok", failed: "FAILED", skipped: "skipped" } as const;
+
+function reportText({ url, passed, failed, skipped, checks }: Report): string {
+  const lines = checks.map(({ section, title, verdict, reason }) => {
+    const line = hang(`${marks[verdict].padEnd(9)}§${section.padEnd(5)}`, printable(title));
+    return reason === null ? line : `${line}\n${hang(" ".repeat(15), printable(reason))}`;
+  });
+  return [...lines, "", `${printable(url)}: ${passed} passed, ${failed} failed, ${skipped} skipped.`].join("\n");
+}
