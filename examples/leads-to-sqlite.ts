@@ -14,6 +14,7 @@ const leadfile = new Leadfile({ baseUrl, key: process.env["LEADFILE_KEY"] ?? "" 
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
+process.umask(0o077);
 const db = new Database(path, { strict: true });
 db.run("PRAGMA journal_mode = WAL");
 db.run(`CREATE TABLE IF NOT EXISTS leads (

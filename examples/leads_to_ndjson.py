@@ -47,7 +47,8 @@ def get_page(base_url, key, query):
         except urllib.error.HTTPError as error:
             if error.code != 429 and error.code < 500:
                 raise SystemExit(f"The server answered {error.code}: {error.read(500).decode(errors='replace')}")
-            wait = float(error.headers.get("Retry-After") or pause)
+            asked = error.headers.get("Retry-After") or ""
+            wait = float(asked) if asked.isdigit() else pause
         except TRANSIENT:
             wait = pause
         time.sleep(wait)

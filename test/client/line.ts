@@ -16,7 +16,7 @@ export interface Line {
 }
 
 /** How long a late answer is held back. */
-const lateMs = 1_500;
+const lateMs = 3_000;
 
 /** Opens a line to a server whose clock says what Date is. */
 export async function aLine(server: { url: string; clock: { nowMs: number } }): Promise<Line> {

@@ -1,6 +1,7 @@
 /** Leadfile conforms to the specification, and a server that does not is caught, whatever the one thing is. */
 import { expect, test } from "bun:test";
-import { conform, type Report } from "../../conformance/conform.ts";
+import { join } from "node:path";
+import { allChecks, conform, type Report } from "../../conformance/conform.ts";
 import { anAdmin } from "../admin.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
@@ -282,6 +283,25 @@ test("an account without leads is no failure: what takes leads says that it was 
   const report = await check(server.url, server);
   expect(verdicts(report, "failed")).toEqual([]);
   expect(verdicts(report, "skipped").join("\n")).toContain("the account has 0 leads");
+});
+
+test("the checks know nothing of Leadfile but the contract", async () => {
+  const folder = join(import.meta.dir, "../../conformance");
+  for (const file of new Bun.Glob("*.ts").scanSync(folder)) {
+    const text = await Bun.file(join(folder, file)).text();
+    const imported = [...text.matchAll(/ from "([^"]+)"/g)].map(([, from]) => from ?? "");
+    expect(imported.filter((from) => !/^\.\/|^\.\.\/src\/contract\//.test(from))).toEqual([]);
+  }
+});
+
+test("the report that the documents show has checks that there are", async () => {
+  const text = await Bun.file(join(import.meta.dir, "../../docs/api.md")).text();
+  const shown = [...text.matchAll(/^(?:ok|FAILED|skipped) +§(\S+) +(.+)$/gm)].map(
+    ([, section, title]) => `${section} ${title}`,
+  );
+  const titles = new Set(allChecks(true).map(({ section, title }) => `${section} ${title}`));
+  expect(shown.length).toBeGreaterThan(2);
+  expect(shown.filter((line) => !titles.has(line))).toEqual([]);
 });
 
 test("bun admin conformance reads the key from standard input or LEADFILE_KEY, fits 80 columns, and ends with 0", async () => {
