@@ -1,0 +1,210 @@
+/** Servers that break the specification, each in one thing. */
+import type { Break, Json, Reply } from "./broken.ts";
+
+/** Changes each lead of a page. */
+const eachLead = (change: (lead: Record<string, unknown>) => Record<string, unknown>): Break => ({
+  tell: ({ body }, url) => {
+    if (url.pathname === "/api/v1/leads" && body.data !== undefined) body.data = body.data.map(change);
+  },
+});
+
+/** Changes the pages of leads. */
+const eachPage = (change: (body: Required<Pick<Json, "data">> & Json, url: URL) => void): Break => ({
+  tell: ({ body }, url) => {
+    const { data } = body;
+    if (url.pathname === "/api/v1/leads" && data !== undefined) change(Object.assign(body, { data }), url);
+  },
+});
+
+/** Changes the answers with this code. */
+const eachError = (
+  code: string,
+  change: (reply: Reply & { body: { error: Record<string, unknown> } }) => void,
+): Break => ({
+  tell: (reply) => {
+    const { error } = reply.body;
+    if (error?.["code"] === code) change(Object.assign(reply, { body: Object.assign(reply.body, { error }) }));
+  },
+});
+
+const without = (parameter: string): Break => ({ ask: (url) => url.searchParams.delete(parameter) });
+
+/** What is wrong with a server, and words of the check that has to notice. */
+export const broken: Readonly<Record<string, readonly [change: Break, caught: string]>> = {
+  "a lead lacks a field": [eachLead(({ referrer: _, ...lead }) => lead), "20 fields"],
+  "a lead has a field more": [eachLead((lead) => ({ ...lead, score: 1 })), "20 fields"],
+  "the fields of a lead are in another order": [eachLead(({ id, ...lead }) => ({ ...lead, id })), "20 fields"],
+  "a phone has other letters than digits": [eachLead((lead) => ({ ...lead, phone: "+1 555" })), "20 fields"],
+  "an unknown value is an empty text of no state": [eachLead((lead) => ({ ...lead, state: "" })), "20 fields"],
+  "a time has no offset": [
+    eachLead((lead) => ({ ...lead, identified_at: String(lead["identified_at"]).replace("Z", "") })),
+    "20 fields",
+  ],
+  "object is not list": [eachPage((body) => (body["object"] = "leads")), "list envelope, with has_more"],
+  "a page comes oldest first": [eachPage((body) => body.data.reverse()), "newest first"],
+  "a page has fewer leads than the limit": [eachPage((body) => body.data.splice(20)), "limit is kept to"],
+  "the limit is not kept to": [without("limit"), "limit is kept to"],
+  "before is inclusive": [
+    {
+      ask: (url) => {
+        const before = url.searchParams.get("before");
+        if (before !== null && !Number.isNaN(Date.parse(before))) {
+          url.searchParams.set("before", new Date(Date.parse(before) + 1).toISOString());
+        }
+      },
+    },
+    "before is strict",
+  ],
+  "the cursor passes a lead": [
+    eachPage((body) => {
+      if (body.has_more === true) body.next_cursor = new Date(Date.parse(body.next_cursor ?? "") - 1).toISOString();
+    }),
+    "meets every lead once",
+  ],
+  "the cursor repeats a lead": [
+    eachPage((body) => {
+      if (body.has_more === true) body.next_cursor = new Date(Date.parse(body.next_cursor ?? "") + 1).toISOString();
+    }),
+    "meets every lead once",
+  ],
+  "has_more is never true": [eachPage((body) => Object.assign(body, { has_more: false })), "has_more is true exactly"],
+  "has_more is always true": [
+    eachPage((body) =>
+      Object.assign(body, { has_more: true, next_cursor: body.next_cursor ?? "2026-01-01T00:00:00Z" }),
+    ),
+    "has_more is true exactly",
+  ],
+  "since is exclusive": [
+    {
+      ask: (url) => {
+        const since = url.searchParams.get("since");
+        if (since !== null && !Number.isNaN(Date.parse(since))) {
+          url.searchParams.set("since", new Date(Date.parse(since) + 1).toISOString());
+        }
+      },
+    },
+    "since is inclusive",
+  ],
+  "since is ignored": [without("since"), "since is inclusive"],
+  "pixel_id is ignored": [without("pixel_id"), "pixel_id gives"],
+  "state is ignored": [without("state"), "state gives"],
+  "city is ignored": [without("city"), "city gives"],
+  "city is compared with its case": [
+    {
+      tell: ({ body }, url) => {
+        const city = url.searchParams.get("city");
+        if (city !== null) body.data = body.data?.filter((lead) => lead["city"] === city) ?? [];
+      },
+    },
+    "city is compared without case",
+  ],
+  "has_email is ignored": [without("has_email"), "has_email=true"],
+  "a malformed since is ignored": [
+    {
+      ask: (url) => {
+        if (Number.isNaN(Date.parse(url.searchParams.get("since") ?? "2026"))) url.searchParams.delete("since");
+      },
+    },
+    "since = yesterday",
+  ],
+  "a malformed cursor is any parameter": [
+    eachError("invalid_cursor", ({ body }) => (body.error["code"] = "invalid_parameter")),
+    "before = yesterday",
+  ],
+  "an unknown pixel has no leads": [
+    {
+      tell: (reply) => {
+        if (reply.body.error?.["code"] !== "unknown_pixel") return;
+        reply.status = 200;
+        reply.body = { object: "list", data: [], has_more: false, next_cursor: null };
+      },
+    },
+    "pixel_id = no such pixel",
+  ],
+  "a pixel has no status": [
+    {
+      tell: ({ body }, url) => {
+        if (url.pathname === "/api/v1/pixels") body.data = body.data?.map(({ id }) => ({ id })) ?? [];
+      },
+    },
+    "with pixels in it",
+  ],
+  "usage counts in texts": [
+    { tell: ({ body }) => void ("requests_today" in body && (body["requests_today"] = "12")) },
+    "usage object",
+  ],
+  "usage does not count itself": [
+    { tell: ({ body }) => void ("requests_today" in body && (body["requests_today"] = 12)) },
+    "count toward the totals",
+  ],
+  "an error has no link": [
+    eachError("missing_api_key", ({ body }) => delete body.error["docs"]),
+    "an error has a code, a message and a link",
+  ],
+  "an error has the status of another": [
+    eachError("unknown_pixel", (reply) => (reply.status = 400)),
+    "every error has the body and the status",
+  ],
+  "an error has a code of its own": [
+    eachError("not_found", ({ body }) => (body.error["code"] = "no_route")),
+    "every error has the body and the status",
+  ],
+  "a revoked key does not exist": [
+    eachError("revoked_api_key", ({ body }) => (body.error["code"] = "invalid_api_key")),
+    "a revoked key",
+  ],
+  "a lapsed subscription is a wrong key": [
+    eachError("subscription_required", (reply) => (reply.status = 401)),
+    "without a subscription",
+  ],
+  "a POST is a GET": [
+    {
+      tell: (reply, _, { method }) => {
+        if (method !== "POST") return;
+        reply.status = 200;
+        reply.body = { object: "list", data: [] };
+      },
+    },
+    "POST is refused",
+  ],
+  "a POST meets no endpoint": [
+    eachError("method_not_allowed", (reply) => {
+      reply.status = 404;
+      reply.body.error["code"] = "not_found";
+    }),
+    "POST is refused",
+  ],
+  "an answer is a page": [
+    eachError("not_found", ({ headers }) => headers.set("Content-Type", "text/html")),
+    "every answer is JSON",
+  ],
+  "an answer lacks the limit": [
+    eachError("missing_api_key", ({ headers }) => headers.delete("X-RateLimit-Limit")),
+    "X-RateLimit-Limit and",
+  ],
+  "the limit is another one": [
+    { tell: ({ headers }) => void headers.set("X-RateLimit-Limit", "600") },
+    "the limit of a key is 60",
+  ],
+  "any key in the URL is taken": [
+    {
+      tell: (reply, url) => {
+        if (url.searchParams.has("api_key")) reply.status = 200;
+      },
+    },
+    "a key in the URL",
+  ],
+};
+
+/** The same for what --limits looks at. */
+export const brokenLimits: Readonly<Record<string, Break>> = {
+  "a 429 has no Retry-After": eachError("rate_limit_exceeded", ({ headers }) => headers.delete("Retry-After")),
+  "a 429 has another code": eachError("rate_limit_exceeded", ({ body }) => (body.error["code"] = "slow_down")),
+  "there is no limit": {
+    tell: (reply) => {
+      if (reply.status !== 429) return;
+      reply.status = 200;
+      reply.body = { object: "list", data: [] };
+    },
+  },
+};
