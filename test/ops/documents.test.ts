@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
-import { createProgram } from "../../src/cli/program.ts";
 import { settings } from "../../src/config.ts";
 import { aliases } from "../../src/intake/vocabulary.ts";
+import { theProgram } from "../program.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -56,20 +56,7 @@ test("every bun admin command that the documents name is there", () => {
 });
 
 function commandAt(...names: string[]): Command {
-  const nothing = () => {
-    throw new Error("help needs nothing of the world");
-  };
-  let command = createProgram({
-    store: nothing,
-    now: nothing,
-    standardInput: nothing,
-    origin: nothing,
-    settings: nothing,
-    examine: nothing,
-    databasePath: "data/leadfile.db",
-    serve: nothing,
-    endWith: nothing,
-  });
+  let command = theProgram();
   for (const name of names) {
     const next = command.commands.find((child) => child.name() === name);
     if (next === undefined) throw new Error(`there is no command ${names.join(" ")}`);
