@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
 import { settings } from "../../src/config.ts";
+import { createColumns } from "../../src/intake/columns.ts";
 import { aliases } from "../../src/intake/vocabulary.ts";
 import { theProgram } from "../program.ts";
 
@@ -12,6 +13,7 @@ const root = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const readme = read("README.md");
 const importing = read("docs/importing.md");
+const pages = [...new Bun.Glob("docs/**/*.md").scanSync(root)].toSorted();
 
 test("the README lists every setting with its default and meaning, and no other", () => {
   const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| `?([^`|]+?)`? \| (.+) \|$/gm)].map(([, ...cells]) => cells);
@@ -29,15 +31,19 @@ test("every script that the README names is there", () => {
 });
 
 test("every file that a document links to is there", () => {
-  for (const path of ["README.md", "docs/importing.md", "docs/api.md", "docs/architecture.md"]) {
+  expect(pages.length).toBeGreaterThan(10);
+  for (const path of ["README.md", ...pages]) {
     for (const [, target = ""] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
       expect(() => read(join(path, "..", target))).not.toThrow();
     }
   }
 });
 
-test("the page on importing lists the names of every field, in the order of preference", () => {
-  const lists = [...importing.matchAll(/^- `(\w+)`: (.+)$/gm)].map(([, field, names]) => [field, names?.split(", ")]);
+test("the page of names lists those of every field, in the order of preference", () => {
+  const lists = [...read("docs/importing/names.md").matchAll(/^- `(\w+)`: (.+)$/gm)].map(([, field, names]) => [
+    field,
+    names?.split(", "),
+  ]);
   expect(lists).toEqual(Object.entries(aliases).map(([field, names]) => [field, [...new Set(names)]]));
 });
 
@@ -47,8 +53,37 @@ test("the page on importing lists every option of lead import, and no other", ()
   expect(listed).toEqual(options.filter((option) => option !== "--json"));
 });
 
+test.each(pages.filter((path) => path.startsWith("docs/importing/") && !path.endsWith("/names.md")))(
+  "%s says of every column what the import makes of it, in the order of preference",
+  (path) => {
+    const rows = [...read(path).matchAll(/^\| (`.+`) \| (.+) \|$/gm)].map(([, names = "", becomes = ""]) => ({
+      names: [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""),
+      becomes: becomes.replaceAll("`", ""),
+    }));
+    expect(rows.length).toBeGreaterThan(4);
+    const columns = createColumns(new Map());
+    const isNested = rows.flatMap(({ names }) => names).some((name) => /^[a-z]\w*\./.test(name));
+    for (const name of rows.flatMap(({ names }) => names)) columns.indexOf(name, isNested ? name.split(".") : [name]);
+    columns.complete();
+    const { matched, unmatched } = columns.report();
+    const byField = new Map<string, readonly string[]>(matched.map(({ target, names }) => [target, names]));
+    byField.set("name", [
+      ...(byField.get("name") ?? []),
+      ...["first_name", "last_name"].flatMap((part) => byField.get(part) ?? []),
+    ]);
+    for (const { names, becomes } of rows) {
+      const found = becomes === "not kept" ? unmatched : (byField.get(becomes) ?? []);
+      expect({ becomes, names: found.filter((name) => names.includes(name)) }).toEqual({
+        becomes,
+        names: names.toSorted((a, b) => found.indexOf(a) - found.indexOf(b)),
+      });
+      if (becomes !== "not kept") expect({ becomes, names: found }).toEqual({ becomes, names });
+    }
+  },
+);
+
 test("every bun admin command that the documents name is there", () => {
-  const named = [readme, importing, read("docs/api.md")].flatMap((text) => [
+  const named = [readme, ...pages.map(read)].flatMap((text) => [
     ...text.matchAll(/bun admin ((?:account|pixel|key|lead) [a-z-]+)/g),
   ]);
   expect(named.length).toBeGreaterThan(0);
