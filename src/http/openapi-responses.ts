@@ -97,7 +97,7 @@ function headersOf(status: number): Json {
 }
 
 /** Every header that an answer can carry. */
-export function sharedHeaders(limitPerMin: number): Json {
+export function sharedHeaders(limitPerMin: number) {
   const header = (description: string, schema: Json) => ({ description, required: true, schema });
   const whole = (description: string, minimum: number, example: number) =>
     header(description, { type: "integer", minimum, examples: [example] });

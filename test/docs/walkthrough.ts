@@ -88,7 +88,7 @@ async function type(folder: string, commands: string, differences: string[]): Pr
   const [said, status] = await Promise.all([child.stdout.text(), child.exited]);
   // An import that rejects rows is done, and says so with 3.
   if (status !== 0 && status !== 3) differences.push(`${commands}ended with ${status}: ${said}`);
-  return said;
+  return said.replaceAll("\r", "");
 }
 
 /** A text of a document in which … stands for anything. */

@@ -1,10 +1,14 @@
 /** What the documents list is what the program has: settings, commands, options, names of columns. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
 import { settings } from "../../src/config.ts";
+import { errorCodes, errors } from "../../src/contract/errors.ts";
+import { Lead } from "../../src/contract/lead.ts";
+import { leadParameters } from "../../src/contract/parameters.ts";
+import { sharedHeaders } from "../../src/http/openapi-responses.ts";
 import { createColumns } from "../../src/intake/columns.ts";
 import { aliases } from "../../src/intake/vocabulary.ts";
 import { theProgram } from "../program.ts";
@@ -81,6 +85,47 @@ test.each(pages.filter((path) => path.startsWith("docs/importing/") && !path.end
     }
   },
 );
+
+describe("the API in detail has, as the contract has them,", () => {
+  /** The rows of the table under a heading, its cells without the marks of code. */
+  const rowsUnder = (heading: string) =>
+    [...(read("docs/api.md").split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "").matchAll(/^\| (.+) \|$/gm)]
+      .map(([, row = ""]) => row.split(" | ").map((cell) => cell.replace(/^`(.+)`$/, "$1")))
+      .slice(1);
+
+  test("the parameters", () => {
+    const known = Object.entries(leadParameters).map(([name, { schema, accepts }]) => [
+      name,
+      schema.description,
+      accepts,
+    ]);
+    expect<unknown[]>(rowsUnder("Parameters of GET /api/v1/leads")).toEqual(known);
+  });
+
+  test("the fields", () => {
+    const known = Object.entries(Lead.properties).map(([name, schema]) => [
+      name,
+      "anyOf" in schema ? "yes" : "no",
+      schema.description,
+    ]);
+    expect<unknown[]>(rowsUnder("Fields of a lead")).toEqual(known);
+  });
+
+  test("the errors", () => {
+    const known = errorCodes.map((code) => [
+      String(errors[code].status),
+      code,
+      errors[code].condition,
+      errors[code].cure,
+    ]);
+    expect(rowsUnder("Errors")).toEqual(known);
+  });
+
+  test("the headers", () => {
+    const known = Object.entries(sharedHeaders(60)).map(([name, { description }]) => [name, description]);
+    expect<unknown[]>(rowsUnder("Headers")).toEqual(known);
+  });
+});
 
 test("every bun admin command that the documents name is there", () => {
   const named = [readme, ...pages.map(read)].flatMap((text) => [
