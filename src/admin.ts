@@ -1,5 +1,6 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
+import { createPause } from "./cli/pause.ts";
 import { createProgram } from "./cli/program.ts";
 import { ownAddress, publicOrigin, readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
 import { endWith } from "./end.ts";
@@ -27,6 +28,7 @@ try {
     examine: (full) => examineFile(databasePath, full),
     databasePath,
     serve: Bun.isStandaloneExecutable ? serve : null,
+    pause: createPause(),
     endWith: (wanted) => {
       status = wanted;
     },

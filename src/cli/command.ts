@@ -1,11 +1,13 @@
 /** What the commands of all nouns share: the store, the output, and the account that is named. */
 import { Command } from "commander";
+import { closest, distance } from "fastest-levenshtein";
 import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import type { Examine } from "../examination.ts";
 import { Refusal } from "../refusal.ts";
 import type { Account, AdminStore } from "../store.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, type Output, printable } from "./output.ts";
+import type { Pause } from "./pause.ts";
 
 /** What a command is given by the outside world. */
 export interface Surroundings {
@@ -29,6 +31,7 @@ export interface Surroundings {
   readonly databasePath: string;
   /** Starts the server, on made-up leads or not, and returns while it runs; null where another program does that. */
   readonly serve: ((demo: boolean) => Promise<void>) | null;
+  readonly pause: Pause;
   /** Ends the command with another status than 0 though it is done. */
   readonly endWith: (status: number) => void;
 }
@@ -47,7 +50,24 @@ export function outputOf(options: { json?: boolean }): Output {
 export function accountOf(store: AdminStore, idOrName: string): Account {
   const account = store.accounts.find(idOrName);
   if (account !== null) return account;
-  throw new Refusal(`No account has the id or name ${JSON.stringify(idOrName)}.`, "bun admin account list shows them.");
+  const names = store.accounts.list().flatMap(({ id, name }) => [name, id]);
+  const near = closestTo(idOrName, names);
+  const advice = near === null ? "" : `Did you mean ${JSON.stringify(printable(near))}? `;
+  throw new Refusal(
+    `No account has the id or name ${JSON.stringify(idOrName)}.`,
+    `${advice}bun admin account list shows them.`,
+  );
+}
+
+/** The one of some texts that differs by a slip of up to a third of its letters. */
+function closestTo(text: string, known: readonly string[]): string | null {
+  if (known.length === 0) return null;
+  const found = closest(
+    text.toLowerCase(),
+    known.map((one) => one.toLowerCase()),
+  );
+  const original = known.find((one) => one.toLowerCase() === found) ?? "";
+  return distance(text.toLowerCase(), found) <= original.length / 3 ? original : null;
 }
 
 /** The id of a pixel; throws a Refusal that names the option. */

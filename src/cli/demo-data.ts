@@ -21,11 +21,37 @@ export function demoLeads(account: string, count: number, nowMs: number): NewLea
   const spanMs = 30 * 86_400_000;
   return Array.from({ length: count }, (_, position) => {
     const ageMs = Math.round(((count - position) / count) * spanMs - random() * (spanMs / count));
-    return demoLead(account, random, nowMs - ageMs);
+    const identifiedMs = nowMs - ageMs;
+    return newLead(account, identifiedMs, invent(random));
   });
 }
 
-function demoLead(account: string, random: () => number, identifiedMs: number): NewLead {
+/** A made-up visit. */
+export interface Invented {
+  readonly pixelId: string;
+  readonly details: LeadDetails;
+}
+
+/** One made-up visit after another: the same ones in the same order for the same seed. */
+export function createInventor(seed: number): () => Invented {
+  const random = seeded(seed);
+  return () => invent(random);
+}
+
+/** A made-up visit as a lead of an account at a moment. */
+export function newLead(account: string, identifiedMs: number, { pixelId, details }: Invented): NewLead {
+  return {
+    id: idFromContent(account, pixelId, details, detailFields, identifiedMs),
+    pixelId,
+    state: details.state,
+    cityKey: details.city === null ? null : cityKey(details.city),
+    hasEmail: details.email !== null,
+    identifiedMs,
+    tail: writeTail(pixelId, details),
+  };
+}
+
+function invent(random: () => number): Invented {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item; // Never empty.
   const sometimes = (value: string) => (random() < 0.7 ? value : null);
   const pixelId = pick(demoPixels);
@@ -52,15 +78,7 @@ function demoLead(account: string, random: () => number, identifiedMs: number): 
     referrer: sometimes("https://www.google.com/"),
     traffic_source: pick(sources),
   };
-  return {
-    id: idFromContent(account, pixelId, details, detailFields, identifiedMs),
-    pixelId,
-    state,
-    cityKey: cityKey(city),
-    hasEmail: email !== null,
-    identifiedMs,
-    tail: writeTail(pixelId, details),
-  };
+  return { pixelId, details };
 }
 
 /** A small generator of numbers from 0 to 1 that gives the same ones for the same seed. */

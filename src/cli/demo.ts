@@ -1,11 +1,12 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createKey, digestOf, prefixOf } from "../contract/key.ts";
 import { paths } from "../contract/limits.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { Account, AdminStore } from "../store.ts";
 import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { demoLeads, demoPixels } from "./demo-data.ts";
+import { goOn, readSeconds, readSeed } from "./demo-live.ts";
 
 const demoName = "Demo";
 const leadCount = 1000;
@@ -20,14 +21,26 @@ export interface Demo {
   readonly newest: string;
 }
 
+interface DemoOptions {
+  readonly live?: boolean;
+  readonly every: number;
+  readonly seed?: number;
+  readonly json?: boolean;
+}
+
 export function demoCommand(around: Surroundings): Command {
   return jsonCommand("demo")
     .description("make an account with three pixels, 1,000 made-up leads and a key")
-    .action((options) => {
+    .option("--live", "then go on inventing leads until Ctrl-C, to watch a poller work")
+    .addOption(new Option("--every <SECONDS>", "how long after one another").default(5).argParser(readSeconds))
+    .addOption(new Option("--seed <NUMBER>", "invent the same visitors each time").argParser(readSeed))
+    .action(async (options: DemoOptions) => {
       const url = around.origin();
       const demo = makeDemo(around.store(), around.now());
       const { account, pixels, key } = demo;
-      outputOf(options).result({ account, pixels, key, url }, demoText(demo, url));
+      const output = outputOf(options);
+      output.result({ account, pixels, key, url }, demoText(demo, url));
+      if (options.live === true) await goOn(around, output, account, options);
     });
 }
 

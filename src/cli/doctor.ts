@@ -17,7 +17,7 @@ export function doctorCommand(around: Surroundings): Command {
     .option("--full", "compare every index with its table as well, which takes longer")
     .addHelpText(
       "after",
-      "\nChanges nothing. Ends with 0 when all is well, 1 with warnings, 2 when something is broken.",
+      "\nChanges nothing. Ends with 0 when all is well, 1 with warnings, 2 when something\nis broken.",
     )
     .action(async (options: { full?: boolean; json?: boolean }) => {
       const findings = (await look(around, options.full === true)).map((finding) => ({

@@ -5,7 +5,8 @@ import { writeMoment } from "../contract/time.ts";
 import { Refusal } from "../refusal.ts";
 import type { KeyRecord } from "../store.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { type Output, table } from "./output.ts";
+import { confirm } from "./confirm.ts";
+import { type Output, printable, table } from "./output.ts";
 import { readAll } from "./standard-input.ts";
 
 export function keyCommand(around: Surroundings): Command {
@@ -24,7 +25,9 @@ export function keyCommand(around: Surroundings): Command {
     jsonCommand("revoke")
       .description("revoke a key, at once and for ever")
       .argument("<ID>", "id of the key, as key list shows it")
-      .action((id: string, options) => {
+      .option("--yes", "do not ask")
+      .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+        await confirm(`Revoke the key ${printable(id)} for ever?`, options);
         const record = around.store().keys.revoke(id, around.now());
         if (record === null) {
           throw new Refusal(

@@ -40,11 +40,6 @@ export function importCommand(around: Surroundings): Command {
     .addHelpText(
       "after",
       `
-Examples:
-  bun admin lead import acme export.csv --create-pixels --rejects rejected.csv
-  zcat export.csv.gz | bun admin lead import acme - --pixel px_home
-  bun admin lead import acme export.csv --map "Visited=identified_at,Ref=referrer" --timezone America/New_York
-
 Ends with 3 when it is done but has rejected rows.`,
     )
     .action((idOrName: string, file: string, request: ImportRequest) => runCommand(around, idOrName, file, request));

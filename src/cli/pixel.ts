@@ -31,7 +31,7 @@ export function pixelCommand(around: Surroundings): Command {
   );
   pixel.addCommand(
     jsonCommand("set-status")
-      .description("change what the API says of a pixel")
+      .description("change the status of a pixel")
       .argument("<ACCOUNT>", "id or exact name")
       .argument("<ID>", "id of the pixel")
       .argument("<STATUS>", "such as active or paused")

@@ -4,20 +4,23 @@ import { version } from "../../package.json";
 import { inOwnWords } from "../own-words.ts";
 import { accountCommand } from "./account.ts";
 import type { Surroundings } from "./command.ts";
+import { completionsCommand } from "./completions.ts";
 import { conformanceCommand } from "./conformance.ts";
 import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
+import { addExamples } from "./examples.ts";
 import { healthCommand } from "./health.ts";
 import { keyCommand } from "./key.ts";
 import { leadCommand } from "./lead.ts";
 import { print } from "./output.ts";
+import { paint } from "./paint.ts";
 import { pixelCommand } from "./pixel.ts";
 import { serveCommand } from "./serve.ts";
 import { statsCommand } from "./stats.ts";
 
 /** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
 export function createProgram(around: Surroundings): Command {
-  const program = new Command(inOwnWords("bun admin"))
+  const program: Command = new Command(inOwnWords("bun admin"))
     .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
     .version(version)
     .addCommand(accountCommand(around))
@@ -28,6 +31,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(doctorCommand(around))
     .addCommand(demoCommand(around))
     .addCommand(conformanceCommand(around))
+    .addCommand(completionsCommand(() => program))
     .addHelpText(
       "after",
       `
@@ -42,8 +46,16 @@ The file is DATABASE_PATH, ${around.databasePath}; the server may be running.`,
     const address = () => around.settings().address ?? around.origin();
     program.addCommand(serveCommand(around.serve)).addCommand(healthCommand(address));
   }
+  addExamples(program);
+  styleHelp(program);
   throwInsteadOfEnding(program);
   return program;
+}
+
+/** Titles of the help stand out on a terminal. */
+function styleHelp(command: Command): void {
+  command.configureHelp({ styleTitle: (title) => paint("bold", title) });
+  for (const child of command.commands) styleHelp(child);
 }
 
 function throwInsteadOfEnding(command: Command): void {

@@ -24,6 +24,12 @@ function bar({ bytesRead, size }: Source): Progress {
     Presets.shades_classic,
   );
   let started = false;
+  // The bar hides the cursor. Once it is back, Ctrl-C does what it does without a bar.
+  const interrupt = () => {
+    single.stop();
+    process.kill(process.pid, "SIGINT");
+  };
+  process.once("SIGINT", interrupt);
   return {
     update(counts) {
       const seconds = (performance.now() - startedMs) / 1000;
@@ -37,7 +43,10 @@ function bar({ bytesRead, size }: Source): Progress {
       else single.start(size ?? 1, bytesRead(), payload);
       started = true;
     },
-    stop: () => single.stop(),
+    stop() {
+      process.off("SIGINT", interrupt);
+      single.stop();
+    },
   };
 }
 

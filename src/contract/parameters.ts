@@ -15,8 +15,17 @@ interface Parameter<Value> {
 
 const moments = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B)";
 
+/** Stricter than the format alone, which validators read in different ways: no space for the T, no leap second. */
+const momentPattern =
+  "^\\d{4}-\\d{2}-\\d{2}[Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$";
+
 const momentSchema = (description: string) =>
-  Type.String({ format: "date-time", description, examples: ["2026-01-31T09:15:00.123Z"] });
+  Type.String({
+    format: "date-time",
+    pattern: momentPattern,
+    description,
+    examples: ["2026-01-31T09:15:00.123Z"],
+  });
 
 /** In the order of the table of §4.1, which is the order in which they are checked. */
 export const leadParameters = {
@@ -26,6 +35,7 @@ export const leadParameters = {
       maximum: pageSize.most,
       default: pageSize.usual,
       description: "Results per page.",
+      examples: [100],
     }),
     accepts: `a whole number from ${pageSize.least} to ${pageSize.most}`,
     read: readLimit,
@@ -41,7 +51,12 @@ export const leadParameters = {
     read: readBound,
   },
   pixel_id: {
-    schema: Type.String({ minLength: 1, description: "Restrict to one pixel. It must belong to the account." }),
+    schema: Type.String({
+      minLength: 1,
+      pattern: "^[^\\u0000]*$",
+      description: "Restrict to one pixel. It must belong to the account.",
+      examples: ["px_shop"],
+    }),
     accepts: "the id of a pixel that GET /api/v1/pixels lists",
     read: (text) => text,
   },
@@ -54,7 +69,7 @@ export const leadParameters = {
     schema: Type.String({
       minLength: 1,
       maxLength: 200,
-      pattern: "\\S",
+      pattern: "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$",
       description: "City name; case-insensitive exact match.",
       examples: ["San Diego"],
     }),

@@ -1,6 +1,7 @@
 /** What is said to a request before it is routed: the right address (§1), then the gate for all that is of the API. */
 import { ApiError } from "../contract/errors.ts";
 import type { Failing } from "./errors.ts";
+import { explorerAssets } from "./explorer.ts";
 import { type GateParts, isLive, passGate, present } from "./gate.ts";
 import { createHostCheck, type HostRule, type Redirection } from "./host.ts";
 import type { Journal } from "./journal.ts";
@@ -8,7 +9,14 @@ import { answer } from "./reply.ts";
 import type { Visit } from "./visit.ts";
 
 /** Paths beside the API: no key, no limit. */
-export const besides: ReadonlySet<string> = new Set(["/", "/docs", "/openapi.json", "/healthz", "/metrics"]);
+export const besides: ReadonlySet<string> = new Set([
+  "/",
+  "/docs",
+  ...Object.keys(explorerAssets),
+  "/openapi.json",
+  "/healthz",
+  "/metrics",
+]);
 
 /** A watchdog that asks by address must not be sent elsewhere. */
 const neverRedirected: ReadonlySet<string> = new Set(["/healthz", "/metrics"]);
@@ -35,7 +43,7 @@ export function createEntrance(parts: GateParts & HostRule, journal: Journal, fa
     const { request, path } = visit;
     const redirection = neverRedirected.has(path) ? null : redirectionOf(request.headers);
     if (redirection !== null) return redirect(visit, redirection);
-    const underDocs = path.startsWith("/docs/");
+    const underDocs = path.startsWith("/docs/") && !besides.has(path);
     if (!besides.has(path) && !underDocs) return void passGate(visit, parts);
     if (request.method === "GET" || request.method === "HEAD") {
       if (underDocs) throw new ApiError("not_found", "There is nothing at this path; see /docs.");

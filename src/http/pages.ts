@@ -3,15 +3,17 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { ApiError } from "../contract/errors.ts";
 import type { ReadStore } from "../store.ts";
-import { docsPage } from "./docs.ts";
+import { originForReader } from "./address.ts";
+import { docsHeaders, docsPage } from "./docs.ts";
+import { explorerAssets } from "./explorer.ts";
 import { answerHealth } from "./health.ts";
+import type { HostRule } from "./host.ts";
 import type { Journal } from "./journal.ts";
 import { type AddressOf, isFromHere, type Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { aVisit, type Visit } from "./visit.ts";
 
-export interface PageParts {
-  readonly baseUrl: string;
+export interface PageParts extends HostRule {
   readonly limit: number;
   readonly store: ReadStore;
   /** Whether /metrics is for everybody, and not for this machine alone. */
@@ -22,19 +24,28 @@ export interface PageParts {
 const hide = { detail: { hide: true } };
 
 export function createPages(
-  { baseUrl, limit, store, publicMetrics, addressOf }: PageParts,
+  { baseUrl, trustProxy, limit, store, publicMetrics, addressOf }: PageParts,
   metrics: Metrics,
   journal: Journal,
 ) {
-  const docs = docsPage(baseUrl, limit);
   const documentation = openApiDocument(baseUrl, limit);
 
-  function page(visit: Visit, status: number, body: string, headers: Record<string, string>): Response {
+  function page(
+    visit: Visit,
+    status: number,
+    body: string | Blob,
+    headers: Readonly<Record<string, string>>,
+  ): Response {
     journal.record(visit, { status });
     return new Response(body, {
       status,
       headers: { "X-Content-Type-Options": "nosniff", "X-Request-Id": visit.id, ...headers },
     });
+  }
+
+  const explorer = new Elysia().decorate("visit", aVisit);
+  for (const [path, { headers, body }] of Object.entries(explorerAssets)) {
+    explorer.get(path, ({ visit }) => page(visit, 200, body, headers), hide);
   }
 
   return (
@@ -45,7 +56,15 @@ export function createPages(
         ({ visit }) => page(visit, 302, "See /docs\n", { "Content-Type": "text/plain", Location: "/docs" }),
         hide,
       )
-      .get("/docs", ({ visit }) => page(visit, 200, docs, docsHeaders), hide)
+      .get(
+        "/docs",
+        ({ visit }) => {
+          const origin = originForReader(visit.request.headers, { baseUrl, trustProxy });
+          return page(visit, 200, docsPage(origin, limit), docsHeaders);
+        },
+        hide,
+      )
+      .use(explorer)
       .get("/healthz", ({ visit }) => page(visit, ...answerHealth(store)), hide)
       .get(
         "/metrics",
@@ -60,13 +79,6 @@ export function createPages(
         hide,
       )
       // The page that the plugin makes loads from another host; the entrance lets nobody there.
-      .use(swagger({ path: "/docs/explorer", specPath: "/openapi.json", documentation }))
+      .use(swagger({ path: "/docs/plugin", specPath: "/openapi.json", documentation }))
   );
 }
-
-/** The page needs nothing but itself, and says so to the browser. */
-const docsHeaders = {
-  "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-  "Referrer-Policy": "no-referrer",
-};

@@ -1,5 +1,5 @@
 /** bun admin demo: something to try the API with, in one command. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../admin.ts";
 import { client } from "../harness.ts";
 import { start } from "../process.ts";
@@ -58,4 +58,53 @@ test("again it makes nothing twice, and another key", async () => {
   expect({ ...second, key: "" }).toEqual({ ...first, key: "" });
   expect(second.key).not.toBe(first.key);
   expect(await admin.leads(first.account)).toHaveLength(1000);
+});
+
+describe("demo --live", () => {
+  /** What it invents until so many leads are there and Ctrl-C is typed. */
+  async function invented(seed: string, count: number) {
+    const admin = anAdmin([]);
+    const child = admin.start("demo", "--live", "--json", "--every", "0.05", "--seed", seed);
+    const said: string[] = [];
+    let stopped = false;
+    const decoder = new TextDecoder();
+    for await (const bytes of child.stderr) {
+      said.push(decoder.decode(bytes, { stream: true }));
+      const enough = [...said.join("").matchAll(/^\d{4}-.* from /gm)].length >= count;
+      if (enough && !stopped) child.kill("SIGINT");
+      stopped ||= enough;
+    }
+    const { account } = JSON.parse(await child.stdout.text());
+    return { admin, account, said: said.join(""), status: await child.exited, leads: await admin.leads(account) };
+  }
+
+  test("goes on until Ctrl-C and ends in order: what it told is there, as the newest leads", async () => {
+    const { said, status, leads } = await invented("7", 3);
+    const told = [...said.matchAll(/^\d{4}-\S+ {2}(.+) from /gm)].map(([, name]) => name ?? "");
+    expect([status, said.split("\n").at(-2)]).toEqual([0, expect.stringMatching(/^\d+ leads invented/)]);
+    expect(told.length).toBeGreaterThanOrEqual(3);
+    expect(leads).toHaveLength(1000 + told.length);
+    expect(leads.slice(1000).map(({ name }) => name)).toEqual(told);
+  });
+
+  test("invents the same visitors for the same seed, and others for another", async () => {
+    const [one, same, other] = [await invented("7", 4), await invented("7", 4), await invented("8", 4)];
+    const visitors = ({ leads }: typeof one) =>
+      leads.slice(1000, 1004).map(({ id: _id, identified_at: _moment, ...visitor }) => visitor);
+    expect(visitors(same)).toEqual(visitors(one));
+    expect(visitors(other)).not.toEqual(visitors(one));
+  });
+
+  test("is met by a poller with since, each lead once", async () => {
+    const { admin, account, leads } = await invented("9", 5);
+    const url = await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
+    const { key } = (await admin.run("key", "create", account, "--json")).json;
+    const since = leads[999]?.identified_at ?? "";
+    const page = await client(url, { Authorization: `Bearer ${key}` }).get(`/leads?since=${since}&limit=100`);
+    expect(page.body.data.toReversed().slice(1)).toEqual(leads.slice(1000));
+  });
+
+  test.each(["0", "-1", "1e3", "x", "99999"])("--every %s is wrong use", async (every) => {
+    expect((await anAdmin([]).run("demo", "--live", "--every", every)).status).toBe(2);
+  });
 });

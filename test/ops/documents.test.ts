@@ -1,17 +1,23 @@
 /** What the documents list is what the program has: settings, commands, options, names of columns. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
-import { createProgram } from "../../src/cli/program.ts";
 import { settings } from "../../src/config.ts";
+import { errorCodes, errors } from "../../src/contract/errors.ts";
+import { Lead } from "../../src/contract/lead.ts";
+import { leadParameters } from "../../src/contract/parameters.ts";
+import { sharedHeaders } from "../../src/http/openapi-responses.ts";
+import { createColumns } from "../../src/intake/columns.ts";
 import { aliases } from "../../src/intake/vocabulary.ts";
+import { theProgram } from "../program.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const readme = read("README.md");
 const importing = read("docs/importing.md");
+const pages = [...new Bun.Glob("docs/**/*.md").scanSync(root)].toSorted();
 
 test("the README lists every setting with its default and meaning, and no other", () => {
   const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| `?([^`|]+?)`? \| (.+) \|$/gm)].map(([, ...cells]) => cells);
@@ -29,15 +35,19 @@ test("every script that the README names is there", () => {
 });
 
 test("every file that a document links to is there", () => {
-  for (const path of ["README.md", "docs/importing.md", "docs/api.md", "docs/architecture.md", "docs/operations.md"]) {
+  expect(pages.length).toBeGreaterThan(10);
+  for (const path of ["README.md", ...pages]) {
     for (const [, target = ""] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
       expect(() => read(join(path, "..", target))).not.toThrow();
     }
   }
 });
 
-test("the page on importing lists the names of every field, in the order of preference", () => {
-  const lists = [...importing.matchAll(/^- `(\w+)`: (.+)$/gm)].map(([, field, names]) => [field, names?.split(", ")]);
+test("the page of names lists those of every field, in the order of preference", () => {
+  const lists = [...read("docs/importing/names.md").matchAll(/^- `(\w+)`: (.+)$/gm)].map(([, field, names]) => [
+    field,
+    names?.split(", "),
+  ]);
   expect(lists).toEqual(Object.entries(aliases).map(([field, names]) => [field, [...new Set(names)]]));
 });
 
@@ -47,8 +57,78 @@ test("the page on importing lists every option of lead import, and no other", ()
   expect(listed).toEqual(options.filter((option) => option !== "--json"));
 });
 
+test.each(pages.filter((path) => path.startsWith("docs/importing/") && !path.endsWith("/names.md")))(
+  "%s says of every column what the import makes of it, in the order of preference",
+  (path) => {
+    const rows = [...read(path).matchAll(/^\| (`.+`) \| (.+) \|$/gm)].map(([, names = "", becomes = ""]) => ({
+      names: [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""),
+      becomes: becomes.replaceAll("`", ""),
+    }));
+    expect(rows.length).toBeGreaterThan(4);
+    const columns = createColumns(new Map());
+    const isNested = rows.flatMap(({ names }) => names).some((name) => /^[a-z]\w*\./.test(name));
+    for (const name of rows.flatMap(({ names }) => names)) columns.indexOf(name, isNested ? name.split(".") : [name]);
+    columns.complete();
+    const { matched, unmatched } = columns.report();
+    const byField = new Map<string, readonly string[]>(matched.map(({ target, names }) => [target, names]));
+    byField.set("name", [
+      ...(byField.get("name") ?? []),
+      ...["first_name", "last_name"].flatMap((part) => byField.get(part) ?? []),
+    ]);
+    for (const { names, becomes } of rows) {
+      const found = becomes === "not kept" ? unmatched : (byField.get(becomes) ?? []);
+      expect({ becomes, names: found.filter((name) => names.includes(name)) }).toEqual({
+        becomes,
+        names: names.toSorted((a, b) => found.indexOf(a) - found.indexOf(b)),
+      });
+      if (becomes !== "not kept") expect({ becomes, names: found }).toEqual({ becomes, names });
+    }
+  },
+);
+
+describe("the API in detail has, as the contract has them,", () => {
+  /** The rows of the table under a heading, its cells without the marks of code. */
+  const rowsUnder = (heading: string) =>
+    [...(read("docs/api.md").split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "").matchAll(/^\| (.+) \|$/gm)]
+      .map(([, row = ""]) => row.split(" | ").map((cell) => cell.replace(/^`(.+)`$/, "$1")))
+      .slice(1);
+
+  test("the parameters", () => {
+    const known = Object.entries(leadParameters).map(([name, { schema, accepts }]) => [
+      name,
+      schema.description,
+      accepts,
+    ]);
+    expect<unknown[]>(rowsUnder("Parameters of GET /api/v1/leads")).toEqual(known);
+  });
+
+  test("the fields", () => {
+    const known = Object.entries(Lead.properties).map(([name, schema]) => [
+      name,
+      "anyOf" in schema ? "yes" : "no",
+      schema.description,
+    ]);
+    expect<unknown[]>(rowsUnder("Fields of a lead")).toEqual(known);
+  });
+
+  test("the errors", () => {
+    const known = errorCodes.map((code) => [
+      String(errors[code].status),
+      code,
+      errors[code].condition,
+      errors[code].cure,
+    ]);
+    expect(rowsUnder("Errors")).toEqual(known);
+  });
+
+  test("the headers", () => {
+    const known = Object.entries(sharedHeaders(60)).map(([name, { description }]) => [name, description]);
+    expect<unknown[]>(rowsUnder("Headers")).toEqual(known);
+  });
+});
+
 test("every bun admin command that the documents name is there", () => {
-  const named = [readme, importing, read("docs/api.md")].flatMap((text) => [
+  const named = [readme, ...pages.map(read)].flatMap((text) => [
     ...text.matchAll(/bun admin ((?:account|pixel|key|lead) [a-z-]+)/g),
   ]);
   expect(named.length).toBeGreaterThan(0);
@@ -56,21 +136,7 @@ test("every bun admin command that the documents name is there", () => {
 });
 
 function commandAt(...names: string[]): Command {
-  const nothing = () => {
-    throw new Error("help needs nothing of the world");
-  };
-  let command = createProgram({
-    store: nothing,
-    now: nothing,
-    standardInput: nothing,
-    clientKey: nothing,
-    origin: nothing,
-    settings: nothing,
-    examine: nothing,
-    databasePath: "data/leadfile.db",
-    serve: nothing,
-    endWith: nothing,
-  });
+  let command = theProgram();
   for (const name of names) {
     const next = command.commands.find((child) => child.name() === name);
     if (next === undefined) throw new Error(`there is no command ${names.join(" ")}`);

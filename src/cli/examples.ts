@@ -1,0 +1,46 @@
+/** The examples in the help of every command; a test reads each of them as the program would. */
+import type { Command } from "commander";
+
+const examples: Readonly<Record<string, readonly string[]>> = {
+  account: ["account create acme", "account list", "account deactivate acme"],
+  "account create": ["account create acme", 'account create "Harbor & Pine" --json'],
+  "account list": ["account list", "account list --json"],
+  "account activate": ["account activate acme"],
+  "account deactivate": ["account deactivate acme"],
+  pixel: ["pixel create acme --id px_shop", "pixel list acme", "pixel set-status acme px_shop paused"],
+  "pixel create": ["pixel create acme", "pixel create acme --id px_shop --status active"],
+  "pixel list": ["pixel list acme", "pixel list acme --json"],
+  "pixel set-status": ["pixel set-status acme px_shop paused"],
+  key: ['key create acme --label "nightly export"', "key list acme", "key check < key.txt"],
+  "key create": ['key create acme --label "nightly export"', "key create acme --json > key.json"],
+  "key list": ["key list acme", "key list acme --json"],
+  "key revoke": ["key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes"],
+  "key check": ["key check < key.txt", 'printf %s "$LEADFILE_KEY" | bun admin key check'],
+  lead: ["lead import acme export.csv --create-pixels", "lead export acme > leads.ndjson"],
+  "lead import": [
+    "lead import acme export.csv --create-pixels --rejects rejected.csv",
+    "zcat export.csv.gz | bun admin lead import acme - --pixel px_home",
+    'lead import acme export.csv --map "Visited=identified_at,Ref=referrer" --timezone America/New_York',
+  ],
+  "lead export": ["lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv"],
+  stats: ["stats acme", "stats acme --days 365", "stats acme --json"],
+  doctor: ["doctor", "doctor --full", "doctor --json"],
+  conformance: [
+    "conformance https://www.example.com < key.txt",
+    "conformance http://localhost:3000 --limits < key.txt",
+  ],
+  serve: ["serve", "serve --demo"],
+  health: ["health"],
+  demo: ["demo", "demo --live --every 2 --seed 7"],
+  completions: ["completions bash > ~/.leadfile.bash", "completions fish > ~/.config/fish/completions/leadfile.fish"],
+};
+
+/** Puts the examples into the help of a command and of all below it. */
+export function addExamples(command: Command, path = ""): void {
+  for (const child of command.commands) {
+    const name = `${path} ${child.name()}`.trim();
+    const lines = (examples[name] ?? []).map((line) => `  ${line.includes("bun admin") ? line : `bun admin ${line}`}`);
+    if (lines.length > 0) child.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
+    addExamples(child, name);
+  }
+}

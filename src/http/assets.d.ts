@@ -1,0 +1,17 @@
+/** What the bundler makes of files that are no code of ours: their text, or the path of the file. */
+declare module "*.css" {
+  const content: string;
+  export default content;
+}
+declare module "*.md" {
+  const text: string;
+  export default text;
+}
+declare module "*.browser.js" {
+  const text: string;
+  export default text;
+}
+declare module "swagger-ui-dist/swagger-ui-bundle.js" {
+  const path: string;
+  export default path;
+}

@@ -1,0 +1,62 @@
+// Starts Swagger UI on the description of this very server, whatever address the reader came by.
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
+const explorer = document.getElementById("explorer");
+const key = document.getElementById("key");
+
+const description = await (await fetch("/openapi.json")).json();
+description.servers = [{ url: location.origin }];
+// The field above stands in for the dialog of Swagger UI.
+delete description.security;
+delete description.components.securitySchemes;
+// Errors and headers are explained on /docs; here the real answer is what counts.
+for (const { get } of Object.values(description.paths)) {
+  const { description: text, content } = get.responses["200"];
+  get.responses = { 200: { description: text, content } };
+}
+key.form.addEventListener("submit", (event) => event.preventDefault());
+
+const without = () => () => null;
+
+SwaggerUIBundle({
+  spec: description,
+  domNode: explorer,
+  // What stands on /docs already, and the choice among one server.
+  plugins: [{ wrapComponents: { InfoContainer: without, ServersContainer: without } }],
+  // The key is nowhere but in its field: in no storage, no address, and not in the line for curl that is shown.
+  requestInterceptor(request) {
+    const secret = key.value.trim();
+    if (secret === "" || request.loadSpec) return request;
+    request.headers.Authorization = "Bearer <API_KEY>";
+    request.userFetch = (url, options) =>
+      fetch(url, { ...options, headers: { ...options.headers, Authorization: `Bearer ${secret}` } });
+    return request;
+  },
+  persistAuthorization: false,
+  // A link inside the button that opens an operation could not be told apart from it.
+  deepLinking: false,
+  docExpansion: "list",
+  defaultModelsExpandDepth: -1,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  validatorUrl: null,
+  supportedSubmitMethods: ["get"],
+});
+
+// Names and tab stops that Swagger UI leaves out, given to what appears.
+function name() {
+  for (const choice of explorer.querySelectorAll("select:not([aria-label])")) {
+    const row = choice.closest("tr[data-param-name], tr[data-code]");
+    const of = row?.dataset.paramName ?? (row === null ? "" : `the answer ${row.dataset.code}`);
+    choice.setAttribute(
+      "aria-label",
+      choice.closest(".response-controls") ? `Example or type of ${of}` : of || "Choice",
+    );
+  }
+  for (const block of explorer.querySelectorAll("pre:not([tabindex])")) block.setAttribute("tabindex", "0");
+}
+new MutationObserver(name).observe(explorer, { childList: true, subtree: true });

@@ -1,0 +1,63 @@
+/** The explorer at /docs/try: Swagger UI from its package, with a key that only the open page knows. */
+
+import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import start from "./explorer.browser.js" with { type: "text" };
+import style from "./explorer.css" with { type: "text" };
+import { iconAddress } from "./icon.ts";
+
+interface Asset {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Blob;
+}
+
+const script = { "Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "no-cache" };
+const sheet = { "Content-Type": "text/css; charset=utf-8", "Cache-Control": "no-cache" };
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Try the Leadfile API</title>
+<link rel="icon" href="${iconAddress}">
+<link rel="stylesheet" href="/docs/try/swagger-ui.css">
+<link rel="stylesheet" href="/docs/try/explorer.css">
+</head>
+<body>
+<a class="skip" href="#explorer">Skip to the explorer</a>
+<header>
+<a href="/docs">Leadfile API</a>
+<h1>Try it</h1>
+<p>Requests go to this server alone, and count. The key is kept in the memory of this page and is gone when you close
+it.</p>
+<form><label class="key">API key <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="lf_…"></label></form>
+<h2 class="unseen">Operations</h2>
+</header>
+<div id="explorer" tabindex="-1"><noscript>
+<p>The explorer needs JavaScript. <a href="/docs">The documentation</a> does not.</p>
+</noscript></div>
+<script src="/docs/try/swagger-ui.js"></script>
+<script type="module" src="/docs/try/explorer.js"></script>
+</body>
+</html>
+`;
+
+const pageHeaders = {
+  "Content-Type": "text/html; charset=utf-8",
+  // Swagger UI draws its icons from data: addresses; it asks this server alone.
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "no-cache",
+};
+
+/** What is served below /docs/, by its path. */
+export const explorerAssets: Readonly<Record<string, Asset>> = {
+  "/docs/try": { headers: pageHeaders, body: page },
+  "/docs/try/explorer.js": { headers: script, body: start },
+  "/docs/try/explorer.css": { headers: sheet, body: style },
+  "/docs/try/swagger-ui.js": { headers: script, body: Bun.file(explorerCode) },
+  "/docs/try/swagger-ui.css": { headers: sheet, body: Bun.file(explorerStyle) },
+};

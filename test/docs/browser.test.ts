@@ -1,0 +1,129 @@
+/** The pages at /docs and /docs/try in a real browser. */
+import { describe, expect, test } from "bun:test";
+import axe, { type AxeResults } from "axe-core";
+import { errorCodes } from "../../src/contract/errors.ts";
+import { aLead } from "../builders.ts";
+import { serve } from "../harness.ts";
+import { hasBrowser, look, unlessMissing } from "./browser.ts";
+
+const inBrowser = test.skipIf(!hasBrowser);
+const desktop = { width: 1280, height: 900 };
+const phone = { width: 375, height: 740 };
+
+/** What axe finds, as `rule: places`. */
+async function findings({ page }: Awaited<ReturnType<typeof look>>): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate<AxeResults["violations"]>("axe.run().then(({ violations }) => violations)");
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+}
+
+const overflow = ({ page }: Awaited<ReturnType<typeof look>>) =>
+  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+
+describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
+  inBrowser(`/docs has no complaint, no finding and no scrolling sideways${unlessMissing}`, async () => {
+    const { url } = await serve();
+    for (const viewport of [desktop, phone]) {
+      const looking = await look(`${url}/docs`, { viewport, colorScheme });
+      expect([await findings(looking), looking.complaints, await overflow(looking)]).toEqual([[], [], 0]);
+    }
+  });
+
+  inBrowser(`/docs/try neither, before and after a request${unlessMissing}`, async () => {
+    const { url, aKey } = await serve({ leads: [aLead({ name: "Dana Whitfield" })] });
+    for (const viewport of [desktop, phone]) {
+      const looking = await look(`${url}/docs/try`, { viewport, colorScheme });
+      const { page, complaints } = looking;
+      await page.locator(".opblock").first().waitFor();
+      expect([await findings(looking), complaints, await overflow(looking)]).toEqual([[], [], 0]);
+      await page.getByLabel("API key").fill(aKey());
+      await page.locator(".opblock-summary-control").first().click();
+      await page.getByRole("button", { name: "Execute" }).click();
+      const answer = page.locator(".live-responses-table");
+      await answer.waitFor();
+      expect(await answer.textContent()).toContain("Dana Whitfield");
+      expect([await findings(looking), complaints, await overflow(looking)]).toEqual([[], [], 0]);
+    }
+  });
+});
+
+inBrowser(`the key that is typed at /docs/try is kept nowhere but in its field${unlessMissing}`, async () => {
+  const { url, aKey } = await serve({ leads: [aLead()] });
+  const key = aKey();
+  const { page } = await look(`${url}/docs/try`);
+  await page.getByLabel("API key").fill(key);
+  await page.locator(".opblock-summary-control").first().click();
+  await page.getByRole("button", { name: "Execute" }).click();
+  await page.locator(".live-responses-table").waitFor();
+  const kept = await page.evaluate<string>(
+    "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, document.body.innerText])",
+  );
+  expect(kept).not.toContain(key);
+  await page.reload({ waitUntil: "networkidle" });
+  expect(await page.getByLabel("API key").inputValue()).toBe("");
+});
+
+inBrowser(`the docs link of every error lands on its entry${unlessMissing}`, async () => {
+  const { url, anonymous } = await serve();
+  const { docs } = (await anonymous.get("/leads")).body.error;
+  expect(docs).toBe(`${url}/docs#missing_api_key`);
+  const { page } = await look(`${url}/docs`, { viewport: desktop, reducedMotion: "reduce" });
+  for (const code of errorCodes) {
+    await page.goto(docs.replace("missing_api_key", code));
+    const entry = page.locator(".error:target");
+    expect(await entry.locator("h3").textContent()).toContain(code);
+    expect((await entry.boundingBox())?.y).toBeLessThan(desktop.height);
+  }
+});
+
+inBrowser(`the keyboard alone reaches content, languages and code, and shows where it is${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const { page } = await look(`${url}/docs`, { viewport: desktop });
+  const focused = () =>
+    page.evaluate<{ text: string; id: string; outline: string }>(`(() => {
+      const element = document.activeElement;
+      const { outlineStyle, outlineWidth } = getComputedStyle(element);
+      return { text: element.textContent.trim(), id: element.id, outline: outlineStyle + " " + outlineWidth };
+    })()`);
+  await page.keyboard.press("Tab");
+  expect(await focused()).toMatchObject({ text: "Skip to the content", outline: "solid 3px" });
+  expect((await page.locator(".skip").boundingBox())?.y).toBe(0);
+  await page.keyboard.press("Enter");
+  expect((await focused()).id).toBe("content");
+  await page.keyboard.press("Tab");
+  expect((await focused()).id).toBe("first-request-curl");
+  await page.keyboard.press("ArrowRight");
+  expect((await focused()).id).toBe("first-request-typescript");
+  // A choice of the language is one for all programs of the page.
+  expect(await page.locator("#polling-typescript").isChecked()).toBe(true);
+  expect(await page.locator("[data-language=typescript]").first().isVisible()).toBe(true);
+  expect(await page.locator("[data-language=curl]").first().isVisible()).toBe(false);
+  await page.keyboard.press("Tab");
+  expect(await focused()).toMatchObject({ outline: "solid 3px", text: expect.stringContaining("await fetch") });
+});
+
+inBrowser(`a copy button gives the program as it stands${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const { page } = await look(`${url}/docs`, { viewport: desktop, permissions });
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate<string>("navigator.clipboard.readText()")).toContain(`"${url}/api/v1/leads?limit=5"`);
+});
+
+inBrowser(`without JavaScript the page reads the same and the languages can be chosen${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const { page, complaints } = await look(`${url}/docs`, { viewport: phone, javaScriptEnabled: false });
+  await page.locator("label[for=paging-python]").click();
+  const shown = page.locator("#paging .code[data-language=python]");
+  expect([await shown.isVisible(), await page.locator(".copy").count(), complaints]).toEqual([true, 0, []]);
+  expect(await page.locator(".error").count()).toBe(errorCodes.length);
+});
+
+inBrowser(`on paper it has every program and no navigation${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const { page } = await look(`${url}/docs`, { viewport: desktop });
+  await page.emulateMedia({ media: "print" });
+  expect(await page.locator("nav").isVisible()).toBe(false);
+  expect(await page.locator(".code:visible").count()).toBe(await page.locator(".code").count());
+});

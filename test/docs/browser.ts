@@ -1,0 +1,44 @@
+/** A real browser on the pages; each test that uses it is skipped where there is none, and says so. */
+import { afterAll, onTestFinished } from "bun:test";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const executable = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
+
+export const hasBrowser = executable !== null;
+/** Behind the name of a test. */
+export const unlessMissing = hasBrowser ? "" : " (skipped: no chromium here)";
+
+export interface Looking {
+  readonly page: Page;
+  /** Errors and warnings of the console, and requests to other hosts: what no page of ours may have. */
+  readonly complaints: string[];
+}
+
+let launched: Promise<Browser> | null = null;
+afterAll(async () => (await launched)?.close());
+
+function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: executable ?? "",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+  });
+}
+
+/** Opens an address the way a reader with such a screen does, in a session of its own. */
+export async function look(url: string, options: BrowserContextOptions = {}): Promise<Looking> {
+  const browser = await (launched ??= launch());
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (/error|warning/.test(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => void complaints.push(error.message));
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol !== "data:" && origin !== new URL(url).origin) complaints.push(`request to ${request.url()}`);
+  });
+  await page.goto(url, { waitUntil: "networkidle" });
+  return { page, complaints };
+}

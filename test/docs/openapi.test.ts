@@ -1,0 +1,110 @@
+/** /openapi.json: valid, complete, and true in every example. */
+import { describe, expect, test } from "bun:test";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { errorCodes } from "../../src/contract/errors.ts";
+import { leadParameters } from "../../src/contract/parameters.ts";
+import { type ReadStore, StoreFailure } from "../../src/store.ts";
+import { aLead } from "../builders.ts";
+import { serve } from "../harness.ts";
+import { describedBy } from "./described.ts";
+
+const text = async () => (await fetch(`${(await serve()).url}/openapi.json`)).text();
+
+test("it is valid OpenAPI 3.1 to the validator of the official schemas", async () => {
+  const validator = new Validator();
+  const result = await validator.validate(JSON.parse(await text()));
+  expect(result).toEqual({ valid: true });
+  expect(validator.version).toBe("3.1");
+});
+
+test("it is valid to Redocly as well, which finds nothing to remark by its recommended rules", async () => {
+  const config = await createConfig({ extends: ["recommended-strict"] });
+  const problems = await lintFromString({ source: await text(), absoluteRef: "openapi.json", config });
+  const remarks = problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
+  // A test serves at 127.0.0.1, and a shared answer is for paths that no operation has.
+  const expected = /^(no-server-example\.com|no-unused-components: .*(NotFound|MethodNotAllowed))/;
+  expect(remarks.filter((remark) => !expected.test(remark))).toEqual([]);
+});
+
+test("it describes the three operations, and every parameter with an example or a choice", async () => {
+  const { document } = await describedBy((await serve()).url);
+  expect(Object.entries(document.paths).map(([path, { get }]) => [path, get.operationId])).toEqual([
+    ["/api/v1/leads", "listLeads"],
+    ["/api/v1/pixels", "listPixels"],
+    ["/api/v1/usage", "getUsage"],
+  ]);
+  const described = document.paths["/api/v1/leads"]?.get.parameters ?? [];
+  expect(described.map(({ name }) => name)).toEqual(Object.keys(leadParameters));
+  for (const { name, description, schema } of described) {
+    expect({ name, length: description.length }).toEqual({ name, length: expect.any(Number) });
+    expect(description).toMatch(/ Takes .+\. Anything else is 40[04] `\w+`\.$/);
+    expect("examples" in schema || schema.type === "boolean").toBe(true);
+  }
+});
+
+test("every example is of the shape that it is an example of", async () => {
+  const { document, differences } = await describedBy((await serve()).url);
+  const headers = new Headers({ "Content-Type": "application/json" });
+  let seen = 0;
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    for (const [status, response] of Object.entries(get.responses)) {
+      if (!("content" in response)) continue;
+      for (const { value } of Object.values(response.content["application/json"].examples ?? {})) {
+        const found = differences("GET", path, { status: Number(status), headers, text: JSON.stringify(value) });
+        expect(found.filter((difference) => !difference.startsWith("the header"))).toEqual([]);
+        seen++;
+      }
+    }
+  }
+  expect(seen).toBeGreaterThan(20);
+});
+
+describe("the example of an error is what the server answers:", () => {
+  test.each(errorCodes.map((code) => [code]))("%s", async (code) => {
+    const { url, body } = await provoke(code);
+    const { document } = await describedBy(url);
+    const { NotFound, MethodNotAllowed } = document.components.responses;
+    const answers = [
+      ...Object.values(document.paths["/api/v1/leads"]?.get.responses ?? {}),
+      NotFound,
+      MethodNotAllowed,
+    ];
+    const examples = answers.flatMap((answer) =>
+      answer !== undefined && "content" in answer
+        ? Object.entries(answer.content["application/json"].examples ?? {})
+        : [],
+    );
+    expect(examples.filter(([name]) => name === code).map(([, { value }]) => value)).toEqual([body]);
+  });
+});
+
+/** Has a server answer with a code. */
+async function provoke(code: string): Promise<{ url: string; body: never }> {
+  const fail = (error: Error) => () => {
+    throw error;
+  };
+  const broken = (error: Error) => (real: ReadStore) => ({ ...real, leads: { page: fail(error) } });
+  const stores: Record<string, (real: ReadStore) => ReadStore> = {
+    query_failed: broken(new StoreFailure("the file is gone")),
+    internal_error: broken(new TypeError("a mistake of ours")),
+  };
+  const store = stores[code];
+  const server = await serve({ limit: 60, leads: [aLead()], ...(store === undefined ? {} : { store }) });
+  const key = server.aKey();
+  const bearer = (secret: string) => ({ Authorization: `Bearer ${secret}` });
+  const requests: Record<string, Parameters<typeof server.send>[0]> = {
+    missing_api_key: {},
+    invalid_api_key: { headers: bearer("lf_nobodys") },
+    revoked_api_key: { headers: bearer(server.aRevokedKey()) },
+    subscription_required: { headers: bearer(server.aKey(server.anAccount({ active: false }))) },
+    invalid_parameter: { target: "/api/v1/leads?limit=1000", headers: bearer(key) },
+    invalid_cursor: { target: "/api/v1/leads?before=yesterday", headers: bearer(key) },
+    unknown_pixel: { target: "/api/v1/leads?pixel_id=px_nobodys", headers: bearer(key) },
+    not_found: { target: "/api/v1/lead", headers: bearer(key) },
+    method_not_allowed: { method: "POST", headers: bearer(key) },
+  };
+  const request = requests[code] ?? { headers: bearer(key) };
+  if (code === "rate_limit_exceeded") for (let n = 0; n < 60; n++) await server.send(request);
+  return { url: server.url, body: JSON.parse((await server.send(request)).body) as never }; // Compared as it is.
+}

@@ -1,0 +1,200 @@
+/** The page at /docs as a text: what it says, and that what it tells to do can be done. */
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import changes from "../../CHANGELOG.md" with { type: "text" };
+import { settings } from "../../src/config.ts";
+import { errorCodes, errors } from "../../src/contract/errors.ts";
+import { leadFields } from "../../src/contract/lead.ts";
+import { leadParameters } from "../../src/contract/parameters.ts";
+import { aLead, someLeads } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { serve } from "../harness.ts";
+
+interface Program {
+  readonly topic: string;
+  readonly language: "curl" | "TypeScript" | "Python";
+  readonly code: string;
+}
+
+/** The programs on a page, as somebody who copies them gets them. */
+async function programsOf(page: string): Promise<Program[]> {
+  const found: { label: string; code: string }[] = [];
+  await new HTMLRewriter()
+    .on("pre", { element: (element) => void found.push({ label: element.getAttribute("aria-label") ?? "", code: "" }) })
+    .on("pre *", {
+      text(chunk) {
+        const last = found.at(-1);
+        if (last !== undefined) last.code += unescaped(chunk.text);
+      },
+    })
+    .transform(new Response(page))
+    .text();
+  return found.map(({ label, code }) => {
+    const [language, topic] = label.split(", ");
+    return { language: language as Program["language"], topic: topic ?? "", code }; // The test counts them.
+  });
+}
+
+const unescaped = (html: string) =>
+  html
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#x27;", "'")
+    .replaceAll("&amp;", "&");
+
+const pageOf = async (url: string, headers: Record<string, string> = {}) =>
+  (await fetch(`${url}/docs`, { headers })).text();
+
+const python = Bun.which("python3");
+
+/** What a program says until it ends, or until it has said enough. */
+async function outcomeOf({ language, code }: Program, key: string, enough: RegExp): Promise<string> {
+  const file = join(aFolder(), { curl: "lines.sh", TypeScript: "program.ts", Python: "program.py" }[language]);
+  writeFileSync(file, code);
+  const command = { curl: ["sh", "-e", file], TypeScript: [process.execPath, file], Python: [python ?? "", file] };
+  const child = Bun.spawn(command[language], {
+    env: { PATH: process.env["PATH"] ?? "", LEADFILE_KEY: key },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const errors = child.stderr.text();
+  const decoder = new TextDecoder();
+  let said = "";
+  for await (const bytes of child.stdout) {
+    said += decoder.decode(bytes, { stream: true });
+    if (enough.test(said)) break;
+  }
+  child.kill("SIGKILL");
+  await child.exited;
+  return enough.test(said) ? "as expected" : `${said}${await errors}`;
+}
+
+const expected: Readonly<Record<string, RegExp>> = {
+  "first-request": /dana@example\.com/,
+  paging: /120 leads|"has_more":false/,
+  polling: /\.\d{3}Z[\s\S]*dana@example\.com/,
+  waiting: /requests_today/,
+};
+
+const languages = ["curl", "TypeScript", "Python"] as const;
+describe.each(Object.keys(expected))("%s", (topic) => {
+  test.each(languages)("in %s runs as it stands on the page", async (language) => {
+    if (language === "Python" && python === null) return void process.stderr.write("Skipped: no python3 here.\n");
+    const now = () => new Date(Date.now() - 60_000).toISOString();
+    const server = await serve({ leads: [...someLeads(119), aLead({ identified_at: now() })], nowMs: Date.now() });
+    const program = (await programsOf(await pageOf(server.url))).find(
+      (one) => one.topic === topic && one.language === language,
+    );
+    expect(program?.code).toContain(server.url);
+    if (program !== undefined) {
+      expect(await outcomeOf(program, server.aKey(), expected[topic] ?? /$^/)).toBe("as expected");
+    }
+  });
+});
+
+test("there is a program in three languages for each of four things", async () => {
+  const programs = await programsOf(await pageOf((await serve()).url));
+  expect(programs.map(({ topic, language }) => [topic, language])).toEqual(
+    Object.keys(expected).flatMap((topic) => languages.map((language) => [topic, language])),
+  );
+});
+
+describe("the address in the programs", () => {
+  const originsIn = async (page: string) =>
+    new Set((await programsOf(page)).flatMap(({ code }) => code.match(/https?:\/\/[^/"\s]+/g) ?? []));
+
+  test("is BASE_URL where that is for others than this machine", async () => {
+    const { url } = await serve({ baseUrl: "https://leads.example.com" });
+    expect(await originsIn(await pageOf(url))).toEqual(new Set(["https://leads.example.com"]));
+  });
+
+  test("is otherwise the one by which the reader came", async () => {
+    const { url } = await serve();
+    expect(await originsIn(await pageOf(url, { Host: "leads.lan:3000" }))).toEqual(new Set(["http://leads.lan:3000"]));
+  });
+
+  test("follows a proxy that is trusted, and no other", async () => {
+    const forwarded = { "X-Forwarded-Host": "leads.example.com", "X-Forwarded-Proto": "https" };
+    const trusting = await serve({ trustProxy: true });
+    expect(await originsIn(await pageOf(trusting.url, forwarded))).toEqual(new Set(["https://leads.example.com"]));
+    const other = await serve();
+    expect(await originsIn(await pageOf(other.url, forwarded))).toEqual(new Set([other.url]));
+  });
+
+  test.each(['x"><script>alert(1)</script>', "$(id)", "a`id`", "a b", "x'y", "user@evil.example", ""])(
+    "is never %j, which a Host header may hold",
+    async (host) => {
+      const { url, send } = await serve();
+      const { status, body } = await send({ target: "/docs", host });
+      if (status === 400) return; // Not a Host at all to the HTTP parser.
+      expect(await originsIn(body)).toEqual(new Set([url]));
+      if (host !== "") expect(body).not.toContain(host);
+    },
+  );
+
+  test("does no harm where the owner's own BASE_URL has odd characters", async () => {
+    const baseUrl = `http://a"$(touch\${IFS}x)\`b\`&.example.com`;
+    const { url, aKey } = await serve({ baseUrl });
+    const page = await pageOf(url);
+    const [line] = (await programsOf(page)).filter(({ language }) => language === "curl");
+    const folder = aFolder();
+    const shown = Bun.spawnSync(["sh", "-c", (line?.code ?? "").replace(/^curl/, "printf '%s|'")], {
+      cwd: folder,
+      env: { LEADFILE_KEY: aKey() },
+    });
+    expect(shown.stdout.toString()).toContain(`${baseUrl}/api/v1/leads?limit=5|`);
+  });
+});
+
+test("it has every error with status, cause and cure, every field, parameter and setting, and the changes", async () => {
+  const page = await pageOf((await serve()).url);
+  for (const code of errorCodes) {
+    const entry = page.slice(page.indexOf(`id="${code}"`)).split("</article>")[0] ?? "";
+    expect(entry).toContain(String(errors[code].status));
+    expect(entry).toContain(Bun.escapeHTML(errors[code].condition));
+    expect(entry).toContain(Bun.escapeHTML(errors[code].cure));
+  }
+  const terms = [...leadFields, ...Object.keys(leadParameters), ...Object.keys(settings)];
+  expect(terms.filter((term) => !page.includes(`<dt><code>${term}</code>`))).toEqual([]);
+  const versions = [...changes.matchAll(/^## (.+)$/gm)].map(([, version]) => version ?? "");
+  expect(versions.length).toBeGreaterThan(0);
+  expect(versions.filter((version) => !page.includes(`<h3>${version}</h3>`))).toEqual([]);
+});
+
+test("every link inside the page has its place, and no place is there twice", async () => {
+  const page = await pageOf((await serve()).url);
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? "");
+  expect(new Set(ids).size).toBe(ids.length);
+  const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id ?? "");
+  expect(targets.length).toBeGreaterThan(20);
+  expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+});
+
+test("it is one answer of less than 300 KB, in which the browser may run nothing else", async () => {
+  const { url } = await serve();
+  const answer = await fetch(`${url}/docs`);
+  expect((await answer.text()).length).toBeLessThan(300_000);
+  const policy = answer.headers.get("content-security-policy") ?? "";
+  expect(policy).toStartWith("default-src 'none'; ");
+  expect(policy).not.toContain("unsafe");
+});
+
+test.each([
+  "/docs/try",
+  "/docs/try/explorer.js",
+  "/docs/try/explorer.css",
+  "/docs/try/swagger-ui.js",
+  "/docs/try/swagger-ui.css",
+])("%s is served by GET and HEAD without a key, and nothing else is", async (target) => {
+  const { send } = await serve();
+  const got = await send({ target });
+  expect(got.status).toBe(200);
+  expect(got.body.length).toBeGreaterThan(100);
+  expect(got.headers.get("content-security-policy") ?? "").not.toContain("unsafe");
+  expect(await send({ method: "HEAD", target })).toMatchObject({ status: 200, body: "" });
+  expect((await send({ method: "POST", target })).status).toBe(405);
+  expect((await send({ target: `${target}/x` })).status).toBe(404);
+});

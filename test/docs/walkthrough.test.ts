@@ -1,0 +1,14 @@
+/** Every command and every program of the documents does what the document says. */
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { walk } from "./walkthrough.ts";
+
+const vendors = readdirSync(join(import.meta.dir, "../../docs/importing")).map((name) => `docs/importing/${name}`);
+
+test.each(["docs/getting-started.md", "docs/importing.md", "docs/api.md", ...vendors])(
+  "%s can be followed as it stands",
+  async (path) => {
+    expect(await walk(path)).toEqual([]);
+  },
+);

@@ -1,0 +1,101 @@
+/** Runs a document as a reader would: saves its files, types its commands, and compares what it says comes out. */
+import { onTestFinished } from "bun:test";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { aFolder } from "../folder.ts";
+import { start } from "../process.ts";
+
+const root = join(import.meta.dir, "../..");
+
+interface Block {
+  /** `sh`, a language with the name of a file behind it, or nothing for what a command says. */
+  readonly info: string;
+  readonly text: string;
+}
+
+/** The fenced blocks of a document, in order. */
+export function blocksOf(markdown: string): Block[] {
+  return [...markdown.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = "", text = ""]) => ({ info, text }));
+}
+
+/** A folder that is to a command what a clone is, but for its data. */
+function aClone(): string {
+  const folder = aFolder();
+  for (const name of [
+    "src",
+    "drizzle",
+    "node_modules",
+    "package.json",
+    "bunfig.toml",
+    "bun.lock",
+    "tsconfig.json",
+    "CHANGELOG.md",
+  ]) {
+    if (existsSync(join(root, name))) symlinkSync(join(root, name), join(folder, name));
+  }
+  cpSync(join(root, "test/intake/samples"), folder, { recursive: true });
+  return folder;
+}
+
+/** What differs between a document and what happens; empty where all is as it says. */
+export async function walk(path: string): Promise<string[]> {
+  const folder = aClone();
+  const differences: string[] = [];
+  let address = "http://127.0.0.1:3000";
+  let said = "";
+  for (const { info, text: written } of blocksOf(readFileSync(join(root, path), "utf8"))) {
+    const text = written.replaceAll("http://127.0.0.1:3000", address);
+    const [language = "", file] = info.split(" ");
+    if (file !== undefined) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    } else if (language === "sh" && text === "bun start\n") {
+      const server = start({ DATABASE_PATH: "data/leadfile.db" }, folder);
+      address = await server.listening();
+      said = `listening on ${address}\n`;
+    } else if (language === "sh") {
+      said = await type(folder, text, differences);
+    } else if (!patternOf(text).test(said)) {
+      differences.push(`the document says\n${text}but it is\n${said}`);
+    }
+  }
+  return differences;
+}
+
+/** Types commands into a shell that remembers its variables, and gives all that is said. */
+async function type(folder: string, commands: string, differences: string[]): Promise<string> {
+  const state = join(folder, ".variables");
+  const bun = dirname(process.execPath);
+  const child = Bun.spawn(
+    [
+      "bash",
+      "-e",
+      "-c",
+      `exec 2>&1; [ ! -e ${state} ] || . ${state}\n${commands}\nexport -p | grep LEADFILE > ${state} || true`,
+    ],
+    {
+      cwd: folder,
+      env: { PATH: `${bun}:${process.env["PATH"] ?? ""}`, HOME: folder, LC_ALL: "C.UTF-8" },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill("SIGKILL");
+    await child.exited;
+  });
+  const [said, status] = await Promise.all([child.stdout.text(), child.exited]);
+  // An import that rejects rows is done, and says so with 3.
+  if (status !== 0 && status !== 3) differences.push(`${commands}ended with ${status}: ${said}`);
+  return said.replaceAll("\r", "");
+}
+
+/** A text of a document in which … stands for anything. */
+function patternOf(text: string): RegExp {
+  const parts = text
+    .trimEnd()
+    .split("…")
+    .map((part) => RegExp.escape(part));
+  return new RegExp(parts.join("[\\s\\S]*?"));
+}

@@ -1,0 +1,22 @@
+/** The commands themselves, for tests that read what they are called and take. */
+import type { Command } from "commander";
+import { createProgram } from "../src/cli/program.ts";
+
+export function theProgram(): Command {
+  const nothing = () => {
+    throw new Error("help needs nothing of the world");
+  };
+  return createProgram({
+    store: nothing,
+    now: nothing,
+    standardInput: nothing,
+    clientKey: nothing,
+    origin: nothing,
+    settings: nothing,
+    examine: nothing,
+    databasePath: "data/leadfile.db",
+    serve: nothing,
+    pause: nothing,
+    endWith: nothing,
+  });
+}
