@@ -11,15 +11,18 @@ export interface Trial {
   readonly seed: number;
   /** The build that is to be caught; the product itself without one. */
   readonly breakage?: Breakage;
+  /** When no more is begun, on the clock of performance.now(). */
+  readonly untilMs?: number;
   readonly progress?: (done: number) => void;
 }
 
-export async function attempt(fault: Fault, { times, seed, breakage, progress }: Trial): Promise<Outcome> {
+export async function attempt(fault: Fault, { times, seed, breakage, untilMs, progress }: Trial): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "leadfile-fault-"));
   const build = breakage === undefined ? project : breakBuild(breakage.patches);
   try {
     const random = seeded(seed).branch(fault.name);
-    return await fault.run({ build, folder, times, random, progress: progress ?? (() => undefined) });
+    const goesOn = () => untilMs === undefined || performance.now() < untilMs;
+    return await fault.run({ build, folder, times, random, goesOn, progress: progress ?? (() => undefined) });
   } finally {
     rmSync(folder, { recursive: true, force: true });
     if (build !== project) rmSync(build, { recursive: true, force: true });

@@ -55,7 +55,7 @@ interface Time {
   steady: boolean;
 }
 
-async function run({ build, times, random, progress }: Attack): Promise<Outcome> {
+async function run({ build, times, random, goesOn, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   const product: { createLimiter: typeof createLimiter } = await import(join(build, "src/limiter.ts"));
   const limiter = product.createLimiter(limit);
@@ -67,17 +67,21 @@ async function run({ build, times, random, progress }: Attack): Promise<Outcome>
     setBackMs: Number.NEGATIVE_INFINITY,
     steady: true,
   };
-  while (time.elapsedMs < times * minuteMs) {
+  while (time.elapsedMs < times * minuteMs && goesOn()) {
     if (pass(time, random)) for (const ledger of ledgers) ledger.allowed = 0;
     for (const [key, ledger] of ledgers.entries()) {
-      for (let ask = random.below(key === 0 ? 90 : 12); ask > 0; ask--) {
-        record(ledger, limiter.hit(key, time.clockMs, time.elapsedMs).allowed, time, expect);
-      }
+      const asks = random.below(key === 0 ? 90 : 12);
+      const hit = () => limiter.hit(key, time.clockMs, time.elapsedMs).allowed;
+      for (let ask = 0; ask < asks; ask++) record(ledger, hit(), time, expect);
     }
     progress(Math.min(times, Math.floor(time.elapsedMs / minuteMs)));
   }
   tremble(product.createLimiter(limit), expect);
-  return { done: times, broken, figures: { "jumps of the clock": time.jumps } };
+  return {
+    done: Math.min(times, Math.floor(time.elapsedMs / minuteMs)),
+    broken,
+    figures: { "jumps of the clock": time.jumps },
+  };
 }
 
 /** Lets time pass, and now and then sets the clock; whether another minute has begun. */

@@ -9,6 +9,8 @@ export interface Attack {
   readonly folder: string;
   readonly times: number;
   readonly random: Random;
+  /** Whether there is time for more; what was done until then counts. */
+  goesOn(): boolean;
   /** Hears how many times are done. */
   progress(done: number): void;
 }
@@ -24,6 +26,8 @@ export interface Outcome {
 /** Lines of the product as they must not be: the attack has to notice. */
 export interface Breakage {
   readonly name: string;
+  /** How many times are enough to notice it; as many as in the suite where nothing is said. */
+  readonly times?: number;
   readonly patches: readonly Patch[];
 }
 
@@ -37,6 +41,8 @@ export interface Fault {
   readonly small: number;
   readonly full: number;
   readonly breakages: readonly Breakage[];
+  /** Whether it mostly waits, so that several can run at once. */
+  readonly waits?: boolean;
   /** Why it cannot run on this machine; null where it can. */
   missing?(): string | null;
   run(attack: Attack): Promise<Outcome>;

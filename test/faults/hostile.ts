@@ -16,7 +16,7 @@ export const hostile: Fault = {
   name: "hostile requests",
   attack: "heads, paths, parameters, encodings, pipelines and plain noise over raw sockets; answers",
   held: "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most",
-  small: 15_000,
+  small: 8000,
   full: 1_000_000,
   breakages: [
     {
@@ -43,7 +43,7 @@ export const hostile: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, progress }: Attack): Promise<Outcome> {
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   const file = join(folder, "leadfile.db");
   const secret = prepare(
@@ -71,7 +71,7 @@ async function run({ build, folder, times, random, progress }: Attack): Promise<
   await Promise.all(
     Array.from({ length: atOnce }, async (_, client) => {
       const chance = random.branch(client);
-      while (answers < times && alive) {
+      while (answers < times && alive && goesOn()) {
         const salvo = aSalvo(chance, secret);
         const answer = await fire(hostname, Number(port), salvo.bytes, salvo.requests);
         for (const [, status = ""] of answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {

@@ -14,10 +14,11 @@ export const powerCut: Fault = {
   attack:
     "what commands write is recorded and replayed up to a point, of what was not synced chance keeps some; points",
   held: "no key, revocation, subscription or import that was reported as done is lost, and the file is whole",
-  small: 400,
+  small: 300,
   full: 10_000,
   breakages: ["OFF", "NORMAL"].map((mode) => ({
     name: `synchronous = ${mode}`,
+    times: 200,
     patches: [{ file: "src/sqlite/open.ts", from: "PRAGMA synchronous = FULL", to: `PRAGMA synchronous = ${mode}` }],
   })),
   missing: missingRecorder,
@@ -37,7 +38,7 @@ interface Made extends Promised {
   readonly afterStrokes: number;
 }
 
-async function run({ build, folder, times, random, progress }: Attack): Promise<Outcome> {
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   const base = join(folder, "base.db");
   const export_ = join(folder, "export.csv");
@@ -60,6 +61,7 @@ async function run({ build, folder, times, random, progress }: Attack): Promise<
     const disk = createDisk(new Map([[file, before]]));
     let done = 0;
     for (const cut of cuts) {
+      if (!goesOn()) break;
       while (done < cut) {
         const stroke = strokes[done++];
         if (stroke !== undefined) disk.apply(stroke);

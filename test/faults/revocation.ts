@@ -27,7 +27,7 @@ interface Sent {
   readonly status: number;
 }
 
-async function run({ build, folder, times, progress }: Attack): Promise<Outcome> {
+async function run({ build, folder, times, goesOn, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   const file = join(folder, "leadfile.db");
   const keys = prepare(file, (store) => {
@@ -36,7 +36,9 @@ async function run({ build, folder, times, progress }: Attack): Promise<Outcome>
   });
   const server = await startServer(build, file);
   let requests = 0;
+  let done = 0;
   for (const [turn, key] of keys.entries()) {
+    if (!goesOn()) break;
     let using = true;
     const sent: Sent[] = [];
     const loads = Array.from({ length: clients }, async () => {
@@ -55,10 +57,10 @@ async function run({ build, folder, times, progress }: Attack): Promise<Outcome>
       sent.some(({ status }) => status === 200),
       () => `revocation ${turn + 1}: the key was never served, so nothing was shown`,
     );
-    progress(turn + 1);
+    progress((done = turn + 1));
   }
   await server.end();
-  return { done: keys.length, broken, figures: { requests, clients } };
+  return { done, broken, figures: { requests, clients } };
 }
 
 async function ask(url: string, { secret }: Key): Promise<Sent> {

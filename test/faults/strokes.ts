@@ -15,7 +15,7 @@ export type Stroke =
 /** What a program is run under, so that it is recorded. */
 export const recorder = (trace: string): string[] => [
   "strace",
-  ...["-f", "-y", "-xx", "-s", "1048576", "-o", trace],
+  ...["-f", "--seccomp-bpf", "-y", "-xx", "-s", "1048576", "-o", trace],
   ...["-e", "trace=openat,write,pwrite64,pwritev,ftruncate,fallocate,unlink,unlinkat,rename,renameat2,fsync,fdatasync"],
 ];
 
