@@ -36,6 +36,7 @@ interface Result extends Outcome {
   readonly skipped: string | null;
 }
 
+let toldMs = 0;
 const say = (text: string) => process.stderr.write(text);
 
 if (options.help) process.stdout.write(usage);
@@ -79,8 +80,6 @@ async function runOne(fault: Fault, seed: number): Promise<Result> {
   say(`\r\x1b[K${name}: ${skipped ?? `${outcome.done} in ${seconds} s, ${outcome.broken.length} broken`}\n`);
   return { name, attack, held, seconds, skipped, ...outcome };
 }
-
-let toldMs = 0;
 
 function tell(name: string, done: number, times: number): void {
   if (performance.now() - toldMs < 250) return;
