@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { attempt } from "./attempt.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
+import { tryMutations } from "./mutations.ts";
 
 const usage = `Attacks the product and says what came of it; ends with 1 when a promise was broken.
 
@@ -12,6 +13,7 @@ const usage = `Attacks the product and says what came of it; ends with 1 when a 
   bun run faults --minutes 10         no more than so long for each; what was done until then counts
   bun run faults --seed 42            the same chance again; it is printed
   bun run faults --broken             also the builds that are broken on purpose, which have to be caught
+  bun run faults --mutations          lines of the product broken one at a time: does a test notice?
   bun run faults --json               one JSON value on standard output
 `;
 
@@ -22,6 +24,7 @@ const { values: options } = parseArgs({
     minutes: { type: "string" },
     seed: { type: "string" },
     broken: { type: "boolean", default: false },
+    mutations: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -40,7 +43,14 @@ let toldMs = 0;
 const say = (text: string) => process.stderr.write(text);
 
 if (options.help) process.stdout.write(usage);
-else process.exitCode = await runAll();
+else process.exitCode = options.mutations ? await mutate() : await runAll();
+
+async function mutate(): Promise<number> {
+  const { tried, unnoticed } = await tryMutations(say);
+  const text = `${tried - unnoticed.length} of ${tried} broken lines were noticed.`;
+  process.stdout.write(`${options.json ? JSON.stringify({ tried, unnoticed }) : text}\n`);
+  return unnoticed.length === 0 ? 0 : 1;
+}
 
 async function runAll(): Promise<number> {
   const seed = wholeNumber("seed", options.seed) ?? Date.now() % 1_000_000;
