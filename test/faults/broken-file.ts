@@ -17,7 +17,7 @@ export const brokenFile: Fault = {
   attack:
     "EIO, ENOSPC, EROFS and a failed fsync by the system, a full tmpfs, the file gone, swapped, cut or overwritten; cases",
   held: "500 query_failed or one clear line and status 1, no wrong data, and all well once the cause is gone",
-  small: 10,
+  small: 11,
   full: 300,
   breakages: [
     {
@@ -103,6 +103,7 @@ const cases: readonly (readonly [name: string, happen: Happening])[] = [
   ],
   ["the file is replaced by another", replaced],
   ["the file is overwritten", overwritten],
+  ["the log beside it is removed", logRemoved],
   ["a tmpfs that is full", fullTmpfs],
 ];
 
@@ -250,6 +251,17 @@ async function overwritten(scene: Scene): Promise<void> {
     (cause: Error) => cause.message,
   );
   expect(/is not a Leadfile database/.test(start), () => `a start on it said: ${start}`);
+}
+
+async function logRemoved(scene: Scene): Promise<void> {
+  const { build, file, expect } = scene;
+  for (const suffix of scene.random.pick([["-wal", "-shm"], ["-wal"], ["-shm"]])) rmSync(file + suffix);
+  const failed = await askOften(scene, 20);
+  expect(failed === 20, () => `only ${failed} of 20 requests failed without the log`);
+  await scene.server.end("SIGKILL");
+  const server = await startServer(build, file);
+  await expectAllWell({ ...scene, server }, "after a restart");
+  await server.end();
 }
 
 /** A real disk without room; skipped where this user may not mount one. */

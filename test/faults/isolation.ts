@@ -30,7 +30,7 @@ export const isolation: Fault = {
     },
     {
       name: "pages remembered without their account",
-      patches: [{ file: "src/sqlite/remembered.ts", from: "{account} $", to: "" }],
+      patches: [{ file: "src/http/leads.ts", from: "{account} $", to: "" }],
     },
   ],
   run,

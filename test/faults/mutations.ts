@@ -57,12 +57,12 @@ const mutations: readonly Mutation[] = [
   ),
   line("a window of 61", "src/limiter.ts", "if (used >= limit)", "if (used > limit)", "test/spec/8-limits.test.ts"),
   line(
-    "a refused request that counts",
-    "src/limiter.ts",
-    "if (used >= limit) return",
-    "counts.set(key, used + 1);\n      if (used >= limit) return",
+    "a refused request that counts as used",
+    "src/http/gate.ts",
+    "if (!verdict.allowed) {",
+    "if (!verdict.allowed) {\n    usage.count(key.number, visit.arrivedMs);",
     "test/spec/8-limits.test.ts",
-    "test/faults/faults.test.ts -t clock",
+    "test/spec/4-3-usage.test.ts",
   ),
   line(
     "a window that outlasts its minute when the clock is set back",
@@ -131,10 +131,10 @@ const mutations: readonly Mutation[] = [
     "test/store/openings.test.ts",
   ),
   line(
-    "a tie that is not moved on",
+    "leads that get the time of import counted as moved",
     "src/sqlite/import.ts",
-    "at = follow(free);",
-    "at = follow(free - 1);",
+    "moved: lead.identifiedMs !== null && at !== wanted",
+    "moved: at !== wanted || lead.identifiedMs === null",
     "test/cli/import-times.test.ts",
   ),
   line(
@@ -142,8 +142,7 @@ const mutations: readonly Mutation[] = [
     "src/intake/identity.ts",
     "JSON.stringify([account, ",
     "JSON.stringify([",
-    "test/intake",
-    "test/cli",
+    "test/intake/identity.test.ts",
   ),
   line(
     "a city compared by its case",
