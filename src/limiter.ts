@@ -9,8 +9,11 @@ export interface Verdict {
 
 export interface Limiter {
   readonly limit: number;
-  /** Counts one request of a key, unless its limit is used up: a refused request counts nowhere. */
-  hit(key: number, nowMs: number): Verdict;
+  /**
+   * Counts one request of a key, unless its limit is used up: a refused request counts nowhere. `elapsedMs` is of a
+   * clock that nobody sets.
+   */
+  hit(key: number, nowMs: number, elapsedMs?: number): Verdict;
   /** How many keys have called in the current window. */
   size(): number;
 }
@@ -20,17 +23,27 @@ export function windowEndSeconds(nowMs: number): number {
   return (Math.floor(nowMs / windowMs) + 1) * (windowMs / 1000);
 }
 
-/** Memory is bounded by the keys that call within one minute: the counts are dropped when the minute changes. */
+/**
+ * Memory is bounded by the keys that call within one minute: the counts are dropped when the minute is over. A clock
+ * that is set back begins no new minute, so that one which trembles gives nobody a second window; and a window ends
+ * when a minute has really gone by, so that nobody waits for an hour to come round again.
+ */
 export function createLimiter(limit: number): Limiter {
   const counts = new Map<number, number>();
-  let current = 0;
+  let minute = Number.NEGATIVE_INFINITY;
+  let startedMs = Number.NEGATIVE_INFINITY;
+  let lastMs = Number.NEGATIVE_INFINITY;
   return {
     limit,
-    hit(key, nowMs) {
-      const window = Math.floor(nowMs / windowMs);
-      if (window !== current) {
+    hit(key, nowMs, elapsedMs = nowMs) {
+      // Where the clock itself is all there is to go by, what it was set back did not go by.
+      if (elapsedMs < lastMs) startedMs -= lastMs - elapsedMs;
+      lastMs = elapsedMs;
+      const minuteNow = Math.floor(nowMs / windowMs);
+      if (minuteNow > minute || elapsedMs - startedMs >= windowMs) {
         counts.clear();
-        current = window;
+        minute = minuteNow;
+        startedMs = elapsedMs - (nowMs - minuteNow * windowMs);
       }
       const used = counts.get(key) ?? 0;
       if (used >= limit) return { allowed: false, remaining: 0 };

@@ -38,7 +38,7 @@ function cellsOf(document: string, safe: boolean): string[] {
   const lead: Lead = JSON.parse(document);
   return leadFields.map((field) => {
     const value = lead[field] ?? "";
-    return safe && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return safe && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
   });
 }
 

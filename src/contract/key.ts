@@ -40,6 +40,11 @@ export function prefixOf(key: string): string {
   return key.slice(0, prefixLength);
 }
 
+/** A text in which keys that somebody put there by mistake are cut to what may be shown of them. */
+export function withoutKeys(text: string): string {
+  return text.replaceAll(/lf_[0-9A-Za-z]{9,}/g, (key) => `${prefixOf(key)}…`);
+}
+
 function checksum(body: string): string {
   let rest = crc32(body);
   let text = "";

@@ -55,7 +55,7 @@ export function isLive(presented: Presented): presented is KnownKey {
 
 function count(visit: Visit, key: KnownKey, limiter: Limiter, usage: UsageBook): void {
   visit.key = key;
-  const verdict = limiter.hit(key.number, visit.arrivedMs);
+  const verdict = limiter.hit(key.number, visit.arrivedMs, visit.startedNs / 1e6);
   visit.remaining = verdict.remaining;
   if (!verdict.allowed) {
     throw new ApiError(

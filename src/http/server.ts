@@ -36,6 +36,8 @@ export function listen(
     ...(tls === null ? {} : { tls }),
     development: false,
     reusePort: false,
+    // Seconds without an answer going out: bytes that trickle in do not prolong a connection.
+    idleTimeout: 10,
     // A body is never read: whatever its size, the answer is about the method.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request) {

@@ -143,15 +143,15 @@ function createRecordReader(delimiter: string, firstLine: number) {
 
 /** A line with a stray quote is still good when its cells, with the quote as a letter, are plain to see. */
 function rescue(text: string, delimiter: string, error: Error | null): Omit<RawRecord, "line"> {
+  if (error !== null && isTooLarge(error)) return { cells: null, text, fault: "it is larger than 1 MiB" };
   try {
     const records = parse(text, { ...options, delimiter, relax_quotes: true }) as string[][];
     const cells = records.length === 1 ? records[0] : undefined;
-    if (cells !== undefined && error !== null && !isTooLarge(error)) return { cells, text: "", fault: null };
+    if (cells !== undefined && error !== null) return { cells, text: "", fault: null };
   } catch {
     // Then it is damaged for good.
   }
-  const fault = error !== null && isTooLarge(error) ? "it is larger than 1 MiB" : "it has a quote that is not closed";
-  return { cells: null, text, fault };
+  return { cells: null, text, fault: "it has a quote that is not closed" };
 }
 
 function isTooLarge(error: Error): boolean {

@@ -35,6 +35,8 @@ export interface Run {
 
 /** Enough rows to be worth a transaction, few enough to be held. */
 const rowsAtOnce = 2000;
+/** Rows can be large: fewer are held where they are. */
+const charactersAtOnce = 4 * 1024 * 1024;
 
 export function emptyCounts(): Counts {
   return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };
@@ -57,13 +59,25 @@ export async function runImport(run: Run, counts: Counts): Promise<void> {
 
 async function* inPortions(groups: Run["groups"]): AsyncGenerator<readonly Row[]> {
   let waiting: Row[] = [];
+  let characters = 0;
   for await (const group of groups) {
-    waiting.push(...group);
-    if (waiting.length < rowsAtOnce) continue;
+    for (const row of group) {
+      waiting.push(row);
+      characters += sizeOf(row.source);
+    }
+    if (waiting.length < rowsAtOnce && characters < charactersAtOnce) continue;
     yield waiting;
     waiting = [];
+    characters = 0;
   }
   if (waiting.length > 0) yield waiting;
+}
+
+function sizeOf(source: Row["source"]): number {
+  if (typeof source === "string") return source.length;
+  let characters = 0;
+  for (const cell of source) characters += cell.length;
+  return characters;
 }
 
 interface Read {

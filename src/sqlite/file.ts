@@ -27,8 +27,12 @@ export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
 export interface FileWatch {
-  /** Throws when the path leads to another file than was opened, or to what is no database any more. */
+  /** Throws when the path leads to another file than was opened, or to what is no database any more, or has no log. */
   assertSame(): void;
   /** To be called when the database is closed, and its locks with it. */
   close(): void;
@@ -45,6 +49,7 @@ const restMs = 1;
 export function watchFile(path: string): FileWatch {
   const file = openSync(path, "r");
   const opened = statSync(path);
+  const beside = ["-wal", "-shm"].map((suffix) => ({ at: path + suffix, opened: inodeOf(path + suffix) }));
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
@@ -58,6 +63,10 @@ export function watchFile(path: string): FileWatch {
       }
       if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file, false)) {
         throw new Error("the database file was overwritten; restore it and restart");
+      }
+      // Without its log, what others commit never gets here.
+      if (beside.some((log) => inodeOf(log.at) !== log.opened)) {
+        throw new Error("the log beside the database file was removed; restart, and leave -wal and -shm alone");
       }
       seenMs = now.mtimeMs;
       lookedMs = nowMs;

@@ -1,0 +1,30 @@
+/** Runs a fault once, at a size, and tidies up after it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { breakBuild, project } from "./build.ts";
+import type { Breakage, Fault, Outcome } from "./fault.ts";
+import { seeded } from "./random.ts";
+
+export interface Trial {
+  readonly times: number;
+  readonly seed: number;
+  /** The build that is to be caught; the product itself without one. */
+  readonly breakage?: Breakage;
+  /** When no more is begun, on the clock of performance.now(). */
+  readonly untilMs?: number;
+  readonly progress?: (done: number) => void;
+}
+
+export async function attempt(fault: Fault, { times, seed, breakage, untilMs, progress }: Trial): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), "leadfile-fault-"));
+  const build = breakage === undefined ? project : breakBuild(breakage.patches);
+  try {
+    const random = seeded(seed).branch(fault.name);
+    const goesOn = () => untilMs === undefined || performance.now() < untilMs;
+    return await fault.run({ build, folder, times, random, goesOn, progress: progress ?? (() => undefined) });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    if (build !== project) rmSync(build, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,37 @@
+/** A small run of every attack: the product holds, and a build that is broken on purpose is caught. */
+import { describe, expect, test } from "bun:test";
+import { attempt } from "./attempt.ts";
+import type { Breakage, Outcome } from "./fault.ts";
+import { faults } from "./faults.ts";
+
+const seed = Number(process.env["FAULT_SEED"] ?? Date.now() % 1_000_000);
+const timeoutMs = 180_000;
+
+for (const fault of faults) {
+  const reason = fault.missing?.() ?? null;
+  const attempts = new Map<Breakage | null, Promise<Outcome>>();
+  const begin = (breakage: Breakage | null) => {
+    const times = breakage?.times ?? fault.small;
+    const attempted =
+      attempts.get(breakage) ?? attempt(fault, { times, seed, ...(breakage === null ? {} : { breakage }) });
+    attempts.set(breakage, attempted);
+    return attempted;
+  };
+  describe.skipIf(reason !== null)(`${fault.name}${reason === null ? "" : ` (${reason})`}`, () => {
+    const hold = async () => {
+      // What mostly waits can wait together.
+      if (fault.waits === true) for (const breakage of fault.breakages) void begin(breakage);
+      const { broken, done } = await begin(null);
+      expect({ seed, broken, done }).toEqual({ seed, broken: [], done: fault.small });
+    };
+    test(fault.held, hold, timeoutMs);
+
+    for (const breakage of fault.breakages) {
+      const notice = async () => {
+        const { broken } = await begin(breakage);
+        expect({ seed, noticed: broken.length > 0 }).toEqual({ seed, noticed: true });
+      };
+      test(`${breakage.name}: noticed`, notice, timeoutMs);
+    }
+  });
+}

@@ -1,0 +1,23 @@
+/** All attacks, in the order of what would be lost. */
+import { brokenFile } from "./broken-file.ts";
+import { clock } from "./clock.ts";
+import { day } from "./day.ts";
+import type { Fault } from "./fault.ts";
+import { hostile } from "./hostile.ts";
+import { isolation } from "./isolation.ts";
+import { killImport } from "./kill-import.ts";
+import { powerCut } from "./power-cut.ts";
+import { revocation } from "./revocation.ts";
+import { slowClients } from "./slow-clients.ts";
+
+export const faults: readonly Fault[] = [
+  killImport,
+  powerCut,
+  brokenFile,
+  revocation,
+  isolation,
+  clock,
+  hostile,
+  slowClients,
+  day,
+];

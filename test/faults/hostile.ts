@@ -1,0 +1,146 @@
+/** Hostile requests in great numbers: the server stays up, fails at none of them, and does not grow. */
+import { join } from "node:path";
+import { aLead } from "../builders.ts";
+import { makeAccount, makeKey, prepare } from "./contents.ts";
+import { type Attack, createFindings, type Fault, type Outcome } from "./fault.ts";
+import { aSalvo } from "./hostile-requests.ts";
+import { memoryOf } from "./process-state.ts";
+import { startServer } from "./program.ts";
+
+const atOnce = 32;
+const growthAllowed = 40 * 1024 * 1024;
+/** A server that waits for the rest of a request says nothing for this long. */
+const silenceMs = 60;
+
+export const hostile: Fault = {
+  name: "hostile requests",
+  attack: "heads, paths, parameters, encodings, pipelines and plain noise over raw sockets; answers",
+  held: "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most",
+  small: 8000,
+  full: 1_000_000,
+  breakages: [
+    {
+      name: "text that cannot be decoded thrown on",
+      patches: [
+        {
+          file: "src/contract/query.ts",
+          from: "  try {\n    return decodeURIComponent(raw.replaceAll",
+          to: "  decodeURIComponent(raw);\n  try {\n    return decodeURIComponent(raw.replaceAll",
+        },
+      ],
+    },
+    {
+      name: "a server that keeps something of every request",
+      patches: [
+        {
+          file: "src/http/journal.ts",
+          from: "    record(visit, { status, code, cause }) {\n",
+          to: "    record(visit, { status, code, cause }) {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
+        },
+      ],
+    },
+  ],
+  run,
+};
+
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
+  const { broken, expect } = createFindings();
+  const file = join(folder, "leadfile.db");
+  const secret = prepare(
+    file,
+    (store) =>
+      makeKey(
+        store,
+        makeAccount(
+          store,
+          "acme",
+          Array.from({ length: 200 }, () => aLead()),
+        ),
+      ).secret,
+  );
+  const server = await startServer(build, file);
+  let alive = true;
+  void server.exited.then(() => (alive = false));
+  const statuses = new Map<string, number>();
+  const good = () => fetch(`${server.url}/api/v1/leads`, { headers: { Authorization: `Bearer ${secret}` } });
+  for (let warm = 0; warm < 2000; warm++) await (await good()).arrayBuffer();
+  const before = memoryOf(server.pid);
+  let most = before;
+  let answers = 0;
+  const { hostname, port } = new URL(server.url);
+  await Promise.all(
+    Array.from({ length: atOnce }, async (_, client) => {
+      const chance = random.branch(client);
+      while (answers < times && alive && goesOn()) {
+        const salvo = aSalvo(chance, secret);
+        const answer = await fire(hostname, Number(port), salvo.bytes, salvo.requests);
+        for (const [, status = ""] of answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          answers++;
+        }
+        const failed = /"code":"(?:internal_error|query_failed)"|HTTP\/1\.1 50[0-4] /.exec(answer);
+        expect(
+          failed === null,
+          () => `${failed?.[0]} to ${JSON.stringify(salvo.bytes.toString("latin1").slice(0, 400))}`,
+        );
+        if (client === 0) most = Math.max(most, memoryOf(server.pid));
+        progress(Math.min(answers, times));
+      }
+    }),
+  );
+  expect(alive, () => `the server ended: ${server.errors()}`);
+  if (alive) {
+    const after = await good();
+    expect(after.status === 200, () => `afterwards an ordinary request got ${after.status}`);
+    most = Math.max(most, memoryOf(server.pid));
+    await server.end();
+  }
+  expect(server.errors() === "", () => `standard error: ${server.errors().slice(0, 200)}`);
+  const grown = most - before;
+  expect(grown <= growthAllowed, () => `memory grew by ${Math.round(grown / 1e6)} MB`);
+  const answered = [...statuses].toSorted().map(([status, count]) => `${status}: ${count}`);
+  return {
+    done: Math.min(answers, times),
+    broken,
+    figures: { answered: answered.join(", "), "memory + MB": Math.round(grown / 1e6) },
+  };
+}
+
+/** Sends it all and gives what came back, once it is all there or nothing more comes. */
+function fire(hostname: string, port: number, bytes: Buffer, requests: number): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const done = () => {
+      clearTimeout(silence);
+      resolve(answer);
+    };
+    void Bun.connect({
+      hostname,
+      port,
+      socket: {
+        open(socket) {
+          const rest = { bytes };
+          send(socket, rest);
+          socket.data = rest;
+          silence = setTimeout(() => socket.terminate(), silenceMs);
+        },
+        drain: (socket) => send(socket, socket.data),
+        data(socket, chunk) {
+          answer += chunk.toString("latin1");
+          clearTimeout(silence);
+          const enough = answer.split("HTTP/1.1 ").length > requests;
+          silence = setTimeout(() => socket.terminate(), enough ? 0 : silenceMs);
+        },
+        close: done,
+        error: done,
+        connectError: done,
+      },
+      data: { bytes },
+    }).catch(done);
+  });
+}
+
+function send(socket: Bun.Socket<{ bytes: Buffer }>, rest: { bytes: Buffer }): void {
+  rest.bytes = rest.bytes.subarray(Math.max(0, socket.write(rest.bytes)));
+}

@@ -1,0 +1,97 @@
+/** The product as processes, out of any build: the server, and one admin command after another. */
+import { join } from "node:path";
+
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  readonly exited: Promise<number>;
+  /** All that it said on standard error. */
+  errors(): string;
+  /** Ends it in order, or at once, and gives its status. */
+  end(signal?: "SIGTERM" | "SIGKILL"): Promise<number>;
+}
+
+type Settings = Readonly<Record<string, string>>;
+
+const surroundings = (file: string, settings: Settings = {}) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: "/nonexistent",
+  DATABASE_PATH: file,
+  LOG_LEVEL: "silent",
+  RATE_LIMIT_PER_MIN: "1000000000",
+  PORT: "0",
+  ...settings,
+});
+
+/** Starts the server of a build on a file; throws with what it said when it does not listen. */
+export async function startServer(build: string, file: string, settings: Settings = {}): Promise<Server> {
+  const child = Bun.spawn([process.execPath, join(build, "src/main.ts")], {
+    cwd: build,
+    env: surroundings(file, settings),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let errors = "";
+  void gather(child.stderr, (text) => {
+    errors += text;
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    let said = "";
+    void gather(child.stdout, (text) => {
+      if (said.length < 1000) said += text;
+      const found = /^listening on (\S+)$/m.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void child.exited.then((status) => reject(new Error(`the server ended with ${status}: ${errors}`)));
+  });
+  return {
+    url,
+    pid: child.pid,
+    exited: child.exited,
+    errors: () => errors,
+    end(signal = "SIGTERM") {
+      child.kill(signal);
+      return child.exited;
+    },
+  };
+}
+
+async function gather(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
+}
+
+/** Starts one admin command of a build; `before` is what it runs under, such as a tracer. */
+export function startAdmin(build: string, file: string, args: readonly string[], before: readonly string[] = []) {
+  return Bun.spawn([...before, process.execPath, join(build, "src/admin.ts"), ...args], {
+    cwd: build,
+    env: surroundings(file),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+/** Runs one admin command to its end. */
+export async function admin(
+  build: string,
+  file: string,
+  args: readonly string[],
+  before: readonly string[] = [],
+): Promise<Ended> {
+  const child = startAdmin(build, file, args, before);
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { status, stdout, stderr };
+}
+
+/** Whether a program is installed. */
+export function needs(program: string): string | null {
+  return Bun.which(program) === null ? `${program} is not installed` : null;
+}

@@ -1,0 +1,31 @@
+/** Chance that can be had again: the same seed gives the same attack. */
+
+export interface Random {
+  /** A number from 0 up to 1. */
+  next(): number;
+  /** A whole number from 0 up to a bound. */
+  below(bound: number): number;
+  pick<Thing>(things: readonly [Thing, ...Thing[]]): Thing;
+  bytes(length: number): Buffer;
+  /** Chance for a part of the work, which stays the same whatever the other parts drew. */
+  branch(name: string | number): Random;
+}
+
+export function seeded(seed: number): Random {
+  let state = seed >>> 0;
+  // Mulberry32: small, and good enough to throw stones with.
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (bound: number) => Math.floor(next() * bound);
+  return {
+    next,
+    below,
+    pick: (things) => things[below(things.length)] ?? things[0],
+    bytes: (length) => Buffer.from(Array.from({ length }, () => below(256))),
+    branch: (name) => seeded(Number(Bun.hash(`${seed} ${name}`) & 0xffffffffn)),
+  };
+}

@@ -1,0 +1,108 @@
+/** What a program did to its files, stroke by stroke, as the system saw it (strace). */
+import { readFileSync } from "node:fs";
+
+export type Stroke =
+  | { readonly kind: "write"; readonly path: string; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: "truncate"; readonly path: string; readonly size: number }
+  | { readonly kind: "create"; readonly path: string }
+  | { readonly kind: "unlink"; readonly path: string }
+  | { readonly kind: "rename"; readonly path: string; readonly to: string }
+  /** What was done to a file, or which files a folder has, is safe from here on. */
+  | { readonly kind: "sync"; readonly path: string }
+  /** Something was said on standard output. */
+  | { readonly kind: "said" };
+
+/** What a program is run under, so that it is recorded. */
+export const recorder = (trace: string): string[] => [
+  "strace",
+  ...["-f", "--seccomp-bpf", "-y", "-xx", "-s", "1048576", "-o", trace],
+  ...["-e", "trace=openat,write,pwrite64,pwritev,ftruncate,fallocate,unlink,unlinkat,rename,renameat2,fsync,fdatasync"],
+];
+
+/** Why programs cannot be recorded here; null where they can. */
+export function missingRecorder(): string | null {
+  if (Bun.which("strace") === null) return "strace is not installed";
+  const tried = Bun.spawnSync(["strace", "-o", "/dev/null", "true"]);
+  return tried.exitCode === 0 ? null : "strace may not trace here";
+}
+
+const text = '"((?:\\\\x[0-9a-f]{2})*)"';
+const file = "\\d+<((?:\\\\x[0-9a-f]{2})*)(?:>\\(deleted\\)|>)";
+
+/** How each call is read; a call on a file that failed did nothing. */
+const readers: readonly [RegExp, (parts: readonly string[]) => Stroke | null][] = [
+  [
+    new RegExp(`^pwrite64\\(${file}, ${text}, \\d+, (\\d+)\\) += \\d+$`),
+    ([path = "", bytes = "", offset]) => ({
+      kind: "write",
+      path: decode(path).toString(),
+      offset: Number(offset),
+      bytes: decode(bytes),
+    }),
+  ],
+  [
+    new RegExp(`^ftruncate\\(${file}, (\\d+)\\) += 0$`),
+    ([path = "", size]) => ({ kind: "truncate", path: decode(path).toString(), size: Number(size) }),
+  ],
+  [
+    new RegExp(`^f(?:data)?sync\\(${file}\\) += 0$`),
+    ([path = ""]) => ({ kind: "sync", path: decode(path).toString() }),
+  ],
+  [
+    new RegExp(`^openat\\([^ ]+, ${text}, [A-Z_|]*O_CREAT[A-Z_|]*, \\d+\\) += \\d+<`),
+    ([path = ""]) => ({ kind: "create", path: decode(path).toString() }),
+  ],
+  [
+    new RegExp(`^unlink(?:at)?\\((?:[^ "]+, )?${text}(?:, 0)?\\) += 0$`),
+    ([path = ""]) => ({ kind: "unlink", path: decode(path).toString() }),
+  ],
+  [
+    new RegExp(`^rename\\(${text}, ${text}\\) += 0$`),
+    ([path = "", to = ""]) => ({ kind: "rename", path: decode(path).toString(), to: decode(to).toString() }),
+  ],
+  [/^write\(1<.* = \d+$/, () => ({ kind: "said" })],
+];
+
+/** Reads a recording; throws when the files of interest were touched in a way that it does not understand. */
+export function readStrokes(trace: string, isOfInterest: (path: string) => boolean): Stroke[] {
+  const strokes: Stroke[] = [];
+  for (const call of wholeCalls(readFileSync(trace, "latin1"))) {
+    const stroke = readCall(call);
+    if (stroke === null) refuseUnknown(call, isOfInterest);
+    else if (stroke.kind === "said" || isOfInterest(stroke.path)) strokes.push(stroke);
+  }
+  return strokes;
+}
+
+function readCall(call: string): Stroke | null {
+  for (const [pattern, read] of readers) {
+    const parts = pattern.exec(call);
+    if (parts !== null) return read(parts.slice(1));
+  }
+  return null;
+}
+
+/** A way of writing that is not read would make every result worthless. */
+function refuseUnknown(call: string, isOfInterest: (path: string) => boolean): void {
+  if (!/^(?:write|pwritev|fallocate|renameat2)\(.* = \d+$/.test(call)) return;
+  const path = /^\w+\(\d+<((?:\\x[0-9a-f]{2})*)>/.exec(call)?.[1];
+  if (path !== undefined && isOfInterest(decode(path).toString()))
+    throw new Error(`not understood: ${call.slice(0, 80)}`);
+}
+
+/** Calls of several threads are cut in two where one came between. */
+function* wholeCalls(trace: string): Generator<string> {
+  const begun = new Map<string, string>();
+  for (const line of trace.split("\n")) {
+    const [, thread = "", said = ""] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    if (said.endsWith("<unfinished ...>")) begun.set(thread, said.slice(0, -"<unfinished ...>".length).trimEnd());
+    else {
+      const rest = /^<\.\.\. \w+ resumed>(.*)$/.exec(said)?.[1];
+      yield rest === undefined ? said : (begun.get(thread) ?? "") + rest;
+    }
+  }
+}
+
+function decode(hex: string): Buffer {
+  return Buffer.from(hex.replaceAll("\\x", ""), "hex");
+}

@@ -1,0 +1,50 @@
+/** Small files that unpack into large ones: an import holds a little of them at a time, and says what it left out. */
+import { expect, test } from "bun:test";
+import { createGzip } from "node:zlib";
+import { anAdmin } from "../admin.ts";
+
+const mebibyte = 1024 * 1024;
+const unpackedMebibytes = 256;
+/** What the collector of garbage leaves lying about, whatever the size; it was twice as much before there was a bound. */
+const heldMebibytes = 300;
+
+/** So many mebibytes of one letter behind a beginning, packed into a thousandth. */
+async function bomb(head: string, letter: string): Promise<Buffer> {
+  const gzip = createGzip();
+  const packed: Buffer[] = [];
+  gzip.on("data", (chunk: Buffer) => packed.push(chunk));
+  gzip.write(head);
+  for (let at = 0; at < unpackedMebibytes; at++) {
+    if (!gzip.write(Buffer.alloc(mebibyte, letter))) await new Promise((resolve) => gzip.once("drain", resolve));
+  }
+  await new Promise<void>((resolve) => {
+    gzip.once("end", resolve);
+    gzip.end();
+  });
+  return Buffer.concat(packed);
+}
+
+/** The most memory that an import of a file held, in bytes, beside the one of a file without anything. */
+async function mostMemory(file: Uint8Array): Promise<{ bytes: number; said: string }> {
+  const admin = anAdmin();
+  const path = admin.put("export.gz", file);
+  const child = admin.start("lead", "import", "acme", path, "--pixel", "px", "--create-pixels");
+  const [said] = await Promise.all([child.stderr.text(), child.stdout.text(), child.exited]);
+  return { bytes: child.resourceUsage()?.maxRSS ?? Number.NaN, said };
+}
+
+test.each([
+  ["a cell that is never closed", 'email,name\n"', "a"],
+  ["a line of JSON that never ends", '{"email":"', "a"],
+])(
+  "%s does not fill the memory, and is no lead",
+  async (_, head, letter) => {
+    const little = await mostMemory(Buffer.from("email\nd@example.com\n"));
+    const file = await bomb(head, letter);
+    expect(file.length).toBeLessThan(unpackedMebibytes * 2048);
+    const { bytes, said } = await mostMemory(file);
+    expect(said).toMatch(/rejected|recognised/);
+    expect((bytes - little.bytes) / mebibyte).toBeLessThan(heldMebibytes);
+  },
+  120_000,
+);

@@ -1,0 +1,36 @@
+/** What comes from others: pinned to the version, fetched from one registry, and run by nobody at installation. */
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json";
+
+const root = join(import.meta.dir, "../..");
+const lock = readFileSync(join(root, "bun.lock"), "utf8");
+
+test("every package is pinned to one version", () => {
+  const versions = Object.values({ ...manifest.dependencies, ...manifest.devDependencies });
+  expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+});
+
+test("the lock file holds a digest of every package, none of which comes from a link or a repository", () => {
+  const entries = [...lock.matchAll(/^ {4}"[^"]+": \["([^"]+)", (.*)\],?$/gm)];
+  expect(entries.length).toBeGreaterThan(20);
+  expect(entries.filter(([, , rest = ""]) => !/"sha512-[A-Za-z0-9+/]+=*"$/.test(rest)).map(([, name]) => name)).toEqual(
+    [],
+  );
+  expect(entries.filter(([, name = ""]) => /git|http|file:|link:/.test(name.slice(name.lastIndexOf("@"))))).toEqual([]);
+});
+
+test("no package runs anything when it is installed", () => {
+  expect(manifest.trustedDependencies).toEqual([]);
+});
+
+test("nothing in the sources runs a program, or a text as a program", () => {
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const found = sources.filter((name) =>
+    /\beval\(|new Function\(|child_process|Bun\.spawn|Bun\.\$/.test(readFileSync(join(root, "src", name), "utf8")),
+  );
+  expect(found).toEqual([]);
+});

@@ -1,0 +1,80 @@
+/** Keys against guessing: how many there are, what a wrong one costs, and what it tells whoever tries. */
+import { expect, test } from "bun:test";
+import { createKey, digestOf, isWellFormed } from "../../src/contract/key.ts";
+import { anAdmin } from "../admin.ts";
+import { serve } from "../harness.ts";
+
+test("keys differ from one another, and use every letter equally often in every place", () => {
+  const keys = Array.from({ length: 20_000 }, createKey);
+  expect(new Set(keys).size).toBe(keys.length);
+  const letters = new Map<string, number>();
+  for (const key of keys) for (const letter of key.slice(3, -6)) letters.set(letter, (letters.get(letter) ?? 0) + 1);
+  const expected = (keys.length * 32) / 62;
+  expect(letters.size).toBe(62);
+  // Six standard deviations of a fair draw are 0.06; a modulo of a byte by 62 would be 0.2 off.
+  for (const count of letters.values()) expect(Math.abs(count / expected - 1)).toBeLessThan(0.06);
+});
+
+test("a guess without the right checksum never reaches the store, and is answered like any other", async () => {
+  const asked: Buffer[] = [];
+  const { as } = await serve({
+    store: (real) => ({
+      ...real,
+      keys: {
+        find(digest) {
+          asked.push(digest);
+          return real.keys.find(digest);
+        },
+      },
+    }),
+  });
+  const wellFormed = createKey();
+  const guesses = [`${createKey().slice(0, -1)}!`, createKey().slice(0, -1), `lf_${"0".repeat(38)}`, "x", wellFormed];
+  const answers = await Promise.all(guesses.map((guess) => as(guess).get("/leads")));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(answers[0]?.body.error.code).toBe("invalid_api_key");
+  expect(asked.map((digest) => digest.toString("hex"))).toEqual([digestOf(wellFormed).toString("hex")]);
+});
+
+test("a guess that is wrong in its last letter takes as long as one that is wrong in all", async () => {
+  const { store, aKey } = await serve();
+  const key = aKey();
+  const near = Array.from({ length: 3000 }, (_, n) => digestOf(`${key.slice(0, -3)}${String(n).padStart(3, "0")}`));
+  const far = near.map(() => digestOf(createKey()));
+  const times = { near: [] as number[], far: [] as number[] };
+  for (const [turn, digest] of near.entries()) {
+    for (const [which, asked] of [
+      ["near", digest],
+      ["far", far[turn] ?? digest],
+    ] as const) {
+      const begun = Bun.nanoseconds();
+      store.keys.find(asked);
+      times[which].push(Bun.nanoseconds() - begun);
+    }
+  }
+  // What is compared is a hash, of which a guess that is nearly right shares nothing.
+  const ratio = median(times.near) / median(times.far);
+  expect(ratio).toBeGreaterThan(0.5);
+  expect(ratio).toBeLessThan(2);
+});
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+test("no command takes a key as an argument, and none that is given one repeats it", async () => {
+  const admin = anAdmin();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  for (const args of [
+    ["key", "check", key],
+    ["key", "revoke", key],
+    ["key", "create", key],
+    ["key", "list", key],
+    ["lead", "export", key],
+  ]) {
+    const { status, stdout, stderr } = await admin.run(...args);
+    expect(status).not.toBe(0);
+    expect(stdout + stderr).not.toContain(key.slice(8));
+  }
+  expect(isWellFormed(key)).toBe(true);
+});

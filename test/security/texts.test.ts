@@ -1,0 +1,162 @@
+/** Texts of strangers that somebody else would obey: a terminal, a spreadsheet, a log, SQL, a file system. */
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { detailFields } from "../../src/contract/lead.ts";
+import { anAdmin, readLeads } from "../admin.ts";
+import { aLead } from "../builders.ts";
+import { serve } from "../harness.ts";
+
+/** What moves a cursor, clears a screen, turns the direction of writing or rings. */
+const escapes = "\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e\u200f\u0008\u0085";
+
+/** All that a terminal would obey, but for the ends of lines. */
+const obeyed = /[\p{Cc}\p{Cf}]/u;
+
+const withoutLineEnds = (text: string) => text.replaceAll("\n", "");
+
+test("nothing that an import says holds what a terminal would obey, whatever the file is called and holds", async () => {
+  const admin = anAdmin();
+  const header = `email${escapes},"${escapes}",first${escapes}name,date,pixel_id,email`;
+  const rows = [
+    `a,b,c,${escapes}2026,px,d@example.com`,
+    `a,b,c,2026-01-31,px${escapes},d@example.com`,
+    `a,b,c,2026-01-31,px,d@example.com,${escapes},${escapes}`,
+    `a,b,"c${escapes}`,
+  ];
+  const { stdout, stderr } = await admin.import(`${header}\n${rows.join("\n")}\n`);
+  expect(stderr).toContain("rejected");
+  expect(withoutLineEnds(stdout + stderr)).not.toMatch(obeyed);
+  const json = await admin.import(
+    `{"${JSON.stringify(escapes).slice(1, -1)}":"a","date":"${JSON.stringify(escapes).slice(1, -1)}"}\n`,
+  );
+  expect(withoutLineEnds(json.stdout + json.stderr)).not.toMatch(obeyed);
+});
+
+test("nothing that a list shows holds what a terminal would obey", async () => {
+  const admin = anAdmin();
+  await admin.import(`email,pixel_id,traffic_source,state\nd@example.com,px,${escapes},CA\n`);
+  for (const args of [
+    ["account", "create", `a${escapes}`],
+    ["pixel", "create", "acme", "--id", `p${escapes}`],
+    ["pixel", "create", "acme", "--id", "px_2", "--status", `s${escapes}`],
+    ["key", "create", "acme", "--label", `l${escapes}`],
+  ]) {
+    expect((await admin.run(...args)).status).toBe(2);
+  }
+  for (const args of [
+    ["account", "list"],
+    ["pixel", "list", "acme"],
+    ["key", "list", "acme"],
+    ["stats", "acme"],
+  ]) {
+    const { status, stdout, stderr } = await admin.run(...args);
+    expect(status).toBe(0);
+    expect(withoutLineEnds(stdout + stderr)).not.toMatch(obeyed);
+  }
+});
+
+test("a lead with what a terminal would obey is kept as it came, and is JSON in the export", async () => {
+  const admin = anAdmin();
+  await admin.import(`email,name,pixel_id\nd@example.com,"Dana ${escapes}",px\n`);
+  const exported = await admin.exported();
+  expect(readLeads(exported)[0]?.name).toBe(`Dana ${escapes}`);
+  expect([...withoutLineEnds(exported)].filter((letter) => letter < " ")).toEqual([]);
+});
+
+test("with --spreadsheet-safe no cell of an export begins a formula, in whatever script it is written", async () => {
+  const admin = anAdmin();
+  const formulas = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "＝1+1",
+    "＋1",
+    "－1",
+    "＠SUM(A1)",
+    "=cmd|'/c calc'!A1",
+    "|calc",
+    "%0A=1",
+  ];
+  const rows = formulas.map((formula, n) =>
+    JSON.stringify({ email: `d${n}@example.com`, name: formula, company: formula, pixel_id: "px" }),
+  );
+  await admin.import(`${rows.join("\n")}\n`);
+  const safe = await admin.exported("acme", "--format", "csv", "--spreadsheet-safe");
+  const cells = safe.split("\n").flatMap((line) => line.split(","));
+  expect(cells.filter((cell) => /^"?[=+\-@＝＋－＠]/.test(cell))).toEqual([]);
+  expect(cells.filter((cell) => cell.startsWith("'"))).not.toEqual([]);
+});
+
+test("a line of the log is one object on one line, whatever path is asked for", async () => {
+  const { send, logged } = await serve();
+  const paths = [
+    '/"},{"level":60,"msg":"owned"',
+    "/a%0a%0downed",
+    "/a%1b%5b2J",
+    "/\\n",
+    "/api/v1/leads\\u001b[2J",
+    "/{{7*7}}",
+  ];
+  for (const target of paths) await send({ target });
+  expect(logged).toHaveLength(paths.length);
+  for (const line of logged) {
+    expect(withoutLineEnds(line)).not.toMatch(obeyed);
+    expect(line.trimEnd()).not.toContain("\n");
+    expect(JSON.parse(line)).toMatchObject({ status: 404, level: 30 });
+  }
+});
+
+test("SQL in any parameter is a text like any other, and changes nothing", async () => {
+  const { as, aKey } = await serve({ leads: [aLead({ city: "Reno" })] });
+  const key = aKey();
+  const texts = [
+    "' OR 1=1--",
+    "Reno' --",
+    "Reno';DROP TABLE keys;--",
+    '" OR ""="',
+    "\\' OR 1=1--",
+    "Reno') UNION SELECT doc FROM stored_leads--",
+    "%",
+  ];
+  for (const name of ["limit", "before", "since", "pixel_id", "state", "city", "has_email", "' OR 1=1--"]) {
+    for (const text of texts) {
+      const { status, body } = await as(key).get(`/leads?${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
+      expect([200, 400, 404]).toContain(status);
+      if (status === 200) expect(body.data).toEqual([]);
+    }
+  }
+  expect((await as(key).get("/leads?city=Reno")).body.data).toHaveLength(1);
+});
+
+test("no name in a file leads to another file: not that of a pixel, not the one that gzip notes", async () => {
+  const admin = anAdmin();
+  const csv = `email,pixel_id,page_url\nd@example.com,../../etc/passwd,file:///etc/passwd\n`;
+  const packed = gzipSync(csv);
+  const named = Buffer.concat([
+    packed.subarray(0, 3),
+    Buffer.from([8]),
+    packed.subarray(4, 10),
+    Buffer.from("../../owned\0"),
+    packed.subarray(10),
+  ]);
+  const { status } = await admin.import(named);
+  expect(status).toBe(0);
+  expect(readdirSync(admin.folder).filter((name) => !/^(?:leadfile\.db.*|\.bun)$/.test(name))).toEqual([]);
+  expect((await admin.leads())[0]).toMatchObject({ pixel_id: "../../etc/passwd", page_url: "file:///etc/passwd" });
+});
+
+test("a lead can be full of names that JavaScript knows, and every field is still its own", async () => {
+  const admin = anAdmin();
+  const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "prototype"];
+  await admin.import(
+    `{"email":"d@example.com","pixel_id":"px","__proto__":{"name":"Owned","admin":true},"constructor":{"prototype":{"name":"Owned"}}}\n`,
+  );
+  const [lead] = await admin.leads();
+  for (const field of detailFields) if (field !== "email") expect(lead?.[field]).toBeNull();
+  const header = await admin.import(
+    `${names.join(",")},email,pixel_id\n${names.map(() => "x").join(",")},e@example.com,px\n`,
+  );
+  expect(header.json).toMatchObject({ imported: 1 });
+});
