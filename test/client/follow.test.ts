@@ -144,11 +144,11 @@ test("a backlog comes oldest first, whole and once, in parts that fit into memor
 test("leads that come while a backlog is read are not passed, though they lie in a part that was read", async () => {
   const leads = Array.from({ length: 700 }, (_, n) => aLead({ identified_at: at(someLeads(1)[0], n * 1000) }));
   const server = await connected({ leads });
-  const source = server.leadfile.leads.follow({ overlap: "1h", every: 0 });
+  const source = server.leadfile.leads.follow({ overlap: "10m", every: 0 });
   const got: Lead[] = [];
   for (let count = 0; count < 200; count++) got.push((await source.next()).value as Lead);
-  const late = aLead({ identified_at: at(leads.at(-1), -3_599_000 + 1) });
-  const newest = aLead({ identified_at: at(leads.at(-1), 900) });
+  const late = aLead({ identified_at: at(leads.at(-1), -599_500) });
+  const newest = aLead({ identified_at: at(leads.at(-1), 3_600_000) });
   server.importMore([late]);
   server.importMore([newest]);
   while (got.length < 702) got.push((await source.next()).value as Lead);
