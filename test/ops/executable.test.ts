@@ -63,7 +63,7 @@ describe("the executable, alone in an empty folder and with an empty environment
     const headers = { Authorization: `Bearer ${key}` };
     const page = await (await fetch(`${url}/api/v1/leads?limit=1`, { headers })).json();
     expect(page).toMatchObject({ data: [JSON.parse(exported.at(-1) ?? "")], has_more: true });
-    for (const path of ["/docs", "/openapi.json", "/metrics", "/healthz"]) {
+    for (const path of ["/docs", "/docs/try", "/docs/try/swagger-ui.js", "/openapi.json", "/metrics", "/healthz"]) {
       expect((await fetch(url + path)).status).toBe(200);
     }
     expect(await server.end("SIGTERM")).toBe(0);
