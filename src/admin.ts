@@ -6,6 +6,7 @@ import { ownAddress, publicOrigin, readClientKey, readConfig, readDatabasePath, 
 import { endWith } from "./end.ts";
 import { inOwnWords } from "./own-words.ts";
 import { Refusal } from "./refusal.ts";
+import { keepCopies } from "./sqlite/copies.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { explain } from "./sqlite/open.ts";
 import { openAdminStore } from "./sqlite/store.ts";
@@ -20,6 +21,7 @@ try {
   databasePath = readDatabasePath();
   const program = createProgram({
     store: () => (store ??= openAdminStore(databasePath)),
+    copies: () => keepCopies(databasePath),
     now: Date.now,
     standardInput: () => Bun.stdin.stream(),
     clientKey: readClientKey,
@@ -59,7 +61,7 @@ function statusOf(error: CommanderError): number {
   if (error.exitCode === 0) return 0;
   if (error.code !== "commander.help") {
     const said = error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
-    const { sentence } = new Refusal(`${said}.`, "bun admin --help shows what there is.", 2);
+    const { sentence } = new Refusal(said.replace(/\.?$/, "."), "bun admin --help shows what there is.", 2);
     process.stderr.write(`${inOwnWords(sentence)}\n`);
   }
   return 2;

@@ -1,4 +1,6 @@
 /** How a process ends that cannot go on: one line on standard error, and the status of the refusal. */
+
+import { withoutKeys } from "./contract/key.ts";
 import { inOwnWords } from "./own-words.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -8,6 +10,6 @@ export function endWith(cause: unknown): never {
     cause instanceof Refusal
       ? cause.sentence
       : `Leadfile failed: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : "unknown error"}`;
-  process.stderr.write(`${inOwnWords(line.replaceAll(/\s*\n\s*/g, " "))}\n`);
+  process.stderr.write(`${inOwnWords(withoutKeys(line.replaceAll(/\s*\n\s*/g, " ")))}\n`);
   process.exit(cause instanceof Refusal ? cause.status : 1);
 }

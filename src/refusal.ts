@@ -16,6 +16,7 @@ export class Refusal extends Error {
     super(message);
   }
 
+  /** In one line, and without a key that was given in the wrong place. */
   get sentence(): string {
     return withoutKeys(`${this.message} ${this.advice}`)
       .trim()

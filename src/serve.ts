@@ -7,6 +7,7 @@ import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { Refusal } from "./refusal.ts";
+import { claimServing } from "./sqlite/serving.ts";
 import { openServedStore } from "./sqlite/store.ts";
 import type { ServedStore } from "./store.ts";
 
@@ -22,10 +23,13 @@ export interface Running {
 /** Usage is on disk a second after it was counted; a try that met another writer is repeated sooner. */
 const flushMs = 900;
 const retryMs = 4;
+/** How often it is looked whether a new day has begun. */
+const lookEveryMs = 3_600_000;
 
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */
 export function serve(config: Config): Running {
   const log = openLog(config.logLevel);
+  claim(config.databasePath);
   const store = openServedStore(config.databasePath);
   let baseUrl = "";
   const listening = startListening(config, store, (port, addressOf) => {
@@ -36,10 +40,20 @@ export function serve(config: Config): Running {
   });
   warnOfPlainHttp(config);
   const stopFlushing = keepFlushing(store, log);
+  const stopRetaining = keepRetaining(store, log);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void stop(listening, stopFlushing, store));
+    process.once(signal, () => void stop(listening, [stopFlushing, stopRetaining], store));
   }
   return { url: listening.url, baseUrl, isEmpty: store.isEmpty() };
+}
+
+/** Throws a Refusal where another server has the file: each would grant the limit of §8 once more. */
+function claim(path: string): void {
+  if (claimServing(path) !== null) return;
+  throw new Refusal(
+    `${path} is served by another process, or being restored.`,
+    "End that first, or set DATABASE_PATH to another file.",
+  );
 }
 
 function startListening(config: Config, store: ServedStore, makeApp: Parameters<typeof listen>[1]): Listening {
@@ -98,8 +112,30 @@ function keepFlushing(store: ServedStore, log: Logger): () => void {
   return () => clearTimeout(timer);
 }
 
-async function stop(listening: Listening, stopFlushing: () => void, store: ServedStore): Promise<void> {
-  stopFlushing();
+/** Applies retention at the start and once a UTC day. */
+function keepRetaining(store: ServedStore, log: Logger): () => void {
+  let appliedDay = "";
+  const apply = async () => {
+    const nowMs = Date.now();
+    const day = new Date(nowMs).toISOString().slice(0, 10);
+    if (day === appliedDay) return;
+    appliedDay = day;
+    try {
+      const erased = await store.applyRetention(nowMs);
+      if (erased > 0) log.info({ erased }, "leads older than their account keeps were erased");
+    } catch (failure) {
+      const cause = failure instanceof Error ? failure.message : "unknown";
+      log.error({ cause }, "retention could not be applied; it is tried again in an hour");
+      appliedDay = "";
+    }
+  };
+  void apply();
+  const timer = setInterval(apply, lookEveryMs);
+  return () => clearInterval(timer);
+}
+
+async function stop(listening: Listening, stopTimers: readonly (() => void)[], store: ServedStore): Promise<void> {
+  for (const stopTimer of stopTimers) stopTimer();
   await listening.stop();
   try {
     store.close();

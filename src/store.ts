@@ -39,6 +39,8 @@ export interface KnownKey {
   /** The first characters of the key, for logs. */
   readonly prefix: string;
   readonly revoked: boolean;
+  /** From this moment on the key is revoked by itself; Infinity for one that holds until it is revoked. */
+  readonly expiresMs: number;
   /** Whether the account has an active subscription. */
   readonly subscribed: boolean;
 }
@@ -77,6 +79,8 @@ export interface UsageCounts {
 export interface ServedStore extends ReadStore {
   /** Writes counted requests if nobody else is writing; false when it has to be tried again. */
   flush(): boolean;
+  /** Erases what is older than its account keeps, in a thread of its own; how many leads that were. */
+  applyRetention(nowMs: number): Promise<number>;
   /** Whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
   /** Writes what is left, folds the log into the file and closes it. */
@@ -91,6 +95,9 @@ export interface AdminStore {
   readonly leads: LeadBook;
   /** What came to an account since a moment, the start of a UTC day. */
   stats(account: AccountNumber, sinceMs: number): Stats;
+  readonly people: PeopleBook;
+  readonly retention: RetentionBook;
+  readonly audit: AuditBook;
   close(): void;
 }
 
@@ -125,6 +132,8 @@ export interface Account {
   readonly id: string;
   readonly name: string;
   readonly active: boolean;
+  /** Leads older than so many days are erased; null keeps them all. */
+  readonly retainDays: number | null;
 }
 
 export interface AccountBook {
@@ -151,17 +160,28 @@ export interface KeyRecord {
   readonly account: string;
   readonly createdMs: number;
   readonly revokedMs: number | null;
+  /** When it is revoked by itself; null for one that holds until it is revoked. */
+  readonly expiresMs: number | null;
   /** The last UTC day with a request, `2026-01-31`. */
   readonly lastUsed: string | null;
 }
 
+export interface NewKey {
+  readonly digest: Buffer;
+  readonly prefix: string;
+  readonly label: string | null;
+  /** Nothing is a key that holds until it is revoked. */
+  readonly expiresMs?: number | null;
+}
+
 export interface KeyBook {
-  create(
-    account: AccountNumber,
-    key: { digest: Buffer; prefix: string; label: string | null },
-    nowMs: number,
-  ): KeyRecord;
+  create(account: AccountNumber, key: NewKey, nowMs: number): KeyRecord;
   list(account: AccountNumber): KeyRecord[];
+  find(id: string): KeyRecord | null;
+  /** Requests of each key by its id in the UTC month of a moment, as far as they are in the file. */
+  requestsOfMonth(account: AccountNumber, nowMs: number): ReadonlyMap<string, number>;
+  /** Sets the moment from which a key is revoked by itself; the key as it is then, null when there is none. */
+  expire(id: string, expiresMs: number, nowMs: number): KeyRecord | null;
   /** The key as it is after its revocation, which is final; null when there is none with this id. */
   revoke(id: string, nowMs: number): KeyRecord | null;
   findByDigest(digest: Buffer): KeyRecord | null;
@@ -173,6 +193,98 @@ export interface LeadBook extends LeadReader {
   beginImport(account: AccountNumber, options: ImportOptions): LeadImport;
   /** The stored documents, oldest first, in groups. */
   export(account: AccountNumber): Iterable<readonly string[]>;
+}
+
+/** What a person is known by, in the form in which it is compared: lower case, digits, a UUID. */
+export interface PersonTrait {
+  readonly kind: "email" | "phone" | "id";
+  readonly value: string;
+}
+
+export interface PeopleBook {
+  /** The stored documents of one person, newest first. */
+  find(account: Account, person: PersonTrait, nowMs: number): string[];
+  /** Removes the person from the account and keeps them out of it; the receipt is durable when this returns. */
+  erase(account: Account, person: PersonTrait, nowMs: number): Erasure;
+}
+
+export interface Erasure {
+  readonly erased: number;
+  readonly receipt: Receipt;
+  /** How many leads stay that have another e-mail address of the removed ones: none such can come in any more. */
+  readonly alike: number;
+  /** Looks for bytes of the person in all files, and takes them out where they are. May take a minute. */
+  removeTraces(): Traces;
+}
+
+/** What proves an erasure, and repeats it where the machine was lost: hashes alone. */
+export interface Receipt {
+  readonly erased_at: string;
+  /** The id of the account. */
+  readonly account: string;
+  /** The instance under whose random key the hashes were made. */
+  readonly instance: string;
+  /** HMAC-SHA-256, in hexadecimal digits. */
+  readonly hashes: readonly string[];
+}
+
+export interface Traces {
+  /** Whether nothing of what was erased is left in the file and its log. */
+  readonly gone: boolean;
+  /** How many bytes were looked through. */
+  readonly bytes: number;
+  /** Values that are in the file still, because leads that stay have them too. */
+  readonly shared: number;
+  /** Other files beside the database that hold what was erased, such as copies. */
+  readonly copies: readonly string[];
+}
+
+export interface RetentionBook {
+  /** Whether a retention would leave none of the leads that there are. */
+  wouldEraseAll(account: AccountNumber, days: number, nowMs: number): boolean;
+  /** Sets how long leads are kept, in days, and erases what is older; null keeps all from now on. */
+  set(account: Account, days: number | null, nowMs: number): { readonly erased: number; readonly traces: Traces };
+}
+
+export interface AuditBook {
+  record(entry: AuditEntry): void;
+  /** Newest first; of all accounts without one. */
+  list(most: number, account: string | null): AuditEntry[];
+}
+
+/** One act, without anything of a person. */
+export interface AuditEntry {
+  readonly atMs: number;
+  /** Such as `lead.erase`. */
+  readonly act: string;
+  /** The id of the account; null for what is done to the whole file. */
+  readonly account: string | null;
+  /** Counts and ids. */
+  readonly detail: Readonly<Record<string, string | number | null>>;
+}
+
+/** Copies of the whole file, made and brought back. What is refused throws a Refusal, and nothing has changed. */
+export interface CopyKeeper {
+  /** A consistent copy with its manifest beside it; the server and an import may run. */
+  backup(file: string, nowMs: number): Backup;
+  /** Restores a backup into a temporary place, compares, and removes it again. */
+  drill(file: string): Backup;
+  /** Puts a backup in the place of the database; `receipts` is the path of a file with one a line. */
+  restore(file: string, receipts: string | null, nowMs: number): Restoration;
+}
+
+export interface Backup {
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly leads: number;
+}
+
+export interface Restoration {
+  readonly leads: number;
+  readonly erasedAgain: number;
+  /** Where the file lies that was replaced; null when there was none. */
+  readonly kept: string | null;
 }
 
 export interface ImportOptions {
@@ -199,6 +311,7 @@ export type ImportOutcome =
   | { readonly kind: "imported"; readonly moved: boolean; readonly late: boolean }
   | { readonly kind: "duplicate" }
   | { readonly kind: "replaced" }
+  | { readonly kind: "suppressed" }
   | { readonly kind: "rejected"; readonly reason: string };
 
 export interface LeadImport {

@@ -79,6 +79,13 @@ export function anAdmin(
   };
 }
 
+/** The same for a restore, which must be alone with the file: this process has never opened it. */
+export async function anAdminAlone(accounts: readonly string[] = ["acme"]): Promise<Admin> {
+  const admin = anAdmin([]);
+  for (const name of accounts) await admin.run("account", "create", name);
+  return admin;
+}
+
 /** The leads of an export in NDJSON. */
 export function readLeads(exported: string): Lead[] {
   const lines = exported.split("\n").filter((line) => line !== "");

@@ -8,6 +8,7 @@ export function theProgram(): Command {
   };
   return createProgram({
     store: nothing,
+    copies: nothing,
     now: nothing,
     standardInput: nothing,
     clientKey: nothing,

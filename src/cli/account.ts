@@ -24,8 +24,13 @@ export function accountCommand(around: Surroundings): Command {
         outputOf(options).result(
           all,
           table(
-            ["ID", "SUBSCRIPTION", "NAME"],
-            all.map((a) => [a.id, a.subscription, a.name]),
+            ["ID", "SUBSCRIPTION", "KEEPS", "NAME"],
+            all.map((a) => [
+              a.id,
+              a.subscription,
+              a.retain_days === undefined ? "all" : `${a.retain_days} days`,
+              a.name,
+            ]),
           ),
         );
       }),
@@ -56,6 +61,7 @@ function subscriptionCommand(around: Surroundings, verb: string, active: boolean
     });
 }
 
-function view({ id, name, active }: Account) {
-  return { id, name, subscription: active ? "active" : "inactive" };
+function view({ id, name, active, retainDays }: Account) {
+  const kept = retainDays === null ? {} : { retain_days: retainDays };
+  return { id, name, subscription: active ? "active" : "inactive", ...kept };
 }

@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import type { Examine } from "../examination.ts";
 import { Refusal } from "../refusal.ts";
-import type { Account, AdminStore } from "../store.ts";
+import type { Account, AdminStore, CopyKeeper } from "../store.ts";
 import { createOutput, type Output, printable } from "./output.ts";
 import type { Pause } from "./pause.ts";
 
@@ -13,6 +13,8 @@ import type { Pause } from "./pause.ts";
 export interface Surroundings {
   /** Opens the store at the first call. */
   readonly store: () => AdminStore;
+  /** Copies of the file, which are made and brought back while the store is not open. */
+  readonly copies: () => CopyKeeper;
   readonly now: () => number;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** The key for a server that is asked as a client; null where none is set. */

@@ -21,7 +21,9 @@ export function exportCommand(around: Surroundings): Command {
     )
     .option("--spreadsheet-safe", "with csv: put a ' before what a spreadsheet would run as a formula")
     .action((idOrName: string, options: Options) => {
-      const { number } = accountOf(around.store(), idOrName);
+      const { number, id } = accountOf(around.store(), idOrName);
+      const detail = { format: options.format };
+      around.store().audit.record({ atMs: around.now(), act: "lead.export", account: id, detail });
       for (const text of texts(around.store().leads.export(number), options)) if (!print(text)) return;
     });
 }

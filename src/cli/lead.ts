@@ -1,12 +1,16 @@
-/** bun admin lead: leads come in and go out as files. */
+/** bun admin lead: leads come in and go out as files, and a person is found or erased. */
 import { Command } from "commander";
 import type { Surroundings } from "./command.ts";
+import { eraseCommand } from "./lead-erase.ts";
 import { exportCommand } from "./lead-export.ts";
+import { findCommand } from "./lead-find.ts";
 import { importCommand } from "./lead-import.ts";
 
 export function leadCommand(around: Surroundings): Command {
   return new Command("lead")
-    .description("import and export leads")
+    .description("import and export leads, find and erase a person")
     .addCommand(importCommand(around))
-    .addCommand(exportCommand(around));
+    .addCommand(exportCommand(around))
+    .addCommand(findCommand(around))
+    .addCommand(eraseCommand(around));
 }

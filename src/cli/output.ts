@@ -1,6 +1,6 @@
 /** What a command says: the result to standard output, all that is meant for a person's eyes to standard error. */
 
-import { writeSync } from "node:fs";
+import { fstatSync, statSync, writeSync } from "node:fs";
 import { inOwnWords } from "../own-words.ts";
 import { Refusal } from "../refusal.ts";
 import { paint, paintCell } from "./paint.ts";
@@ -34,6 +34,16 @@ export function print(text: string): boolean {
   if (code === null) return true;
   if (code === "EPIPE") return false;
   throw new Refusal(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
+}
+
+/** Whether nobody can ever read standard output: it is closed, or goes to /dev/null, which is what Bun opens instead. */
+export function leadsNowhere(): boolean {
+  try {
+    const output = fstatSync(1);
+    return output.isCharacterDevice() && output.rdev === statSync("/dev/null").rdev;
+  } catch {
+    return true;
+  }
 }
 
 /** Writes at once and wholly, so that nothing is lost when the process ends; the code of the error if it fails. */

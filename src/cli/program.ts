@@ -3,9 +3,11 @@ import { Command } from "commander";
 import { version } from "../../package.json";
 import { inOwnWords } from "../own-words.ts";
 import { accountCommand } from "./account.ts";
+import { auditCommand } from "./audit.ts";
 import type { Surroundings } from "./command.ts";
 import { completionsCommand } from "./completions.ts";
 import { conformanceCommand } from "./conformance.ts";
+import { backupCommand, restoreCommand } from "./copies.ts";
 import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
 import { addExamples } from "./examples.ts";
@@ -15,6 +17,7 @@ import { leadCommand } from "./lead.ts";
 import { print } from "./output.ts";
 import { paint } from "./paint.ts";
 import { pixelCommand } from "./pixel.ts";
+import { retainCommand } from "./retain.ts";
 import { serveCommand } from "./serve.ts";
 import { statsCommand } from "./stats.ts";
 
@@ -29,6 +32,10 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(leadCommand(around))
     .addCommand(statsCommand(around))
     .addCommand(doctorCommand(around))
+    .addCommand(retainCommand(around))
+    .addCommand(backupCommand(around))
+    .addCommand(restoreCommand(around))
+    .addCommand(auditCommand(around))
     .addCommand(demoCommand(around))
     .addCommand(conformanceCommand(around))
     .addCommand(completionsCommand(() => program))

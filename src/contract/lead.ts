@@ -70,3 +70,8 @@ export function writeDocument(id: string, identifiedAt: string, tail: string): s
 export function cityKey(city: string): string {
   return city.trim().normalize("NFC").toLowerCase();
 }
+
+/** The form in which e-mail addresses of a person are compared. */
+export function emailKey(email: string): string {
+  return email.trim().toLowerCase();
+}

@@ -36,7 +36,7 @@ export function createEntrance(parts: GateParts & HostRule, journal: Journal, fa
 
   function warnOfExposedKey(visit: Visit): void {
     const presented = present(visit.request.headers.get("authorization"), parts.store.keys);
-    if (isLive(presented)) journal.warnOfExposedKey(visit, presented.prefix);
+    if (isLive(presented, visit.arrivedMs)) journal.warnOfExposedKey(visit, presented.prefix);
   }
 
   return (visit) => {

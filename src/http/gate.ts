@@ -31,7 +31,7 @@ export function present(authorization: string | null, keys: KeyFinder): Presente
  */
 export function passGate(visit: Visit, { limiter, store }: GateParts): void {
   const presented = present(visit.request.headers.get("authorization"), store.keys);
-  if (isLive(presented)) count(visit, presented, limiter, store.usage);
+  if (isLive(presented, visit.arrivedMs)) count(visit, presented, limiter, store.usage);
   if (!endpoints.has(visit.path)) {
     throw new ApiError("not_found", `There is no endpoint here; the endpoints are ${[...endpoints].join(", ")}.`);
   }
@@ -42,15 +42,15 @@ export function passGate(visit: Visit, { limiter, store }: GateParts): void {
     throw new ApiError("missing_api_key", "No API key was sent; send the header Authorization: Bearer <API_KEY>.");
   }
   if (presented === "unknown") throw new ApiError("invalid_api_key", "This API key does not exist.");
-  if (presented.revoked) throw new ApiError("revoked_api_key", "This API key was revoked.");
+  if (!isLive(presented, visit.arrivedMs)) throw new ApiError("revoked_api_key", "This API key was revoked.");
   if (!presented.subscribed) {
     throw new ApiError("subscription_required", "The account of this API key has no active subscription.");
   }
 }
 
-/** Whether a key was made here and is not revoked. */
-export function isLive(presented: Presented): presented is KnownKey {
-  return typeof presented === "object" && !presented.revoked;
+/** Whether a key was made here, is not revoked, and has not expired by a moment. */
+export function isLive(presented: Presented, nowMs: number): presented is KnownKey {
+  return typeof presented === "object" && !presented.revoked && nowMs < presented.expiresMs;
 }
 
 function count(visit: Visit, key: KnownKey, limiter: Limiter, usage: UsageBook): void {

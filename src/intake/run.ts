@@ -112,6 +112,9 @@ function tally(run: Run, row: Row, clamped: boolean, outcome: ImportOutcome, cou
     case "replaced":
       counts.replaced++;
       break;
+    case "suppressed":
+      counts.suppressed++;
+      break;
     case "imported":
       counts.imported++;
       if (outcome.moved || clamped) counts.moved++;

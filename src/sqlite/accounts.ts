@@ -5,7 +5,13 @@ import type { Account, AccountBook } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { accounts } from "./tables.ts";
 
-const columns = { number: accounts.number, id: accounts.id, name: accounts.name, active: accounts.active };
+const columns = {
+  number: accounts.number,
+  id: accounts.id,
+  name: accounts.name,
+  active: accounts.active,
+  retainDays: accounts.retainDays,
+};
 
 export function openAccounts(database: Connection): AccountBook {
   return {

@@ -74,3 +74,27 @@ export function watchFile(path: string): FileWatch {
     close: () => closeSync(file),
   };
 }
+
+/** Descriptors that were opened to be read beside SQLite, and never close while the process lives: see above. */
+const kept = new Map<string, { readonly file: number; readonly inode: number }>();
+
+/** A descriptor of a file to read its bytes with; null where there is none. It must not be closed. */
+export function keptDescriptor(path: string): number | null {
+  const inode = statSync(path, { throwIfNoEntry: false })?.ino;
+  if (inode === undefined) return null;
+  const known = kept.get(path);
+  if (known?.inode === inode) return known.file;
+  const file = openSync(path, "r");
+  kept.set(path, { file, inode });
+  return file;
+}
+
+/** The file that a server holds a lock on while it serves a database. */
+export function servingPath(path: string): string {
+  return `${path}.serving`;
+}
+
+/** The parts of a database that is open: the file, its log and the index of the log. */
+export function partsOf(path: string): string[] {
+  return ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix);
+}

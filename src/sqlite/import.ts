@@ -4,6 +4,7 @@ import { writeDocument } from "../contract/lead.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { AccountNumber, ImportOptions, ImportOutcome, LeadImport, NewLead } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { openGuard } from "./import-guard.ts";
 import { prepareImport } from "./import-statements.ts";
 import { openPixels } from "./pixels.ts";
 
@@ -15,6 +16,7 @@ const rememberedTies = 100_000;
 export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
   if (options.rehearsal) shadowTables(database, account);
   const statements = prepareImport(database, account);
+  const guard = openGuard(database, account);
   const pixels = openPixels(database);
   const pixelNumbers = new Map<string, number>();
   const newestAtBegin = statements.newest() ?? Number.NEGATIVE_INFINITY;
@@ -71,6 +73,8 @@ export function beginImport(database: Connection, account: AccountNumber, option
   }
 
   function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
+    const objection = guard.objection(lead);
+    if (objection !== null) return objection;
     const uuid = bytesOf(lead.id);
     const known = pixelNumber(lead.pixelId);
     // A lead that is there already and stays as it is needs no pixel.
@@ -93,6 +97,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
       const outcomes: ImportOutcome[] = [];
       const endMs = performance.now() + transactionMs;
       const work = () => {
+        guard.refresh(nowMs);
         newest = Math.max(newest, statements.newest() ?? newest);
         for (const lead of leads) {
           outcomes.push(writeOne(lead, nowMs));
@@ -107,7 +112,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
 }
 
 /** The 16 bytes of a UUID. */
-function bytesOf(id: string): Buffer {
+export function bytesOf(id: string): Buffer {
   return Buffer.from(id.replaceAll("-", ""), "hex");
 }
 

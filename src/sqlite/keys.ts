@@ -1,9 +1,11 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
-import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import type { KeyBook, KeyFinder, KeyRecord } from "../store.ts";
+import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, keys, usage } from "./tables.ts";
+import { monthOf } from "./usage.ts";
 
 /** Looks keys up in the file at every call, so that what another process revoked is refused at once. */
 export function openKeyFinder(database: Connection): KeyFinder {
@@ -13,6 +15,7 @@ export function openKeyFinder(database: Connection): KeyFinder {
       account: keys.account,
       prefix: keys.prefix,
       revokedAt: keys.revokedAt,
+      expiresAt: keys.expiresAt,
       subscribed: accounts.active,
     })
     .from(keys)
@@ -23,8 +26,8 @@ export function openKeyFinder(database: Connection): KeyFinder {
     find(digest) {
       const found = known.get({ digest });
       if (found === undefined) return null;
-      const { revokedAt, ...key } = found;
-      return { ...key, revoked: revokedAt !== null };
+      const { revokedAt, expiresAt, ...key } = found;
+      return { ...key, revoked: revokedAt !== null, expiresMs: expiresAt ?? Number.POSITIVE_INFINITY };
     },
   };
 }
@@ -39,6 +42,7 @@ export function openKeys(database: Connection): KeyBook {
         account: accounts.id,
         createdMs: keys.createdAt,
         revokedMs: keys.revokedAt,
+        expiresMs: keys.expiresAt,
         lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
       })
       .from(keys)
@@ -47,23 +51,57 @@ export function openKeys(database: Connection): KeyBook {
       .orderBy(asc(keys.number))
       .all();
   const byId = (id: string) => records(eq(keys.id, id))[0] ?? null;
-  return {
-    create(account, key, nowMs) {
-      const id = `key_${randomText(12)}`;
+  /** Changes a key and puts it on record, both or none. */
+  function change(act: string, nowMs: number, work: () => string): KeyRecord | null {
+    return database.transaction(
+      () => {
+        const record = byId(work());
+        if (record !== null) {
+          recordAct(database, { atMs: nowMs, act, account: record.account, detail: { key: record.id } });
+        }
+        return record;
+      },
+      { behavior: "immediate" },
+    );
+  }
+
+  function update(act: string, id: string, at: number, nowMs: number, column: "revokedAt" | "expiresAt") {
+    return change(act, nowMs, () => {
+      const live = and(eq(keys.id, id), isNull(keys.revokedAt));
       database
-        .insert(keys)
-        .values({ account, id, ...key, createdAt: nowMs })
+        .update(keys)
+        .set({ [column]: at })
+        .where(live)
         .run();
-      const record = byId(id);
+      return id;
+    });
+  }
+
+  return {
+    create(account, { expiresMs, ...key }, nowMs) {
+      const record = change("key.create", nowMs, () => {
+        const id = `key_${randomText(12)}`;
+        const row = { account, id, ...key, createdAt: nowMs, expiresAt: expiresMs ?? null };
+        database.insert(keys).values(row).run();
+        return id;
+      });
       if (record === null) throw new Error("a key that was just made is not there");
       return record;
     },
     list: (account) => records(eq(keys.account, account)),
-    revoke(id, nowMs) {
-      const live = and(eq(keys.id, id), isNull(keys.revokedAt));
-      database.update(keys).set({ revokedAt: nowMs }).where(live).run();
-      return byId(id);
+    find: byId,
+    requestsOfMonth(account, nowMs) {
+      const rows = database
+        .select({ id: keys.id, requests: sum(usage.requests).mapWith(Number) })
+        .from(usage)
+        .innerJoin(keys, eq(keys.number, usage.key))
+        .where(and(eq(keys.account, account), between(usage.day, ...monthOf(nowMs))))
+        .groupBy(keys.id)
+        .all();
+      return new Map(rows.map(({ id, requests }) => [id, requests]));
     },
+    revoke: (id, nowMs) => update("key.revoke", id, nowMs, nowMs, "revokedAt"),
+    expire: (id, expiresMs, nowMs) => update("key.expire", id, expiresMs, nowMs, "expiresAt"),
     findByDigest: (digest) => records(eq(keys.digest, digest))[0] ?? null,
   };
 }

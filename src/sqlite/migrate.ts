@@ -11,8 +11,8 @@ import type { Connection } from "./connection.ts";
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
 
 /** Migrates a file that is older, after a copy of it has been put beside it; refuses one that is newer or not ours. */
-export function migrateSchema(database: Connection, path: string): void {
-  const known = readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
+export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
+  const known = knownMs();
   const newest = Math.max(...known);
   const applied = appliedMs(database);
   if (applied === newest) return;
@@ -22,8 +22,19 @@ export function migrateSchema(database: Connection, path: string): void {
       "Install that version or a later one; this one leaves the file as it is.",
     );
   }
-  if (applied !== null) keepCopy(database, path, known.filter((ms) => ms <= applied).length);
+  if (applied !== null && copy === "copy first") keepCopy(database, path, known.filter((ms) => ms <= applied).length);
   apply(database, newest);
+}
+
+/** How many migrations a file has: the version of its schema. */
+export function schemaVersion(database: Connection): number {
+  const applied = appliedMs(database) ?? 0;
+  return knownMs().filter((ms) => ms <= applied).length;
+}
+
+/** When each migration was made that this version of Leadfile knows. */
+function knownMs(): number[] {
+  return readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
 }
 
 /** Throws a Refusal for the database of another program, before anything in it is changed. */

@@ -1,9 +1,11 @@
 /** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { DrizzleError } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Refusal } from "../refusal.ts";
+import { ensureInstance } from "./blocks.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite } from "./file.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
@@ -25,7 +27,7 @@ export function openDatabase(path: string): Connection {
     mkdirSync(dirname(path), { recursive: true });
     if (!opened.has(path) && existsSync(path) && !isSqlite(path)) throw notADatabase(path);
     opened.add(path);
-    return connect(path);
+    return connectToPath(path);
   } catch (cause) {
     throw explain(cause, path);
   }
@@ -43,6 +45,25 @@ export function openForImport(path: string): Connection {
   return database;
 }
 
+/** A restore may have put another file at the path while this process waited for the old one. */
+function connectToPath(path: string): Connection {
+  for (;;) {
+    const before = inodeOf(path);
+    const database = connect(path);
+    if (before === null || before === inodeOf(path)) return database;
+    database.$client.close();
+  }
+}
+
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+}
+
+/** Opens a file a second time within a process, whose locks a look at the file itself would drop. */
+export function openAgain(path: string): Connection {
+  return connect(path);
+}
+
 function connect(path: string): Connection {
   const client = new Database(path, { create: true, readwrite: true });
   try {
@@ -57,8 +78,11 @@ function connect(path: string): Connection {
     client.run("PRAGMA foreign_keys = ON");
     // Sorting and rehearsals must not leave anybody's data in a folder of temporary files.
     client.run("PRAGMA temp_store = MEMORY");
+    // What is deleted is written over, so that erasing a person leaves as a rule nothing to be looked for.
+    client.run("PRAGMA secure_delete = ON");
     const database = drizzle({ client });
     migrateSchema(database, path);
+    ensureInstance(database);
     return database;
   } catch (cause) {
     client.close();
@@ -73,8 +97,14 @@ function notADatabase(path: string): Refusal {
   );
 }
 
+/** What SQLite or the system said, out of what Drizzle has put around it. */
+export function underlying(failure: unknown): unknown {
+  return failure instanceof DrizzleError ? underlying(failure.cause) : failure;
+}
+
 /** Turns what the system says into a line that names the file and the next step. */
-export function explain(cause: unknown, path: string): unknown {
+export function explain(failure: unknown, path: string): unknown {
+  const cause = underlying(failure);
   if (cause instanceof SQLiteError) {
     if (cause.code === "SQLITE_NOTADB" || cause.code?.startsWith("SQLITE_CORRUPT")) return notADatabase(path);
     if (cause.code?.startsWith("SQLITE_BUSY")) {

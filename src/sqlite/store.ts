@@ -3,6 +3,7 @@ import { count, sql } from "drizzle-orm";
 import { Refusal } from "../refusal.ts";
 import { type AdminStore, type ServedStore, StoreFailure } from "../store.ts";
 import { openAccounts } from "./accounts.ts";
+import { openAudit } from "./audit.ts";
 import { watchCommits } from "./commits.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf, watchFile } from "./file.ts";
@@ -12,7 +13,10 @@ import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
 import { rememberKeys } from "./memory.ts";
 import { openDatabase } from "./open.ts";
+import { openPeople } from "./people.ts";
 import { openPixels } from "./pixels.ts";
+import { isRetentionDue, openRetention } from "./retention.ts";
+import { applyRetentionAside } from "./retention-aside.ts";
 import { readStats } from "./stats.ts";
 import { accounts, leads as stored } from "./tables.ts";
 import { openUsage } from "./usage.ts";
@@ -65,6 +69,7 @@ export function openServedStore(path: string): ServedStore {
     }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
     flush: guarded(() => usage.flush("never wait")),
+    applyRetention: async (nowMs) => (isRetentionDue(database, nowMs) ? applyRetentionAside(path, nowMs) : 0),
     isEmpty: () => first.values().length === 0,
     close() {
       const written = usage.flush("wait");
@@ -109,6 +114,9 @@ export function openAdminStore(path: string): AdminStore {
       export: (account) => exportDocuments(database, account),
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
+    people: openPeople(database, path),
+    retention: openRetention(database, path),
+    audit: openAudit(database),
     close: () => database.$client.close(),
   };
 }

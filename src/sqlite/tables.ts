@@ -13,6 +13,8 @@ export const accounts = sqliteTable("accounts", {
   name: text().notNull().unique(),
   active: integer({ mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
+  /** Leads that are older are erased daily and rejected at import; null keeps them all. */
+  retainDays: integer("retain_days"),
 });
 
 export const pixels = sqliteTable(
@@ -43,6 +45,8 @@ export const keys = sqliteTable(
     label: text(),
     createdAt: integer("created_at").notNull(),
     revokedAt: integer("revoked_at"),
+    /** From this moment on the key is revoked by itself; null for one that holds until it is revoked. */
+    expiresAt: integer("expires_at"),
   },
   (table) => [index("keys_by_account").on(table.account)],
 );
@@ -118,3 +122,41 @@ export const readableLeads = sqliteView("leads", {
       .join(", ")} FROM stored_leads`,
   ),
 );
+
+/**
+ * The random keys under which erased persons are hashed. An instance makes one; a second one is there when a file was
+ * restored over that of another instance, whose blocks hold on.
+ */
+export const instances = sqliteTable("instances", {
+  number: integer().primaryKey(),
+  id: text().notNull().unique(),
+  secret: blob({ mode: "buffer" }).notNull(),
+});
+
+/** Persons that were erased, and stay out of their account: hashes of e-mail addresses, phones and ids. */
+export const blocks = sqliteTable(
+  "blocks",
+  {
+    account: integer()
+      .notNull()
+      .references(() => accounts.number),
+    instance: integer()
+      .notNull()
+      .references(() => instances.number),
+    /** HMAC-SHA-256 over the id of the account, the kind and the value. */
+    hash: blob({ mode: "buffer" }).notNull(),
+    erasedAt: integer("erased_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.account, table.instance, table.hash] })],
+);
+
+/** What was done and when, without anything of a person. */
+export const audit = sqliteTable("audit", {
+  number: integer().primaryKey(),
+  at: integer().notNull(),
+  act: text().notNull(),
+  /** The id of the account; null for what is done to the whole file. */
+  account: text(),
+  /** Counts and ids, as a JSON object. */
+  detail: text().notNull(),
+});

@@ -16,6 +16,12 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
+/** The first and the last day that the UTC month of a moment can have, as they are compared. */
+export function monthOf(ms: number): [first: string, last: string] {
+  const month = dayOf(ms).slice(0, 8);
+  return [`${month}01`, `${month}31`];
+}
+
 export function openUsage(database: Connection): CountedUsage {
   const pending = new Map<string, Map<KeyNumber, number>>();
   let day = { startMs: Number.NaN, name: "" };

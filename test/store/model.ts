@@ -42,7 +42,13 @@ export function openModel(): StoreUnderTest {
     accounts: {
       create(name) {
         if (accounts.some((account) => account.name === name)) return null;
-        accounts.push({ number: accounts.length + 1, id: `acc_${randomText(16)}`, name, active: true });
+        accounts.push({
+          number: accounts.length + 1,
+          id: `acc_${randomText(16)}`,
+          name,
+          active: true,
+          retainDays: null,
+        });
         return accounts.at(-1) ?? null;
       },
       list: () => [...accounts],
@@ -64,10 +70,10 @@ export function openModel(): StoreUnderTest {
       },
     },
     keys: {
-      create(account, { digest, prefix, label }, createdMs) {
+      create(account, { digest, prefix, label, expiresMs = null }, createdMs) {
         const id = `key_${randomText(12)}`;
         const owner = accounts.find(({ number }) => number === account)?.id ?? "";
-        const fresh = { id, prefix, label, account: owner, createdMs, revokedMs: null, lastUsed: null };
+        const fresh = { id, prefix, label, account: owner, createdMs, revokedMs: null, expiresMs, lastUsed: null };
         const key: ModelKey = { ...fresh, number: keys.length + 1, of: account, digest };
         keys.push(key);
         return shown(key);
@@ -112,6 +118,7 @@ export function openModel(): StoreUnderTest {
             account: key.of,
             prefix: key.prefix,
             revoked: key.revokedMs !== null,
+            expiresMs: key.expiresMs ?? Number.POSITIVE_INFINITY,
             subscribed,
           };
         },

@@ -1,0 +1,48 @@
+/** bun admin audit: what was done with the file, without anything of a person. */
+import { Command } from "commander";
+import { writeMoment } from "../contract/time.ts";
+import { Refusal } from "../refusal.ts";
+import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { table } from "./output.ts";
+import { grouped } from "./progress.ts";
+
+interface Options {
+  readonly account?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+const mostShown = 100_000;
+
+export function auditCommand(around: Surroundings): Command {
+  return new Command("audit")
+    .description("who was looked for, erased and exported is not in it; that it was done, is")
+    .addCommand(
+      jsonCommand("list")
+        .description("list acts, newest first: find, erase, export, retain, backup, restore and those on keys")
+        .option("--account <ACCOUNT>", "of this account alone; id or exact name")
+        .option("--limit <N>", "so many at most", "100")
+        .action((options: Options) => {
+          const most = readLimit(options.limit);
+          const account = options.account === undefined ? null : accountOf(around.store(), options.account).id;
+          const acts = around
+            .store()
+            .audit.list(most, account)
+            .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
+          const rows = acts.map(({ at, act, account, detail }) => [at, act, account ?? "", detailText(detail)]);
+          outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
+        }),
+    );
+}
+
+function readLimit(text: string): number {
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= mostShown) return limit;
+  throw new Refusal(`--limit takes a whole number from 1 to ${grouped(mostShown)}.`, "", 2);
+}
+
+function detailText(detail: Readonly<Record<string, string | number | null>>): string {
+  return Object.entries(detail)
+    .map(([name, value]) => `${name} ${value ?? "none"}`)
+    .join(", ");
+}

@@ -1,0 +1,45 @@
+/** bun admin backup and restore: copies of the whole file. */
+
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { leadsText } from "./lead-find.ts";
+import { grouped } from "./progress.ts";
+
+export function backupCommand(around: Surroundings): Command {
+  return jsonCommand("backup")
+    .description("make a consistent copy while the server runs, with FILE.manifest.json beside it")
+    .argument("<FILE>", "a file that is not there yet")
+    .option("--drill", "restore FILE into a temporary place and compare; one that is not there is made first")
+    .action((file: string, options: { drill?: boolean; json?: boolean }) => {
+      const output = outputOf(options);
+      const copies = around.copies();
+      const isThere = options.drill === true && existsSync(file);
+      const made = isThere ? null : copies.backup(file, around.now());
+      const backup = made !== null && options.drill !== true ? made : copies.drill(file);
+      const drilled = options.drill === true ? " Restored into a temporary place, it is the same." : "";
+      output.result(backup, `${file} has ${leadsText(backup.leads)} in ${grouped(backup.bytes)} bytes.${drilled}`);
+      if (made !== null)
+        output.say(`It holds personal data: keep it, and ${file}.manifest.json, as safe as the database.`);
+    });
+}
+
+export function restoreCommand(around: Surroundings): Command {
+  return jsonCommand("restore")
+    .description("put a backup in the place of the database; the server must be stopped")
+    .argument("<FILE>", "a backup with its manifest beside it")
+    .option("--receipts <FILE>", "erase again what these receipts name, one a line, as lead erase printed them")
+    .action((file: string, options: { receipts?: string; json?: boolean }) => {
+      const output = outputOf(options);
+      const { leads, erasedAgain, kept } = around.copies().restore(file, options.receipts ?? null, around.now());
+      const again =
+        erasedAgain === 0
+          ? ""
+          : `; ${leadsText(erasedAgain)} of persons who were erased ${erasedAgain === 1 ? "is" : "are"} erased again`;
+      output.result(
+        { leads, erased_again: erasedAgain },
+        `${around.databasePath} has ${leadsText(leads)} now${again}.`,
+      );
+      if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);
+    });
+}

@@ -1,0 +1,40 @@
+/** How keys are shown: never themselves, but what they are known by and how they are used. */
+import { writeMoment } from "../contract/time.ts";
+import type { KeyRecord } from "../store.ts";
+import { table } from "./output.ts";
+import { grouped } from "./progress.ts";
+
+/** A key that has expired is revoked, to whoever presents it and here. */
+export function stateOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): "active" | "revoked" {
+  return revokedMs === null && nowMs < (expiresMs ?? Number.POSITIVE_INFINITY) ? "active" : "revoked";
+}
+
+export function view(record: KeyRecord, nowMs: number, requestsOfMonth = 0) {
+  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed } = record;
+  return {
+    id,
+    prefix,
+    label,
+    account,
+    state: stateOf(record, nowMs),
+    created_at: writeMoment(createdMs),
+    revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
+    expires_at: expiresMs === null ? null : writeMoment(expiresMs),
+    last_used: lastUsed,
+    requests_this_month: requestsOfMonth,
+  };
+}
+
+export function listText(keys: readonly ReturnType<typeof view>[]): string {
+  const rows = keys.map((key) => [
+    key.id,
+    key.prefix,
+    key.state,
+    key.created_at.slice(0, 10),
+    key.expires_at?.slice(0, 10) ?? "never",
+    key.last_used ?? "never",
+    grouped(key.requests_this_month),
+    key.label ?? "",
+  ]);
+  return table(["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "MONTH", "LABEL"], rows);
+}

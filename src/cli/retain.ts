@@ -1,0 +1,57 @@
+/** bun admin retain: how long the leads of an account are kept. */
+import type { Command } from "commander";
+import { Refusal } from "../refusal.ts";
+import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { confirm } from "./confirm.ts";
+import { sayTraces } from "./lead-erase.ts";
+import { leadsText } from "./lead-find.ts";
+import { printable } from "./output.ts";
+import { grouped } from "./progress.ts";
+
+interface Options {
+  readonly days: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+const mostDays = 36_500;
+
+export function retainCommand(around: Surroundings): Command {
+  return jsonCommand("retain")
+    .description("keep leads for so many days: erase older ones now and daily, and reject them at import")
+    .argument("<ACCOUNT>", "id or exact name")
+    .requiredOption("--days <N>", "1 to 36,500 days before now; off keeps all from now on")
+    .option("--yes", "do not ask, though it would erase all leads that there are")
+    .action(async (idOrName: string, options: Options) => {
+      const days = readDays(options.days);
+      const account = accountOf(around.store(), idOrName);
+      const { retention } = around.store();
+      const all = days !== null && retention.wouldEraseAll(account.number, days, around.now());
+      if (all && options.yes !== true) await confirmAll(account.name);
+      const { erased, traces } = retention.set(account, days, around.now());
+      const output = outputOf(options);
+      output.result({ days, erased }, textOf(account.name, days, erased));
+      if (erased > 0) sayTraces(output, around.databasePath, traces);
+    });
+}
+
+function readDays(text: string): number | null {
+  if (text === "off") return null;
+  const days = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (days >= 1 && days <= mostDays) return days;
+  throw new Refusal(`--days takes a whole number from 1 to ${grouped(mostDays)}, or off.`, "", 2);
+}
+
+function textOf(name: string, days: number | null, erased: number): string {
+  if (days === null) return `All leads of ${name} are kept from now on.`;
+  const kept = `Leads of ${name} are kept for ${days} day${days === 1 ? "" : "s"}`;
+  return `${kept}; ${erased === 0 ? "none was older" : `${leadsText(erased)} older than that ${erased === 1 ? "is" : "are"} erased`}.`;
+}
+
+/** Asks on a terminal; throws a Refusal where nobody can be asked, and where the answer is no. */
+async function confirmAll(name: string): Promise<void> {
+  if (process.stdin.isTTY && process.stderr.isTTY) {
+    return confirm(`This erases all leads of ${printable(name)}: even the newest is older. Go on?`, {});
+  }
+  throw new Refusal(`This would erase all leads of ${name}, and nothing was changed.`, "Say --yes if you mean it.");
+}

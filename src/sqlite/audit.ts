@@ -1,0 +1,28 @@
+/** What was done with the file, when and to which account; who was found or erased is never written down. */
+import { desc, eq } from "drizzle-orm";
+import type { AuditBook, AuditEntry } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { audit } from "./tables.ts";
+
+/** Writes an act down, within the transaction of the act where there is one. */
+export function recordAct(database: Pick<Connection, "insert">, { atMs, act, account, detail }: AuditEntry): void {
+  database
+    .insert(audit)
+    .values({ at: atMs, act, account, detail: JSON.stringify(detail) })
+    .run();
+}
+
+export function openAudit(database: Connection): AuditBook {
+  return {
+    record: (entry) => recordAct(database, entry),
+    list: (most, account) =>
+      database
+        .select({ atMs: audit.at, act: audit.act, account: audit.account, detail: audit.detail })
+        .from(audit)
+        .where(account === null ? undefined : eq(audit.account, account))
+        .orderBy(desc(audit.number))
+        .limit(most)
+        .all()
+        .map((row) => ({ ...row, detail: JSON.parse(row.detail) })),
+  };
+}

@@ -1,0 +1,112 @@
+/** Files that appear whole or not at all: made under another name, brought to the disk, then named. */
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+const chunkBytes = 1 << 20;
+
+/** The name under which a process makes a file that is not there yet. */
+export function draftOf(path: string): string {
+  return `${path}.draft-${process.pid}`;
+}
+
+/** Removes what is left of drafts whose processes were killed. */
+export function removeStaleDrafts(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    const maker = name.startsWith(`${basename(path)}.draft-`)
+      ? /^\d+/.exec(name.slice(basename(path).length + 7))
+      : null;
+    if (maker !== null && !isAlive(Number(maker[0]))) rmSync(join(dirname(path), name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    // A process of somebody else is alive as well.
+    return cause instanceof Error && "code" in cause && cause.code === "EPERM";
+  }
+}
+
+/** Copies a file to a new one, to the disk, and gives its SHA-256 and length as they were read. */
+export function copyDigesting(from: string, to: string | null): { sha256: string; bytes: number } {
+  const source = openSync(from, "r");
+  const target = to === null ? null : openSync(to, "wx", 0o600);
+  try {
+    const hash = createHash("sha256");
+    const buffer = Buffer.alloc(chunkBytes);
+    let bytes = 0;
+    for (let length = read(source, buffer); length > 0; length = read(source, buffer)) {
+      const chunk = buffer.subarray(0, length);
+      hash.update(chunk);
+      bytes += length;
+      for (let done = 0; target !== null && done < length; ) done += writeSync(target, chunk, done);
+    }
+    if (target !== null) fsyncSync(target);
+    return { sha256: hash.digest("hex"), bytes };
+  } finally {
+    closeSync(source);
+    if (target !== null) closeSync(target);
+  }
+}
+
+function read(file: number, buffer: Buffer): number {
+  return readSync(file, buffer, 0, buffer.length, null);
+}
+
+/** Writes a small text to a new file, to the disk. */
+export function writeDraft(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Brings a file, or the names in a folder, to the disk. */
+export function sync(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Gives a draft its name; throws where there is such a file by now, which is never written over. */
+export function nameDraft(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (cause) {
+    if (!isUnlinkable(cause)) throw cause;
+    // A memory stick has no second names: the name is taken by an empty file first.
+    closeSync(openSync(path, "wx", 0o600));
+    renameSync(draft, path);
+    return;
+  }
+  rmSync(draft);
+}
+
+/** Whether a file system has no hard links. */
+export function isUnlinkable(cause: unknown): boolean {
+  return (
+    cause instanceof Error &&
+    "code" in cause &&
+    ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(String(cause.code))
+  );
+}

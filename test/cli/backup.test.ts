@@ -1,0 +1,138 @@
+/** bun admin backup: a consistent copy with its manifest, made while others write, and never over anything. */
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../admin.ts";
+import { client } from "../harness.ts";
+import { start } from "../process.ts";
+
+const rows = (count: number) =>
+  `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
+const isRoot = process.getuid?.() === 0;
+
+test("a backup says what it is, and its manifest says what must be in it", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(20));
+  const file = join(admin.folder, "copy.db");
+  const { status, stdout } = await admin.run("backup", file, "--json");
+  const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
+  const bytes = statSync(file).size;
+  expect({ status, ...JSON.parse(stdout) }).toEqual({ status: 0, file, sha256, bytes, leads: 20 });
+  expect(JSON.parse(readFileSync(`${file}.manifest.json`, "utf8"))).toMatchObject({
+    file: "copy.db",
+    sha256,
+    bytes,
+    schema: expect.any(Number),
+    made_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    counts: { accounts: 1, pixels: 1, keys: 0, leads: 20 },
+  });
+  for (const made of [file, `${file}.manifest.json`]) expect(statSync(made).mode & 0o777).toBe(0o600);
+  expect(
+    readdirSync(admin.folder)
+      .filter((name) => name.startsWith("copy.db"))
+      .toSorted(),
+  ).toEqual(["copy.db", "copy.db.manifest.json"]);
+});
+
+test("a backup made while the server answers and an import runs is whole, and passes its drill", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(2000));
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const api = client(await server.listening(), { Authorization: `Bearer ${key}` });
+  const importing = admin.import(rows(20_000));
+  const file = join(admin.folder, "copy.db");
+  const backup = await admin.run("backup", "--drill", file, "--json");
+  expect(backup.status).toBe(0);
+  expect((await api.get("/leads")).status).toBe(200);
+  expect((await importing).status).toBe(0);
+  const leads = Number(backup.json["leads"]);
+  expect(leads).toBeGreaterThanOrEqual(2000);
+  expect(leads).toBeLessThanOrEqual(20_000);
+}, 60_000);
+
+test("a drill of a backup that is there compares it, changes nothing, and leaves nothing behind", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(20));
+  const file = join(admin.folder, "copy.db");
+  const made = await admin.run("backup", file, "--json");
+  await admin.import(rows(30));
+  const before = readdirSync(admin.folder).toSorted();
+  expect(await admin.run("backup", "--drill", file, "--json")).toMatchObject({ status: 0, stdout: made.stdout });
+  expect(readdirSync(admin.folder).toSorted()).toEqual(before);
+  expect(await admin.leads()).toHaveLength(30);
+});
+
+test("a drill of a backup whose manifest promises other content fails", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(20));
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  const manifest = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8"));
+  for (const wrong of [{ content: "0".repeat(64) }, { counts: { ...manifest.counts, keys: 3 } }]) {
+    writeFileSync(`${file}.manifest.json`, JSON.stringify({ ...manifest, ...wrong }));
+    const { status, stdout, stderr } = await admin.run("backup", "--drill", file);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^The drill failed: [^\n]+\n$/);
+  }
+});
+
+test.each([
+  ["a file that is there", "there.db"],
+  ["a file whose manifest is there", "orphan.db"],
+  ["a folder that is not there", "no/such/folder/copy.db"],
+  ["the database", "leadfile.db"],
+  ["the log of the database", "leadfile.db-wal"],
+])("%s is refused in one line, and nothing is written", async (_, name) => {
+  const admin = anAdmin();
+  admin.put("there.db", "precious");
+  admin.put("orphan.db.manifest.json", "precious");
+  const { status, stdout, stderr } = await admin.run("backup", join(admin.folder, name));
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^[^\n]{20,}\n$/);
+  const others = readdirSync(admin.folder).filter((name) => !/^(?:\.bun|leadfile\.db.*)$/.test(name));
+  expect(others.toSorted()).toEqual(["orphan.db.manifest.json", "there.db"]);
+  expect(readFileSync(join(admin.folder, "there.db"), "utf8")).toBe("precious");
+});
+
+test("where there is no database none is made", async () => {
+  const admin = anAdmin([]);
+  const { status } = await admin.run("backup", join(admin.folder, "copy.db"));
+  expect(status).toBe(1);
+  expect(readdirSync(admin.folder).filter((name) => name !== ".bun")).toEqual([]);
+});
+
+test.skipIf(isRoot)("a folder that this user may not write in is refused", async () => {
+  const admin = anAdmin();
+  mkdirSync(join(admin.folder, "closed"));
+  chmodSync(join(admin.folder, "closed"), 0o500);
+  expect((await admin.run("backup", join(admin.folder, "closed/copy.db"))).status).toBe(1);
+});
+
+// Only root may mount a disk that is full soon.
+const mounts =
+  isRoot &&
+  Bun.spawnSync([
+    "sh",
+    "-c",
+    "d=$(mktemp -d); mount -t tmpfs -o size=16k none $d && umount $d; e=$?; rmdir $d; exit $e",
+  ]).exitCode === 0;
+
+test.skipIf(!mounts)("a disk that is full is named in one line, and no part of a backup stays on it", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(5000));
+  const disk = join(admin.folder, "disk");
+  mkdirSync(disk);
+  expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk]).exitCode).toBe(0);
+  try {
+    const { status, stdout, stderr } = await admin.run("backup", join(disk, "copy.db"));
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^The disk of [^\n]+ is full[^\n]+\n$/);
+    expect(readdirSync(disk)).toEqual([]);
+  } finally {
+    Bun.spawnSync(["umount", disk]);
+  }
+  expect(await admin.leads()).toHaveLength(5000);
+  expect(existsSync(disk)).toBe(true);
+});

@@ -1,0 +1,168 @@
+/** Keys that end by themselves, keys that follow one another, and keys that were given in the wrong place. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
+import { anAdmin } from "../admin.ts";
+import { noonMs } from "../builders.ts";
+import { aKey, serve } from "../harness.ts";
+
+const dayMs = 86_400_000;
+
+test("a key is served until the moment at which it expires, and is revoked from the very next request", async () => {
+  const { admin, account, as, clock } = await serve();
+  const secret = createKey();
+  const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null, expiresMs: noonMs + 1000 };
+  admin.keys.create(account.number, key, noonMs);
+  for (const [nowMs, status] of [
+    [noonMs, 200],
+    [noonMs + 999, 200],
+    [noonMs + 1000, 401],
+    [noonMs + dayMs, 401],
+  ] as const) {
+    clock.nowMs = nowMs;
+    const answer = await as(secret).get("/usage");
+    expect(answer.status).toBe(status);
+    if (status === 401) expect(answer.body.error.code).toBe("revoked_api_key");
+  }
+});
+
+test("an expired key counts nowhere, and its answers carry the whole limit", async () => {
+  const { admin, account, as, store, clock } = await serve({ limit: 60 });
+  const { secret, id } = aKey(admin, account);
+  admin.keys.expire(id, noonMs + 1, noonMs);
+  clock.nowMs = noonMs + 1;
+  const { headers } = await as(secret).get("/leads");
+  expect(headers.get("x-ratelimit-remaining")).toBe("60");
+  const number = store.keys.find(digestOf(secret))?.number ?? -1;
+  expect(store.usage.of(number, clock.nowMs)).toEqual({ today: 0, month: 0 });
+});
+
+describe("key create --expires", () => {
+  test.each([
+    ["2999-01-31", "2999-01-31T00:00:00.000Z"],
+    ["2999-01-31T09:00:00+01:00", "2999-01-31T08:00:00.000Z"],
+  ])("%s ends the key at %s, and the list says so", async (date, expires) => {
+    const admin = anAdmin();
+    const { key } = (await admin.run("key", "create", "acme", "--expires", date, "--json")).json;
+    expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)).toMatchObject([
+      { expires_at: expires, state: "active" },
+    ]);
+    expect((await admin.give(key, "key", "check")).status).toBe(0);
+  });
+
+  test.each(["2020-01-31", "tomorrow", "2999-02-30", "2999-01-31T09:00:00", ""])(
+    "%s is wrong use, and makes no key",
+    async (date) => {
+      const admin = anAdmin();
+      const { status, stderr } = await admin.run("key", "create", "acme", "--expires", date);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/^--expires [^\n]+\n$/);
+      expect((await admin.run("key", "list", "acme", "--json")).stdout).toBe("[]\n");
+    },
+  );
+});
+
+describe("key rotate", () => {
+  async function aKeyOf(...options: string[]) {
+    const admin = anAdmin();
+    const old = (await admin.run("key", "create", "acme", "--label", "poller", "--json", ...options)).json;
+    return { admin, old };
+  }
+  const state = async (admin: ReturnType<typeof anAdmin>, key: string) =>
+    (await admin.give(key, "key", "check")).stdout.split(" ")[0]?.trim();
+
+  test("makes a key like the old one, which holds for as long as the overlap", async () => {
+    const { admin, old } = await aKeyOf();
+    const startMs = Date.now();
+    const ended = await admin.run("key", "rotate", old.id, "--overlap", "36h", "--json");
+    expect(ended.json).toMatchObject({ label: "poller", account: old.account, replaces: old.id });
+    expect(ended.json.key).toMatch(/^lf_\w{38}$/);
+    const endMs = Date.parse(String(ended.json["old_expires_at"]));
+    expect(endMs).toBeGreaterThanOrEqual(startMs + 36 * 3_600_000);
+    expect(endMs).toBeLessThanOrEqual(Date.now() + 36 * 3_600_000);
+    expect([await state(admin, old.key), await state(admin, ended.json.key)]).toEqual(["active", "active"]);
+    const list = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
+    expect(list.map((key: { expires_at: string | null }) => key.expires_at)).toEqual([
+      ended.json["old_expires_at"],
+      null,
+    ]);
+  });
+
+  test("without an overlap revokes the old one at once", async () => {
+    const { admin, old } = await aKeyOf();
+    const { json } = await admin.run("key", "rotate", old.id, "--overlap", "0", "--json");
+    expect([await state(admin, old.key), await state(admin, json.key)]).toEqual(["revoked", "active"]);
+  });
+
+  test("never lets the old one live longer than it was to, nor the new one", async () => {
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    const { admin, old } = await aKeyOf("--expires", soon);
+    const { json } = await admin.run("key", "rotate", old.id, "--overlap", "7d", "--json");
+    expect(json["old_expires_at"]).toBe(soon);
+    const list = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
+    expect(list.map((key: { expires_at: string }) => key.expires_at)).toEqual([soon, soon]);
+  });
+
+  test("refuses a revoked key, an unknown id and an overlap that is none", async () => {
+    const { admin, old } = await aKeyOf();
+    expect((await admin.run("key", "rotate", "key_nobodys")).status).toBe(1);
+    for (const overlap of ["24", "1w", "-1h", ""])
+      expect((await admin.run("key", "rotate", old.id, "--overlap", overlap)).status).toBe(2);
+    await admin.run("key", "revoke", old.id);
+    expect((await admin.run("key", "rotate", old.id)).stderr).toMatch(/^Key key_\w+ is revoked already[^\n]+\n$/);
+    expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)).toHaveLength(1);
+  });
+});
+
+test("key list tells when each key was used last, and its requests of the month", async () => {
+  const { admin, account, as, store } = await serve();
+  const used = aKey(admin, account);
+  const idle = aKey(admin, account);
+  for (let times = 0; times < 3; times++) await as(used.secret).get("/pixels");
+  (store as unknown as { flush(): boolean }).flush(); // A store of a server, which the harness narrows.
+  const requests = admin.keys.requestsOfMonth(account.number, noonMs);
+  expect([requests.get(used.id), requests.get(idle.id)]).toEqual([3, undefined]);
+  expect(admin.keys.requestsOfMonth(account.number, noonMs + 40 * dayMs).size).toBe(0);
+});
+
+test.each([
+  [["key", "check", "KEY"]],
+  [["key", "list", "KEY"]],
+  [["key", "revoke", "KEY"]],
+  [["key", "rotate", "KEY"]],
+  [["key", "KEY"]],
+  [["KEY"]],
+  [["key", "create", "acme", "--KEY"]],
+  [["key", "create", "acme", "--expires", "KEY"]],
+  [["lead", "find", "acme", "--id", "x", "--email", "KEY"]],
+  [["lead", "import", "acme", "KEY"]],
+  [["backup", "no/such/KEY"]],
+])("a key that was given by mistake is in no line of an error: %j", async (words) => {
+  const admin = anAdmin();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const { status, stdout, stderr } = await admin.run(...words.map((word) => word.replace("KEY", key)));
+  expect(status).not.toBe(0);
+  expect(stderr).toMatch(/^[^\n]{20,}\n$/);
+  expect(stdout + stderr).not.toContain(key.slice(3, 20));
+});
+
+test.each([">&-", ">/dev/null"])(
+  "a key that nobody would see is not made: key create %s ends with 1",
+  async (redirection) => {
+    const admin = anAdmin();
+    const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+    const program = join(import.meta.dir, "../../src/admin.ts");
+    for (const command of ["create acme", `rotate ${id}`]) {
+      const line = `"${process.execPath}" "${program}" key ${command} ${redirection}`;
+      const shell = Bun.spawn(["sh", "-c", line], {
+        env: { DATABASE_PATH: admin.file, HOME: admin.folder },
+        stderr: "pipe",
+      });
+      expect([await shell.stderr.text(), await shell.exited]).toEqual([
+        expect.stringMatching(/^Nobody would see the key[^\n]+\n$/),
+        1,
+      ]);
+    }
+    expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)).toMatchObject([{ expires_at: null }]);
+  },
+);

@@ -1,0 +1,75 @@
+/** A person is erased while the server answers and an import runs: not one byte stays, and none comes back. */
+
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../admin.ts";
+import { filesWith } from "../bytes.ts";
+import { client } from "../harness.ts";
+import { start } from "../process.ts";
+
+const row = (number: number) =>
+  `2026-01-31T00:00:00Z,px,Visitor Number${number},visitor${number}@example.com,1555014${number}\n`;
+const rows = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, offset) => row(10_000 + from + offset)).join("");
+const header = "identified_at,pixel_id,name,email,phone\n";
+const traces = (number: number) => [`visitor${number}@example.com`, `Visitor Number${number}`, `1555014${number}`];
+
+async function aServer() {
+  const admin = anAdmin();
+  await admin.import(header + rows(0, 4000));
+  const server = start({ DATABASE_PATH: admin.file, RATE_LIMIT_PER_MIN: "1000000000" }, join(admin.folder));
+  const url = await server.listening();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  return { admin, server, api: client(url, { Authorization: `Bearer ${key}` }) };
+}
+
+const database = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("leadfile.db"));
+
+test("the server that has just served the person does so no more, and no file holds a byte of them", async () => {
+  const { admin, server, api } = await aServer();
+  for (let times = 0; times < 3; times++) expect((await api.get("/leads?limit=1")).text).toContain("visitor13999@");
+  const { status, json, stderr } = await admin.run("lead", "erase", "acme", "--phone", "155501413999", "--json");
+  expect({ status, erased: json["erased"] }).toEqual({ status: 0, erased: 1 });
+  expect(stderr).toContain("nothing of it is left");
+  expect(database(admin.folder)).toContain("leadfile.db-wal");
+  expect(filesWith(admin.folder, ...traces(13_999))).toEqual([]);
+  expect((await api.get("/leads?limit=1")).text).toContain("visitor13998@");
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(filesWith(admin.folder, ...traces(13_999))).toEqual([]);
+}, 60_000);
+
+test("an import that runs meanwhile does not bring the person back, and is not hurt", async () => {
+  const { admin, api } = await aServer();
+  const more = admin.put("more.csv", header + rows(3000, 20_000));
+  const importing = admin.run("lead", "import", "acme", more, "--json");
+  while ((await api.get("/leads?limit=100")).text.includes("visitor13999@")) await Bun.sleep(5);
+  const erased = [13_500, 12_000, 29_999].map((number) =>
+    admin.run("lead", "erase", "acme", "--email", `visitor${number}@example.com`, "--json"),
+  );
+  for (const { status } of await Promise.all(erased)) expect(status).toBe(0);
+  const { status, json } = await importing;
+  expect({ status, rejected: json["rejected"], read: json["read"] }).toEqual({ status: 0, rejected: 0, read: 17_000 });
+  for (const number of [13_500, 12_000, 29_999]) {
+    expect(filesWith(admin.folder, ...traces(number))).toEqual(["more.csv"].filter(() => number !== 12_000));
+  }
+  expect((await admin.leads()).length).toBe(20_000 - 3);
+}, 120_000);
+
+test("a program that keeps reading the state before is named as what is in the way, and the receipt is given", async () => {
+  const { admin } = await aServer();
+  using other = new Database(admin.file);
+  other.run("BEGIN");
+  other.query("SELECT count(*) FROM stored_leads").get();
+  // The person is in the log only: they came after the last checkpoint, and the reader keeps it from being cut.
+  await admin.import(header + row(99_999));
+  const child = admin.start("lead", "erase", "acme", "--email", "visitor99999@example.com");
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  expect(status).toBe(1);
+  expect(stdout).toContain('"hashes"');
+  expect(stderr).toContain("End that program");
+  other.run("COMMIT");
+  expect(await admin.run("lead", "erase", "acme", "--email", "visitor99999@example.com")).toMatchObject({ status: 0 });
+  expect(filesWith(admin.folder, ...traces(99_999))).toEqual([]);
+}, 180_000);
