@@ -15,6 +15,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   "key create": ['key create acme --label "nightly export"', "key create acme --json > key.json"],
   "key list": ["key list acme", "key list acme --json"],
   "key revoke": ["key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes"],
+  "key rotate": ["key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d"],
   "key check": ["key check < key.txt", 'printf %s "$LEADFILE_KEY" | bun admin key check'],
   lead: ["lead import acme export.csv --create-pixels", "lead export acme > leads.ndjson"],
   "lead import": [
@@ -23,6 +24,13 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'lead import acme export.csv --map "Visited=identified_at,Ref=referrer" --timezone America/New_York',
   ],
   "lead export": ["lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv"],
+  "lead find": ["lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt"],
+  "lead erase": ["lead erase acme --email - < address.txt >> receipts.ndjson"],
+  retain: ["retain acme --days 365", "retain acme --days off"],
+  backup: ["backup /var/backups/leadfile/today.db", "backup --drill /var/backups/leadfile/today.db"],
+  restore: ["restore today.db", "restore today.db --receipts receipts.ndjson"],
+  audit: ["audit list"],
+  "audit list": ["audit list --limit 20", "audit list --account acme --json"],
   stats: ["stats acme", "stats acme --days 365", "stats acme --json"],
   doctor: ["doctor", "doctor --full", "doctor --json"],
   conformance: [

@@ -12,12 +12,6 @@ export function eraseCommand(around: Surroundings): Command {
   return withPerson(jsonCommand("erase"))
     .description("remove one person for good, keep them out of later imports, and print a receipt")
     .argument("<ACCOUNT>", "id or exact name")
-    .addHelpText(
-      "after",
-      `
-Example, which keeps the address out of the shell's history and adds the receipt to the others:
-  bun admin lead erase acme --email - >> receipts.ndjson`,
-    )
     .action(async (idOrName: string, options: PersonOptions) => {
       const account = accountOf(around.store(), idOrName);
       const person = await readPerson(around, options);
