@@ -23,6 +23,9 @@ export interface Contents {
   readonly slowFilters: readonly string[];
   /** The newest moment that anything in the file is of, in Unix milliseconds. */
   readonly newestMs: number | null;
+  readonly hasLeads: boolean;
+  /** When the last backup was made, in Unix milliseconds. */
+  readonly lastBackupMs: number | null;
   /** Keys that are not revoked, with the UTC day of their last request, or null. */
   readonly liveKeys: readonly LiveKey[];
 }

@@ -11,7 +11,7 @@ import { isSqlite, sizeOf } from "./file.ts";
 import { type Filters, preparePage } from "./leads.ts";
 import { migrationsBehind } from "./migrate.ts";
 import * as schema from "./tables.ts";
-import { accounts, keys, leads, usage } from "./tables.ts";
+import { accounts, audit, keys, leads, usage } from "./tables.ts";
 
 /** Examines the file at a path; `full` compares every index with its table as well. */
 export function examineFile(path: string, full: boolean): Examination {
@@ -67,6 +67,8 @@ function contentsOf(database: Connection, migrationsBehind: number, full: boolea
     lost,
     slowFilters: askable ? slowFilters(database) : [],
     newestMs: askable ? newestMs(database) : null,
+    hasLeads: askable && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
+    lastBackupMs: askable ? lastBackupMs(database) : null,
     liveKeys: askable ? liveKeys(database) : [],
   };
 }
@@ -133,6 +135,15 @@ function newestMs(database: Connection): number | null {
   const moments = [...newestLeads, newestKey].flatMap((row) => row?.ms ?? []);
   if (newestUsage?.day) moments.push(Date.parse(newestUsage.day));
   return moments.length === 0 ? null : Math.max(...moments);
+}
+
+function lastBackupMs(database: Connection): number | null {
+  const last = database
+    .select({ ms: max(audit.at) })
+    .from(audit)
+    .where(eq(audit.act, "backup"))
+    .get();
+  return last?.ms ?? null;
 }
 
 function liveKeys(database: Connection): LiveKey[] {

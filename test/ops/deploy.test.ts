@@ -8,9 +8,11 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { anAdmin } from "../admin.ts";
 import { theExecutable } from "../executable.ts";
 import { aFolder } from "../folder.ts";
 import { client } from "../harness.ts";
@@ -67,6 +69,35 @@ describe("the units of systemd", () => {
   testWith(["systemd-analyze"], "make a backup every night", () => {
     const [, when = ""] = /^OnCalendar=(.+)$/m.exec(readFileSync(join(units, "leadfile-backup.timer"), "utf8")) ?? [];
     expect(run("systemd-analyze", "calendar", "--iterations=2", when).stdout).toMatch(/Iter\S* #2/);
+  });
+
+  test("end old backups only after a new one was made, which the doctor then knows of", async () => {
+    const admin = anAdmin();
+    await admin.import("email,pixel_id\na@example.com,px\n");
+    const backups = join(admin.folder, "backups");
+    mkdirSync(backups);
+    for (const name of ["leadfile-old.db", "leadfile-old.db.manifest.json"]) {
+      writeFileSync(join(backups, name), "");
+      utimesSync(join(backups, name), 0, 0);
+    }
+    const unit = readFileSync(join(units, "leadfile-backup.service"), "utf8");
+    const commandOf = (name: string) =>
+      (new RegExp(`^${name}=(.+)$`, "m").exec(unit)?.[1] ?? "false")
+        .replaceAll("/var/backups/leadfile", backups)
+        .replaceAll("/usr/local/bin/leadfile", theExecutable())
+        .replaceAll("%%", "%")
+        .replaceAll("leadfile-*.db*", "'leadfile-*.db*'");
+    const env = { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, KEEP_DAYS: "14" };
+    for (const name of ["ExecStart", "ExecStartPost"]) {
+      const ran = Bun.spawnSync(["sh", "-c", commandOf(name)], { cwd: admin.folder, env });
+      expect([name, ran.exitCode]).toEqual([name, 0]);
+    }
+    const made = readdirSync(backups).toSorted();
+    expect(made).toEqual([
+      expect.stringMatching(/^leadfile-\d{4}-\d\d-\d\dT\d{6}Z\.db$/),
+      expect.stringMatching(/^leadfile-\d{4}-\d\d-\d\dT\d{6}Z\.db\.manifest\.json$/),
+    ]);
+    expect((await admin.run("doctor")).stdout).toMatch(/^fine +backups +The last one/m);
   });
 
   testWith(["systemd-sysusers", "systemd-tmpfiles", "root"], "come with a user and with folders of its own", () => {

@@ -57,6 +57,7 @@ async function aFile(): Promise<Buffer> {
   const admin = anAdmin([]);
   await admin.run("account", "create", "acme");
   await admin.import("email,state,identified_at,pixel_id\nv@example.com,CA,2026-01-01T00:00:00Z,px\n");
+  await admin.run("backup", join(admin.folder, "copy.db"));
   return readFileSync(admin.file);
 }
 
@@ -84,7 +85,7 @@ describe("where all is well", () => {
   test("it says what it looked at, in lines that fit a terminal", async () => {
     const { stdout, status } = await (await aHealthy()).run("doctor");
     expect(status).toBe(0);
-    const things = "file schema plans integrity clock keys permissions disk log settings".split(" ");
+    const things = "file schema plans integrity clock keys backups permissions disk log settings".split(" ");
     expect([...stdout.matchAll(/^fine +(\w+) /gm)].map(([, thing]) => thing)).toEqual(things);
     expect(stdout).toEndWith("All is well.\n");
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -217,6 +218,19 @@ describe("worth a look, with status 1", () => {
     const future = new Date(Date.now() + 3_600_000);
     utimesSync(admin.file, future, future);
     expect((await examine(admin)).said).toContain("The clock says");
+  });
+
+  test("leads of which there is no backup, or an old one alone", async () => {
+    const admin = await aHealthy();
+    change(admin, "UPDATE audit SET at = at - 4 * 86400000 WHERE act = 'backup'");
+    expect(await examine(admin)).toMatchObject({
+      status: 1,
+      said: expect.stringContaining("The last one was made at"),
+    });
+    change(admin, "DELETE FROM audit");
+    expect(await examine(admin)).toMatchObject({ status: 1, said: "No backup was ever made of it." });
+    change(admin, "DELETE FROM stored_leads");
+    expect((await examine(admin)).status).toBe(0);
   });
 
   test("a file of an earlier version", async () => {

@@ -9,6 +9,8 @@ const dayMs = 86_400_000;
 const toleranceMs = 5 * 60_000;
 const idleDays = 90;
 const idleShown = 3;
+/** Made every night, none for this long means that it fails. */
+const backupDays = 3;
 
 export function lookAtContents(path: string, found: Examination, full: boolean, nowMs: number): Finding[] {
   if (found.kind !== "read") return [refused(path, found)];
@@ -19,6 +21,7 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
     lookAtIntegrity(path, found.contents, full),
     ...lookAtClock(path, found.contents, nowMs),
     lookAtKeys(found.contents.liveKeys, nowMs),
+    lookAtBackups(found.contents, nowMs),
   ];
 }
 
@@ -90,4 +93,16 @@ function lookAtKeys(keys: readonly LiveKey[], nowMs: number): Finding {
   const more = idle.length > idleShown ? ` and ${idle.length - idleShown} more` : "";
   const what = `Not used for ${idleDays} days: ${shown.join(", ")}${more}.`;
   return warning("keys", what, "Revoke what nobody needs any more: bun admin key revoke ID.");
+}
+
+function lookAtBackups({ hasLeads, lastBackupMs }: Contents, nowMs: number): Finding {
+  const advice = "bun admin backup FILE, and a timer that does it every night: docs/operations.md.";
+  if (lastBackupMs === null) {
+    return hasLeads
+      ? warning("backups", "No backup was ever made of it.", advice)
+      : fine("backups", "There is nothing to back up yet.");
+  }
+  const made = writeMoment(lastBackupMs);
+  if (nowMs - lastBackupMs > backupDays * dayMs) return warning("backups", `The last one was made at ${made}.`, advice);
+  return fine("backups", `The last one was made at ${made}.`);
 }
