@@ -1,0 +1,35 @@
+/** The recording in the README is what the commands show today. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { aFolder } from "../folder.ts";
+import { blocksOf } from "./walkthrough.ts";
+
+const docs = join(import.meta.dir, "../../docs");
+
+/** A drawing without what is another each time: ids, keys and times. */
+const lasting = (drawing: string) =>
+  drawing
+    .replaceAll(/\b(acc|key|lf)_\w+/g, "$1_")
+    .replaceAll(/\d{4}-\d\d-\d\d(T[\d:.]+Z)?/g, "")
+    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "")
+    .replaceAll(/--seed \d+/g, "");
+
+test("the first five minutes are as recorded: bun run record draws them anew", async () => {
+  const file = join(aFolder(), "now.svg");
+  const child = Bun.spawn([process.execPath, join(docs, "record.ts"), file], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
+  const [now, then] = [file, join(docs, "images/first-minutes.svg")].map((path) => lasting(readFileSync(path, "utf8")));
+  expect(now).toBe(then ?? "");
+});
+
+test("it imports the export of the page on getting started", () => {
+  const saved = blocksOf(readFileSync(join(docs, "getting-started.md"), "utf8")).find(
+    ({ info }) => info === "csv export.csv",
+  );
+  expect(readFileSync(join(docs, "export.csv"), "utf8")).toBe(saved?.text ?? "");
+});
