@@ -6,6 +6,7 @@ import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const digits = new Map([...alphabet].map((letter, digit) => [letter.charCodeAt(0), digit]));
 const marker = "lf_";
 const secretLength = 32;
 const checksumLength = 6;
@@ -27,7 +28,7 @@ export function randomText(length: number): string {
 
 /** Whether a text can be a key at all: right in length, letters and checksum. */
 export function isWellFormed(key: string): boolean {
-  return shape.test(key) && checksum(key.slice(0, -checksumLength)) === key.slice(-checksumLength);
+  return shape.test(key) && readNumber(key.slice(-checksumLength)) === crc32(key.slice(0, -checksumLength));
 }
 
 /** What is stored of a key: the 32 bytes of its SHA-256. */
@@ -53,4 +54,12 @@ function checksum(body: string): string {
     rest = Math.floor(rest / alphabet.length);
   }
   return text;
+}
+
+/** The number that a text of base62 letters writes. Every request asks: comparing texts instead cost a tenth of it. */
+function readNumber(text: string): number {
+  let number = 0;
+  for (let place = 0; place < text.length; place++)
+    number = number * alphabet.length + (digits.get(text.charCodeAt(place)) ?? 0);
+  return number;
 }

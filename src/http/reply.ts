@@ -15,12 +15,21 @@ const headers = new Headers({
   "X-Content-Type-Options": "nosniff",
 });
 
+const put = new Map<string, string>();
+
+/** Puts a header in, unless it has that value from the answer before. */
+function setHeader(name: string, value: string): void {
+  if (put.get(name) === value) return;
+  put.set(name, value);
+  headers.set(name, value);
+}
+
 /** Answers a request of the API: JSON with the headers of §8, whatever the status. */
 export function answer(visit: Visit, journal: Journal, given: Answer): Response {
   journal.record(visit, given);
-  headers.set("X-RateLimit-Limit", String(visit.limit));
-  headers.set("X-RateLimit-Remaining", String(visit.remaining));
-  headers.set("X-RateLimit-Reset", String(windowEndSeconds(visit.arrivedMs)));
+  setHeader("X-RateLimit-Limit", String(visit.limit));
+  setHeader("X-RateLimit-Remaining", String(visit.remaining));
+  setHeader("X-RateLimit-Reset", String(windowEndSeconds(visit.arrivedMs)));
   headers.set("X-Request-Id", visit.id);
   const response = new Response(given.body, { status: given.status, headers });
   for (const [name, value] of Object.entries(given.headers ?? {})) response.headers.set(name, value);

@@ -31,9 +31,10 @@ describe("a table", () => {
     const [wide, narrow, small] = [await listed(200), await listed(60), await listed(40)];
     expect(wide.lines.join("\n")).toContain("丸の内");
     expect(narrow.lines.filter((line) => line.endsWith("…")).length).toBeGreaterThan(0);
-    expect(small.lines.slice(0, 4)).toEqual([
+    expect(small.lines.slice(0, 5)).toEqual([
       expect.stringMatching(/^ID {12}acc_\w+$/),
       "SUBSCRIPTION  active",
+      "KEEPS         all",
       "NAME          acme",
       "",
     ]);
