@@ -1,5 +1,5 @@
 /** A copy of the product with lines broken on purpose. */
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -13,10 +13,13 @@ export interface Patch {
   readonly to: string;
 }
 
-/** Copies what runs and breaks it; throws when a line to be broken is not there exactly once. */
+/** What is not of the product, or is linked. */
+const leftOut: ReadonlySet<string> = new Set(["node_modules", ".git", "data", "dist"]);
+
+/** Copies the project and breaks it; throws when a line to be broken is not there exactly once. */
 export function breakBuild(patches: readonly Patch[]): string {
   const folder = mkdtempSync(join(tmpdir(), "leadfile-broken-"));
-  for (const part of ["src", "drizzle", "package.json", "bunfig.toml"]) {
+  for (const part of readdirSync(project).filter((name) => !leftOut.has(name))) {
     cpSync(join(project, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(project, "node_modules"), join(folder, "node_modules"));

@@ -1,7 +1,9 @@
 /** All attacks, in the order of what would be lost. */
 import { brokenFile } from "./broken-file.ts";
 import { clock } from "./clock.ts";
+import { copies } from "./copies.ts";
 import { day } from "./day.ts";
+import { erasure } from "./erasure.ts";
 import type { Fault } from "./fault.ts";
 import { hostile } from "./hostile.ts";
 import { isolation } from "./isolation.ts";
@@ -13,6 +15,8 @@ import { slowClients } from "./slow-clients.ts";
 export const faults: readonly Fault[] = [
   killImport,
   powerCut,
+  copies,
+  erasure,
   brokenFile,
   revocation,
   isolation,
