@@ -1,4 +1,5 @@
 /** Backups while an import runs, restored; and copies that are damaged or not ours, which are refused. */
+import type { Database } from "bun:sqlite";
 import {
   copyFileSync,
   existsSync,
@@ -80,9 +81,12 @@ async function backUp({ build, place, random, expect }: Scene): Promise<number |
   prepare(file, (store) => makeAccount(store, "acme", someLeads(50)));
   writeFileSync(exported, exportOf(rows));
   const importing = startAdmin(build, file, ["lead", "import", "acme", exported, "--pixel", "px", "--create-pixels"]);
-  // Most of the time goes by before the import writes and before the backup reads.
-  await Bun.sleep(random.below(400));
-  const before = look(file, documentsOf).length;
+  const enough = random.below(rows / 2);
+  let before = 0;
+  while (importing.exitCode === null && before <= enough) {
+    await Bun.sleep(2);
+    before = look(file, countOf);
+  }
   const made = await admin(build, file, ["backup", copyIn(place), "--json"]);
   expect((await importing.exited) === 0, () => "the import failed beside a backup");
   expect(made.status === 0, () => `the backup ended with ${made.status}: ${made.stderr}`);
@@ -111,6 +115,10 @@ async function restoreDamaged(
   const { status } = await admin(build, there, ["restore", copyIn(place)]);
   expect(status === 1, () => `${name}: the restore ended with ${status}`);
   expect(contentOf(there) === untouched, () => `${name}: the database that was there has changed`);
+}
+
+function countOf(database: Database): number {
+  return database.query<{ leads: number }, []>("SELECT count(*) AS leads FROM stored_leads").get()?.leads ?? 0;
 }
 
 function contentOf(file: string): string {
