@@ -16,7 +16,7 @@ const line = (what: string, file: string, from: string, to: string, ...tests: st
 });
 
 /** Each is one character or word that a tired person could have written. */
-const mutations: readonly Mutation[] = [
+export const mutations: readonly Mutation[] = [
   line(
     "a page that begins with the cursor's own lead",
     "src/sqlite/leads.ts",

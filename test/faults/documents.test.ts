@@ -1,0 +1,25 @@
+/** What the documents say of attacks and defences is what there is. */
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { project } from "./build.ts";
+import { faults } from "./faults.ts";
+import { mutations } from "./mutations.ts";
+
+const reliability = readFileSync(join(project, "docs/reliability.md"), "utf8");
+const security = readFileSync(join(project, "SECURITY.md"), "utf8");
+
+test("the page on reliability has a row for every attack, with every build that is broken on purpose", () => {
+  for (const { name, breakages } of faults) {
+    const row = reliability.split("\n").find((line) => line.startsWith(`| ${name} |`)) ?? "";
+    for (const breakage of breakages) expect(row).toContain(breakage.name);
+    expect(breakages).not.toEqual([]);
+  }
+  expect(reliability).toContain(`${mutations.length} of ${mutations.length} were noticed`);
+});
+
+test("every file that the page on security names as a test is there", () => {
+  const named = [...security.matchAll(/`((?:test|\.ci)\/[^`]+)`/g)].map(([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((path) => !existsSync(join(project, path)))).toEqual([]);
+});
