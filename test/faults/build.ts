@@ -1,7 +1,7 @@
 /** A copy of the product with lines broken on purpose. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /** The folder of the project. */
 export const project = join(import.meta.dir, "../..");
@@ -13,15 +13,13 @@ export interface Patch {
   readonly to: string;
 }
 
-/** What is not of the product, or is linked. */
-const leftOut: ReadonlySet<string> = new Set(["node_modules", ".git", "data", "dist"]);
+/** What is not of the product, wherever it lies, or is linked. */
+const leftOut: ReadonlySet<string> = new Set(["node_modules", ".git", ".venv", "data", "dist"]);
 
 /** Copies the project and breaks it; throws when a line to be broken is not there exactly once. */
 export function breakBuild(patches: readonly Patch[]): string {
   const folder = mkdtempSync(join(tmpdir(), "leadfile-broken-"));
-  for (const part of readdirSync(project).filter((name) => !leftOut.has(name))) {
-    cpSync(join(project, part), join(folder, part), { recursive: true });
-  }
+  cpSync(project, folder, { recursive: true, filter: (source) => !leftOut.has(basename(source)) });
   symlinkSync(join(project, "node_modules"), join(folder, "node_modules"));
   for (const { file, from, to } of patches) {
     const text = readFileSync(join(folder, file), "utf8");
