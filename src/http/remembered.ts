@@ -9,6 +9,8 @@ export interface Remembered {
 const mostBytes = 20 * 1024 * 1024;
 /** Questions that were asked once. */
 const mostAsked = 10_000;
+/** Every filter at once is shorter; of longer ones, which a head allows, the memory would be full. */
+const longestQuestion = 500;
 
 export function createRemembered(): Remembered {
   const bodies = new Map<string, Blob>();
@@ -33,6 +35,7 @@ export function createRemembered(): Remembered {
     recall(version, question, make) {
       if (version !== known) forget();
       known = version;
+      if (question.length > longestQuestion) return make();
       const remembered = bodies.get(question);
       if (remembered !== undefined) return remembered;
       const text = make();
