@@ -1,5 +1,4 @@
 /** Backups while an import runs, restored; and copies that are damaged or not ours, which are refused. */
-import type { Database } from "bun:sqlite";
 import {
   copyFileSync,
   existsSync,
@@ -13,7 +12,7 @@ import {
 import { join } from "node:path";
 import { someLeads } from "../builders.ts";
 import { project } from "./build.ts";
-import { documentsOf, isWhole, look, makeAccount, prepare } from "./contents.ts";
+import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "./fault.ts";
 import { admin, startAdmin } from "./program.ts";
 import type { Random } from "./random.ts";
@@ -115,10 +114,6 @@ async function restoreDamaged(
   const { status } = await admin(build, there, ["restore", copyIn(place)]);
   expect(status === 1, () => `${name}: the restore ended with ${status}`);
   expect(contentOf(there) === untouched, () => `${name}: the database that was there has changed`);
-}
-
-function countOf(database: Database): number {
-  return database.query<{ leads: number }, []>("SELECT count(*) AS leads FROM stored_leads").get()?.leads ?? 0;
 }
 
 function contentOf(file: string): string {

@@ -7,7 +7,7 @@ import { aSalvo } from "./hostile-requests.ts";
 import { memoryOf } from "./process-state.ts";
 import { startServer } from "./program.ts";
 
-const atOnce = 32;
+const atOnce = 16;
 const growthAllowed = 40 * 1024 * 1024;
 /** A server that waits for the rest of a request says nothing for this long. */
 const silenceMs = 60;

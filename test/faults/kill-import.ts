@@ -1,7 +1,7 @@
 /** kill -9 of an import at random moments: what was in stays in, and the next run completes it. */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { documentsOf, isWhole, look, makeAccount, prepare } from "./contents.ts";
+import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "./fault.ts";
 import { admin, startAdmin } from "./program.ts";
 
@@ -60,9 +60,12 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     let before = new Set<string>();
     for (let turn = 0; turn < killsInARow && kills < times; turn++) {
       const child = startAdmin(build, file, args);
-      // Most of the time goes by before anything is written; three kills in four aim behind that.
-      const from = random.below(4) === 0 ? 0 : 0.5;
-      await Bun.sleep((from + random.next() * (1.05 - from)) * wholeMs);
+      // One kill in four falls anywhere; most of the time goes by before anything is written, so the others wait.
+      if (random.below(4) === 0) await Bun.sleep(random.next() * wholeMs * 1.05);
+      else {
+        const enough = before.size + random.below(rows - before.size);
+        while (child.exitCode === null && look(file, countOf) <= enough) await Bun.sleep(1);
+      }
       child.kill("SIGKILL");
       const said = await child.stdout.text();
       await child.exited;
