@@ -41,6 +41,8 @@ export function makeKey(store: AdminStore, account: Account): Key {
 export function look<Result>(file: string, read: (database: Database) => Result): Result {
   const database = new Database(file, { readwrite: true });
   try {
+    // A program that was killed leaves a log that somebody has to read first.
+    database.run("PRAGMA busy_timeout = 10000");
     return read(database);
   } finally {
     database.close();

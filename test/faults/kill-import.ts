@@ -62,10 +62,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
       const child = startAdmin(build, file, args);
       // One kill in four falls anywhere; most of the time goes by before anything is written, so the others wait.
       if (random.below(4) === 0) await Bun.sleep(random.next() * wholeMs * 1.05);
-      else {
-        const enough = before.size + random.below(rows - before.size);
-        while (child.exitCode === null && look(file, countOf) <= enough) await Bun.sleep(1);
-      }
+      else await written(child, file, before.size + random.below(rows - before.size));
       child.kill("SIGKILL");
       const said = await child.stdout.text();
       await child.exited;
@@ -89,6 +86,11 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     expect(documents.join("\n") === expected.join("\n"), () => `the re-run after kill ${kills} gave other bytes`);
   }
   return { done: kills, broken, figures: { "rows of the import": rows, "kills that left a part": cutShort } };
+}
+
+/** Waits until more leads than this are in, or until the import is over. */
+async function written(child: ReturnType<typeof startAdmin>, file: string, enough: number): Promise<void> {
+  while (child.exitCode === null && look(file, countOf) <= enough) await Bun.sleep(1);
 }
 
 /** Dates with thousands of leads, and times that collide with those to which the ties are moved. */
