@@ -70,6 +70,9 @@ async function run(command: string, until?: RegExp): Promise<string> {
   });
   running.push(child);
   await Promise.race([child.exited.then(() => Bun.sleep(100)), enough.promise]);
+  // What comes after enough is chance.
+  const found = until?.exec(shown);
+  if (found) shown = shown.slice(0, found.index + found[0].length);
   port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(shown)?.[1] ?? port;
   return shown.replaceAll(`127.0.0.1:${port}`, "127.0.0.1:3000").replaceAll("\r", "");
 }

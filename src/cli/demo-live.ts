@@ -42,7 +42,8 @@ export async function goOn(around: Surroundings, output: Output, accountId: stri
     target.write([{ ...newLead(account.id, nowMs, visit), identifiedMs: null }], nowMs);
     count += 1;
     const { name, city, state, page_url: page } = visit.details;
-    output.say(`${writeMoment(nowMs)}  ${name} from ${city}, ${state}, at ${page}`);
+    // All of them are of one site: its name would only break the line.
+    output.say(`${writeMoment(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
   }
   output.say(`\n${count} ${count === 1 ? "lead" : "leads"} invented; they stay, and so does the key.`);
 }
