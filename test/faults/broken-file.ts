@@ -246,6 +246,8 @@ async function overwritten(scene: Scene): Promise<void> {
   await Bun.spawn(["dd", `if=${noise}`, `of=${file}`, "conv=notrunc", "status=none"]).exited;
   const failed = await askOften(scene, 20);
   expect(failed === 20, () => `only ${failed} of 20 requests failed after ${bytes} bytes were overwritten`);
+  // One server at a time has a file, and this one has seen enough.
+  await scene.server.end("SIGKILL");
   const start = await startServer(build, file).then(
     async (server) => `it listened, and ended with ${await server.end("SIGKILL")}`,
     (cause: Error) => cause.message,

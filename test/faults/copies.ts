@@ -29,6 +29,7 @@ export const copies: Fault = {
   breakages: [
     {
       name: "a backup of the file without its log",
+      times: 1,
       patches: [
         {
           file: "src/sqlite/backup.ts",
