@@ -1,7 +1,8 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
+import { dirname, resolve } from "node:path";
 import { defaultLimitPerMin } from "./contract/limits.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -103,8 +104,19 @@ export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
 export function readDatabasePath(environment: Environment = process.env): string {
   const value = text(environment, "DATABASE_PATH");
   // SQLite would take these for a database in memory, which nobody finds again.
-  if (!/^(?::memory:|file:)/.test(value)) return value;
+  if (!/^(?::memory:|file:)/.test(value)) return behindLink(value);
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
+}
+
+/** Where a link leads: SQLite keeps the log beside the file itself, and two names of it must not get two servers. */
+function behindLink(path: string): string {
+  try {
+    if (!lstatSync(path).isSymbolicLink()) return path;
+    return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
+  } catch {
+    // Whoever opens it says why it cannot be.
+    return path;
+  }
 }
 
 /** The key that a client of some server uses; no setting of the server. */

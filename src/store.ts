@@ -283,6 +283,8 @@ export interface Backup {
 export interface Restoration {
   readonly leads: number;
   readonly erasedAgain: number;
+  /** What of the file that was replaced could not be brought over, because it is damaged. */
+  readonly unread: readonly string[];
   /** Where the file lies that was replaced; null when there was none. */
   readonly kept: string | null;
 }

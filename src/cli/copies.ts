@@ -31,7 +31,9 @@ export function restoreCommand(around: Surroundings): Command {
     .option("--receipts <FILE>", "erase again what these receipts name, one a line, as lead erase printed them")
     .action((file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
-      const { leads, erasedAgain, kept } = around.copies().restore(file, options.receipts ?? null, around.now());
+      const { leads, erasedAgain, unread, kept } = around
+        .copies()
+        .restore(file, options.receipts ?? null, around.now());
       const again =
         erasedAgain === 0
           ? ""
@@ -40,6 +42,14 @@ export function restoreCommand(around: Surroundings): Command {
         { leads, erased_again: erasedAgain },
         `${around.databasePath} has ${leadsText(leads)} now${again}.`,
       );
+      if (unread.length > 0) output.say(unreadText(unread));
       if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);
     });
+}
+
+function unreadText(unread: readonly string[]): string {
+  return (
+    `Warning: the file before is damaged, and these could not be read from it: ${unread.join(", ")}. What was erased, ` +
+    "revoked or set since the backup may be undone: do it again (restore --receipts FILE takes receipts of erasures)."
+  );
 }

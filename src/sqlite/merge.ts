@@ -2,7 +2,7 @@
  * What must outlive a restore: whoever was erased stays erased, a revoked key stays revoked, what an account promises
  * to keep no longer is not kept again, and the record of it all goes on. `old` is the file that is replaced.
  */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
 import { openBlocks, traitsOf } from "./blocks.ts";
 import type { Connection } from "./connection.ts";
@@ -10,13 +10,9 @@ import { exportDocuments } from "./leads.ts";
 import { deleteLeads } from "./people.ts";
 import { accounts } from "./tables.ts";
 
-/** Brings over what the replaced file has, which is attached as `old`; to be called within a transaction. */
-export function mergeReplaced(database: Connection): void {
-  const tables = new Set(database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`).map(([name]) => name));
-  if (tables.has("keys")) database.run(keepRevocations);
-  // A file of the first version has erased nobody.
-  if (tables.has("blocks"))
-    for (const merge of [...mergeBlocks, keepRetention, keepExpiries, keepAudit]) database.run(merge);
+/** Brings over what can be read; to be called within a transaction. */
+export function mergeReplaced(database: Connection, readable: readonly Part[]): void {
+  for (const { merges } of readable) for (const merge of merges) database.run(merge);
 }
 
 const keepRevocations = sql`
@@ -30,6 +26,12 @@ const keepExpiries = sql`
 const keepRetention = sql`
   UPDATE main.accounts SET retain_days = replaced.retain_days FROM old.accounts AS replaced
   WHERE replaced.id = main.accounts.id AND replaced.retain_days IS NOT NULL`;
+
+/** The last word of both files holds, be it that all is kept: the older one would erase what the owner wants. */
+const followLastRetention = sql`
+  UPDATE main.accounts SET retain_days = last.days FROM (
+    SELECT account, detail ->> '$.days' AS days, max(at) FROM main.audit WHERE act = 'retain.set' GROUP BY account
+  ) AS last WHERE last.account = main.accounts.id`;
 
 const mergeBlocks = [
   sql`
@@ -50,6 +52,24 @@ const keepAudit = sql`
   SELECT at, act, account, detail FROM (
     SELECT at, act, account, detail FROM old.audit EXCEPT SELECT at, act, account, detail FROM main.audit
   ) ORDER BY at`;
+
+export interface Part {
+  readonly name: string;
+  /** The tables that it is read from. */
+  readonly tables: readonly string[];
+  readonly merges: readonly SQL[];
+}
+
+/** In the first version nobody was erased, and only keys could be revoked. */
+export const partsOfFirst: readonly Part[] = [{ name: "revoked keys", tables: ["keys"], merges: [keepRevocations] }];
+
+export const allParts: readonly Part[] = [
+  ...partsOfFirst,
+  { name: "expiries of keys", tables: ["keys"], merges: [keepExpiries] },
+  { name: "erasures", tables: ["blocks", "instances", "accounts"], merges: mergeBlocks },
+  { name: "retention", tables: ["accounts"], merges: [keepRetention] },
+  { name: "the audit", tables: ["audit"], merges: [keepAudit, followLastRetention] },
+];
 
 /** Deletes every lead of a person who is blocked in its account; how many there were. */
 export function eraseAgain(database: Connection): number {

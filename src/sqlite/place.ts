@@ -3,12 +3,15 @@ import { createHash } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
+  lchownSync,
   linkSync,
+  lstatSync,
   openSync,
   readdirSync,
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -75,6 +78,22 @@ export function writeDraft(path: string, text: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/**
+ * What root makes must not shut out the user who serves the file: it belongs to whoever has the database, or the folder
+ * where there is none yet. Others than root may not give files away, and need not to a folder.
+ */
+export function giveToOwner(path: string, database: string): void {
+  const before = statSync(database, { throwIfNoEntry: false });
+  const { uid, gid } = before ?? statSync(dirname(database));
+  const own = lstatSync(path);
+  if (own.uid === uid && own.gid === gid) return;
+  try {
+    lchownSync(path, uid, gid);
+  } catch (cause) {
+    if (before !== undefined || !(cause instanceof Error && "code" in cause && cause.code === "EPERM")) throw cause;
   }
 }
 

@@ -1,8 +1,8 @@
 /** A draft takes the place of the file that is at a path: at every moment the old one or the new one is there. */
-import { chownSync, constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeMoment } from "../contract/time.ts";
-import { isUnlinkable, sync } from "./place.ts";
+import { giveToOwner, isUnlinkable, sync } from "./place.ts";
 
 /**
  * Gives a draft the name of the database; where the file before is kept under another name, that name. `folded` says
@@ -12,7 +12,7 @@ export function putInPlace(draft: string, target: string, folded: boolean, nowMs
   const kept = existsSync(target)
     ? freeName(`${target}.replaced-${writeMoment(nowMs).replaceAll(/[:.]/g, "-")}`)
     : null;
-  giveTo(draft, kept === null ? dirname(target) : target);
+  giveToOwner(draft, target);
   if (kept !== null) keep(target, kept);
   // The log of a file that could not be read is kept with it; beside the new file it would be served.
   for (const suffix of ["-wal", "-shm", "-journal"]) {
@@ -37,11 +37,4 @@ function keep(target: string, kept: string): void {
     copyFileSync(target, kept, constants.COPYFILE_EXCL);
     sync(kept);
   }
-}
-
-/** A restore by root must not take the file from the user that serves it. */
-function giveTo(draft: string, owned: string): void {
-  const { uid, gid } = statSync(owned);
-  const own = statSync(draft);
-  if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);
 }

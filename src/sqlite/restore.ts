@@ -3,7 +3,7 @@
  * beside it; the one step that changes anything is the renaming of the draft.
  */
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
@@ -19,6 +19,7 @@ import { migrateSchema, refuseForeign } from "./migrate.ts";
 import { underlying } from "./open.ts";
 import { copyDigesting, draftOf, sync } from "./place.ts";
 import { applyReceipts, readReceipts } from "./receipts.ts";
+import { attachReplaced, examineReplaced, refuseOpen } from "./replaced.ts";
 import { putInPlace } from "./replacement.ts";
 import { claimServing } from "./serving.ts";
 import { rewrite } from "./traces.ts";
@@ -103,8 +104,9 @@ function replace(
   nowMs: number,
 ): Restoration {
   const attached = attachReplaced(database, target);
+  const heritage = examineReplaced(database, attached);
   const erasedAgain = database.transaction(() => {
-    if (attached) mergeReplaced(database);
+    mergeReplaced(database, heritage.readable);
     ensureInstance(database);
     applyReceipts(database, receipts);
     return eraseAgain(database);
@@ -113,40 +115,10 @@ function replace(
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail: { leads, erased_again: erasedAgain } });
   if (erasedAgain > 0) rewrite(database);
   sync(draft);
-  const kept = putInPlace(draft, target, attached, nowMs);
+  const kept = putInPlace(draft, target, attached === "attached", nowMs);
   // The lock on the replaced file ends here, when nobody finds it at its path any more.
   database.$client.close();
-  return { leads, erasedAgain, kept };
-}
-
-/**
- * Attaches the file that is to be replaced, for this process alone, with its log folded in: SQLite leaves the mode of
- * the log only when no other process has the file open. False where there is no file that can be read.
- */
-function attachReplaced(database: Connection, target: string): boolean {
-  if (!existsSync(target) || statSync(target).size === 0) return false;
-  database.run(sql`PRAGMA busy_timeout = 2000`);
-  try {
-    database.run(sql`ATTACH ${target} AS old`);
-    database.run(sql`PRAGMA old.journal_mode = DELETE`);
-    database.run(sql`PRAGMA old.locking_mode = EXCLUSIVE`);
-    database.run(sql`BEGIN EXCLUSIVE`);
-    database.run(sql`COMMIT`);
-    return true;
-  } catch (failure) {
-    const cause = underlying(failure);
-    const code = cause instanceof SQLiteError ? (cause.code ?? "") : "";
-    if (code.startsWith("SQLITE_BUSY")) return refuseOpen(target);
-    if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) return false;
-    throw cause;
-  }
-}
-
-function refuseOpen(path: string): never {
-  throw new Refusal(
-    `${path} is open in a server or another program.`,
-    "Stop it, then restore: a server would go on serving the old file.",
-  );
+  return { leads, erasedAgain, unread: heritage.unread.map(({ name }) => name), kept };
 }
 
 function notOurs(file: string): Refusal {

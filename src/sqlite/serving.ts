@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { servingPath } from "./file.ts";
 import { explain } from "./open.ts";
-import { removeStaleDrafts } from "./place.ts";
+import { giveToOwner, removeStaleDrafts } from "./place.ts";
 
 /** A server that was told to stop may need a moment. */
 const patienceMs = 1_000;
@@ -25,6 +25,7 @@ export function claimServing(path: string): (() => void) | null {
       // Nothing is ever written: the lock of the operating system is all that is wanted.
       client.run("PRAGMA journal_mode = MEMORY");
       client.run("BEGIN EXCLUSIVE");
+      if (process.getuid?.() === 0) giveToOwner(servingPath(path), path);
       removeStaleDrafts(path);
       held.add(client);
       return () => {
