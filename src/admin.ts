@@ -10,7 +10,7 @@ import { keepCopies } from "./sqlite/copies.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { explain } from "./sqlite/open.ts";
 import { openAdminStore } from "./sqlite/store.ts";
-import type { AdminStore } from "./store.ts";
+import type { AdminStore } from "./store/admin.ts";
 
 let store = null as AdminStore | null;
 let status = 0;

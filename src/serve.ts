@@ -9,7 +9,7 @@ import { openLog } from "./log.ts";
 import { Refusal } from "./refusal.ts";
 import { claimServing } from "./sqlite/serving.ts";
 import { openServedStore } from "./sqlite/store.ts";
-import type { ServedStore } from "./store.ts";
+import type { ServedStore } from "./store/serving.ts";
 
 export interface Running {
   /** The address that the server listens on. */

@@ -1,6 +1,8 @@
 /** The ordinary things of this service; a test states only what matters to it. */
 import { cityKey, type Lead, writeTail } from "../src/contract/lead.ts";
-import type { AccountNumber, ImportOptions, ImportOutcome, LeadBook, NewLead } from "../src/store.ts";
+import type { LeadBook } from "../src/store/books.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../src/store/imports.ts";
+import type { AccountNumber } from "../src/store/serving.ts";
 
 /** When the clock of a test stands, unless it says otherwise: ten seconds into a minute. */
 export const noonMs = Date.parse("2026-02-01T12:00:10.000Z");

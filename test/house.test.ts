@@ -57,9 +57,14 @@ test("the contract imports nothing of the project", () => {
   expect(strays(filesOf("contract"), [])).toEqual([]);
 });
 
-test.each(["limiter.ts", "store.ts", "refusal.ts"])("%s imports the contract alone", (path) => {
+test.each(["limiter.ts", "refusal.ts"])("%s imports the contract alone", (path) => {
   expect(filesOf(path)).toHaveLength(1);
   expect(strays(filesOf(path), ["contract"])).toEqual([]);
+});
+
+test("the ports import the contract alone", () => {
+  expect(filesOf("store").length).toBeGreaterThan(3);
+  expect(strays(filesOf("store"), ["contract"])).toEqual([]);
 });
 
 test("no room imports another, but for the contract, and the commands that use the intake", () => {

@@ -1,7 +1,7 @@
 /** bun admin account: whose leads there are, and whether their subscription is active (§3). */
 import { Command } from "commander";
 import { Refusal } from "../refusal.ts";
-import type { Account } from "../store.ts";
+import type { Account } from "../store/books.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { table } from "./output.ts";
 

@@ -5,7 +5,9 @@ import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import type { Examine } from "../examination.ts";
 import { Refusal } from "../refusal.ts";
-import type { Account, AdminStore, CopyKeeper } from "../store.ts";
+import type { AdminStore } from "../store/admin.ts";
+import type { Account } from "../store/books.ts";
+import type { CopyKeeper } from "../store/custody.ts";
 import { createOutput, type Output, printable } from "./output.ts";
 import type { Pause } from "./pause.ts";
 

@@ -1,7 +1,7 @@
 /** Made-up leads for a demonstration: the same ones each time, at times that end now. No person is meant. */
 import { cityKey, detailFields, type LeadDetails, writeTail } from "../contract/lead.ts";
 import { idFromContent } from "../intake/identity.ts";
-import type { NewLead } from "../store.ts";
+import type { NewLead } from "../store/imports.ts";
 
 export const demoPixels = ["px_shop", "px_blog", "px_pricing"] as const;
 

@@ -5,7 +5,7 @@ import { type DetailField, detailFields } from "../contract/lead.ts";
 import type { LeadRules } from "../intake/lead.ts";
 import { isZone } from "../intake/times.ts";
 import { Refusal } from "../refusal.ts";
-import type { Account } from "../store.ts";
+import type { Account } from "../store/books.ts";
 import { checkPixelId, type Surroundings } from "./command.ts";
 
 export interface ImportRequest {

@@ -1,6 +1,6 @@
 /** How keys are shown: never themselves, but what they are known by and how they are used. */
 import { writeMoment } from "../contract/time.ts";
-import type { KeyRecord } from "../store.ts";
+import type { KeyRecord } from "../store/books.ts";
 import { table } from "./output.ts";
 import { grouped } from "./progress.ts";
 

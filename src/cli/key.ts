@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { createKey, digestOf, isWellFormed, prefixOf } from "../contract/key.ts";
 import { writeMoment } from "../contract/time.ts";
 import { Refusal } from "../refusal.ts";
-import type { Account, KeyRecord } from "../store.ts";
+import type { Account, KeyRecord } from "../store/books.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { readExpiry, readOverlap } from "./key-times.ts";

@@ -1,7 +1,7 @@
 /** bun admin lead erase: a person is taken out of the file, bytes and all, and kept out. */
 import type { Command } from "commander";
 import { Refusal } from "../refusal.ts";
-import type { Traces } from "../store.ts";
+import type { Traces } from "../store/custody.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { leadsText } from "./lead-find.ts";
 import type { Output } from "./output.ts";

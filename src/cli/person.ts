@@ -4,7 +4,7 @@ import { emailKey } from "../contract/lead.ts";
 import { idFromSource } from "../intake/identity.ts";
 import { firstEmail, firstPhone } from "../intake/values.ts";
 import { Refusal } from "../refusal.ts";
-import type { PersonTrait } from "../store.ts";
+import type { PersonTrait } from "../store/custody.ts";
 import type { Surroundings } from "./command.ts";
 import { readAll } from "./standard-input.ts";
 

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
 import { Refusal } from "../refusal.ts";
-import type { Account } from "../store.ts";
+import type { Account } from "../store/books.ts";
 import { accountOf, checkPixelId, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { table } from "./output.ts";
 

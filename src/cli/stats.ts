@@ -1,7 +1,8 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key and day, as charts in the terminal. */
 import type { Command } from "commander";
 import { Refusal } from "../refusal.ts";
-import type { Account, Share, Stats } from "../store.ts";
+import type { Share, Stats } from "../store/admin.ts";
+import type { Account } from "../store/books.ts";
 import { type Bar, chart } from "./chart.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 

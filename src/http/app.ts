@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { Logger } from "pino";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { ReadStore } from "../store.ts";
+import type { ReadStore } from "../store/serving.ts";
 import { createEntrance } from "./entrance.ts";
 import { createFailing } from "./errors.ts";
 import type { HostRule } from "./host.ts";

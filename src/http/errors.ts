@@ -1,7 +1,7 @@
 /** The one place that makes error bodies (§2.5, §7). */
 import { ApiError, type ErrorBody, type ErrorCode } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
-import { StoreFailure } from "../store.ts";
+import { StoreFailure } from "../store/serving.ts";
 import type { Journal } from "./journal.ts";
 import { answer } from "./reply.ts";
 import type { Visit } from "./visit.ts";

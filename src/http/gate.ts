@@ -3,7 +3,7 @@ import { ApiError } from "../contract/errors.ts";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { KeyFinder, KnownKey, UsageBook } from "../store.ts";
+import type { KeyFinder, KnownKey, UsageBook } from "../store/serving.ts";
 import type { Visit } from "./visit.ts";
 
 export interface GateParts {

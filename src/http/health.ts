@@ -1,5 +1,5 @@
 /** GET /healthz: whether the server can read its database, for a watchdog or a load balancer. */
-import type { ReadStore } from "../store.ts";
+import type { ReadStore } from "../store/serving.ts";
 
 const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
 

@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Metric, Registry } from "prom-client";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { ReadStore } from "../store.ts";
+import type { ReadStore } from "../store/serving.ts";
 import { createTally, type Series, type Tally, timeClasses } from "./tally.ts";
 
 export interface Metrics {

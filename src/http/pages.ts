@@ -2,7 +2,7 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { ApiError } from "../contract/errors.ts";
-import type { ReadStore } from "../store.ts";
+import type { ReadStore } from "../store/serving.ts";
 import { originForReader } from "./address.ts";
 import { docsHeaders, docsPage } from "./docs.ts";
 import { explorerAssets } from "./explorer.ts";

@@ -1,7 +1,7 @@
 /** GET /api/v1/usage (§4.3): what the presented key has used, this call included. */
 import { readNoQuery } from "../contract/parameters.ts";
 import type { Usage } from "../contract/usage.ts";
-import type { ReadStore } from "../store.ts";
+import type { ReadStore } from "../store/serving.ts";
 import { callerOf, type Visit } from "./visit.ts";
 
 /** The body of the counts. Throws invalid_parameter for any parameter. */

@@ -1,7 +1,7 @@
 /** A row becomes a lead, or it says why it cannot (decisions on what a lead is). */
 import { cityKey, type DetailField, detailFields, type LeadDetails, writeTail } from "../contract/lead.ts";
 import { isPixelId } from "../contract/pixel.ts";
-import type { NewLead } from "../store.ts";
+import type { NewLead } from "../store/imports.ts";
 import type { Columns } from "./columns.ts";
 import { idFromContent, idFromSource } from "./identity.ts";
 import { largestRecord, type Row } from "./row.ts";

@@ -1,5 +1,5 @@
 /** One import from beginning to end: rows are read, written in short transactions, and counted. */
-import type { ImportOutcome, LeadImportAside } from "../store.ts";
+import type { ImportOutcome, LeadImportAside } from "../store/imports.ts";
 import type { Columns } from "./columns.ts";
 import { type LeadRules, type Oddity, type ReadLead, readLead } from "./lead.ts";
 import type { Rejects } from "./rejects.ts";

@@ -1,7 +1,7 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import type { Account, AccountBook } from "../store.ts";
+import type { Account, AccountBook } from "../store/books.ts";
 import type { Connection } from "./connection.ts";
 import { accounts } from "./tables.ts";
 

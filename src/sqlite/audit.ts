@@ -1,6 +1,6 @@
 /** What was done with the file, when and to which account; who was found or erased is never written down. */
 import { desc, eq } from "drizzle-orm";
-import type { AuditBook, AuditEntry } from "../store.ts";
+import type { AuditBook, AuditEntry } from "../store/custody.ts";
 import type { Connection } from "./connection.ts";
 import { audit } from "./tables.ts";
 

@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../contract/time.ts";
 import { Refusal } from "../refusal.ts";
-import type { Backup } from "../store.ts";
+import type { Backup } from "../store/custody.ts";
 import { recordAct } from "./audit.ts";
 import { partsOf } from "./file.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";

@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { emailKey, type Lead } from "../contract/lead.ts";
-import type { PersonTrait } from "../store.ts";
+import type { PersonTrait } from "../store/custody.ts";
 import type { Connection } from "./connection.ts";
 import { blocks, instances } from "./tables.ts";
 

@@ -1,5 +1,5 @@
 /** Copies of the whole file: backups, their drills, and how they are brought back. */
-import type { CopyKeeper } from "../store.ts";
+import type { CopyKeeper } from "../store/custody.ts";
 import { makeBackup } from "./backup.ts";
 import { drillBackup } from "./drill.ts";
 import { restoreBackup } from "./restore.ts";

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Refusal } from "../refusal.ts";
-import type { Backup } from "../store.ts";
+import type { Backup } from "../store/custody.ts";
 import { rehearse } from "./restore.ts";
 
 /** Throws a Refusal that says in what the restored file differs. */

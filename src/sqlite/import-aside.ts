@@ -1,6 +1,7 @@
 /** An import in a thread of its own: while one group of leads is written, the next one is read and made ready. */
 import { Refusal } from "../refusal.ts";
-import type { AccountNumber, ImportOptions, ImportOutcome, LeadImportAside, NewLead } from "../store.ts";
+import type { ImportOptions, ImportOutcome, LeadImportAside, NewLead } from "../store/imports.ts";
+import type { AccountNumber } from "../store/serving.ts";
 
 export interface Begin {
   readonly path: string;

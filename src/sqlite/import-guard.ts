@@ -1,6 +1,7 @@
 /** Who and what an import must keep out: persons who were erased, and leads older than their account keeps. */
 import { eq, exists, sql } from "drizzle-orm";
-import type { AccountNumber, ImportOutcome, NewLead } from "../store.ts";
+import type { ImportOutcome, NewLead } from "../store/imports.ts";
+import type { AccountNumber } from "../store/serving.ts";
 import { openBlocks, traitsOf } from "./blocks.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, blocks } from "./tables.ts";

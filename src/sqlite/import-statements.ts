@@ -1,7 +1,8 @@
 /** The statements of an import, prepared once and bound to one account. */
 import { and, eq, gte, max, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
-import type { AccountNumber, NewLead } from "../store.ts";
+import type { NewLead } from "../store/imports.ts";
+import type { AccountNumber } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { leads, pixels } from "./tables.ts";

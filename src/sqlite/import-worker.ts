@@ -1,6 +1,6 @@
 /** The thread of an import: it has a connection of its own, and writes what it is handed until it is ended. */
 
-import type { ImportOutcome, LeadImport, NewLead } from "../store.ts";
+import type { ImportOutcome, LeadImport, NewLead } from "../store/imports.ts";
 import { beginImport } from "./import.ts";
 import type { Begin, Group, Reply } from "./import-aside.ts";
 import { openForImport } from "./open.ts";

@@ -2,7 +2,8 @@
 import { sql } from "drizzle-orm";
 import { writeDocument } from "../contract/lead.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { AccountNumber, ImportOptions, ImportOutcome, LeadImport, NewLead } from "../store.ts";
+import type { ImportOptions, ImportOutcome, LeadImport, NewLead } from "../store/imports.ts";
+import type { AccountNumber } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { openGuard } from "./import-guard.ts";
 import { prepareImport } from "./import-statements.ts";

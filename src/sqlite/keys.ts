@@ -1,7 +1,8 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import type { KeyBook, KeyFinder, KeyRecord } from "../store.ts";
+import type { KeyBook, KeyRecord } from "../store/books.ts";
+import type { KeyFinder } from "../store/serving.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, keys, usage } from "./tables.ts";

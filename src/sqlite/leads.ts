@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { LeadQuery } from "../contract/parameters.ts";
-import type { AccountNumber, LeadReader } from "../store.ts";
+import type { AccountNumber, LeadReader } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { given } from "./given.ts";
 import { pixelOfAccount } from "./pixels.ts";

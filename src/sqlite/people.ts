@@ -2,7 +2,8 @@
 import { and, eq } from "drizzle-orm";
 import { emailKey, type Lead } from "../contract/lead.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { Account, PeopleBook, PersonTrait, Receipt } from "../store.ts";
+import type { Account } from "../store/books.ts";
+import type { PeopleBook, PersonTrait, Receipt } from "../store/custody.ts";
 import { recordAct } from "./audit.ts";
 import { addBlocks, hashOf, listInstances, traitsOf } from "./blocks.ts";
 import type { Connection } from "./connection.ts";

@@ -1,7 +1,8 @@
 /** Pixels (§2.3): an id is unique within its account. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
-import type { AccountNumber, PixelBook } from "../store.ts";
+import type { PixelBook } from "../store/books.ts";
+import type { AccountNumber } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { given } from "./given.ts";
 import { pixels } from "./tables.ts";

@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { Refusal } from "../refusal.ts";
-import type { Receipt } from "../store.ts";
+import type { Receipt } from "../store/custody.ts";
 import { addBlocks, listInstances } from "./blocks.ts";
 import type { Connection } from "./connection.ts";
 import { accounts } from "./tables.ts";

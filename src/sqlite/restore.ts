@@ -8,7 +8,7 @@ import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Refusal } from "../refusal.ts";
-import type { Receipt, Restoration } from "../store.ts";
+import type { Receipt, Restoration } from "../store/custody.ts";
 import { recordAct } from "./audit.ts";
 import { ensureInstance } from "./blocks.ts";
 import type { Connection } from "./connection.ts";

@@ -1,7 +1,8 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
 import { and, asc, eq, isNotNull, lt, max, min } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
-import type { Account, RetentionBook, Traces } from "../store.ts";
+import type { Account } from "../store/books.ts";
+import type { RetentionBook, Traces } from "../store/custody.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { keptDescriptor } from "./file.ts";

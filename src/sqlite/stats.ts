@@ -1,6 +1,7 @@
 /** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
 import { and, asc, count, eq, gte, sql } from "drizzle-orm";
-import type { AccountNumber, Share, Stats } from "../store.ts";
+import type { Share, Stats } from "../store/admin.ts";
+import type { AccountNumber } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { keys, leads, pixels, usage } from "./tables.ts";
 import { dayOf } from "./usage.ts";

@@ -1,7 +1,8 @@
 /** The two stores on one file: the one that answers requests, and the one that the admin command works with. */
 import { count, sql } from "drizzle-orm";
 import { Refusal } from "../refusal.ts";
-import { type AdminStore, type ServedStore, StoreFailure } from "../store.ts";
+import type { AdminStore } from "../store/admin.ts";
+import { type ServedStore, StoreFailure } from "../store/serving.ts";
 import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
 import { watchCommits } from "./commits.ts";

@@ -9,7 +9,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
-import type { Traces } from "../store.ts";
+import type { Traces } from "../store/custody.ts";
 import type { Connection } from "./connection.ts";
 import { partsOf, servingPath } from "./file.ts";
 import { bytesOf } from "./import.ts";

@@ -1,7 +1,7 @@
 /** Usage (§2.4): requests per key and UTC day, counted in memory and written together once a second. */
 import { SQLiteError } from "bun:sqlite";
 import { and, between, eq, sql } from "drizzle-orm";
-import type { KeyNumber, UsageBook } from "../store.ts";
+import type { KeyNumber, UsageBook } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { patienceMs } from "./open.ts";
 import { usage } from "./tables.ts";

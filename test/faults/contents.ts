@@ -3,7 +3,8 @@ import { Database } from "bun:sqlite";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import { openAdminStore } from "../../src/sqlite/store.ts";
-import type { Account, AdminStore } from "../../src/store.ts";
+import type { AdminStore } from "../../src/store/admin.ts";
+import type { Account } from "../../src/store/books.ts";
 import { importLeads, newLead } from "../builders.ts";
 
 export interface Key {

@@ -6,7 +6,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { leads } from "../../src/sqlite/tables.ts";
-import { type ReadStore, StoreFailure } from "../../src/store.ts";
+import { type ReadStore, StoreFailure } from "../../src/store/serving.ts";
 import { aLead } from "../builders.ts";
 import { type Answer, serve } from "../harness.ts";
 

@@ -1,5 +1,5 @@
 /** How the model imports: every rule of an import in its plainest form. */
-import type { ImportOptions, ImportOutcome, LeadImport, NewLead } from "../../src/store.ts";
+import type { ImportOptions, ImportOutcome, LeadImport, NewLead } from "../../src/store/imports.ts";
 
 export interface Row extends NewLead {
   readonly account: number;

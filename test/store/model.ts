@@ -2,7 +2,7 @@
 import { randomText } from "../../src/contract/key.ts";
 import { writeDocument } from "../../src/contract/lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
-import type { Account, KeyRecord } from "../../src/store.ts";
+import type { Account, KeyRecord } from "../../src/store/books.ts";
 import { beginModelImport, type Row } from "./model-import.ts";
 import type { StoreUnderTest } from "./stores.ts";
 

@@ -129,7 +129,7 @@ async function open(folder: string, path: string): Promise<{ status: number; sai
 function aLaterVersion(): { folder: string; version: number } {
   const folder = aFolder();
   mkdirSync(join(folder, "src"));
-  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store.ts", "src/refusal.ts", "package.json"]) {
+  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store", "src/refusal.ts", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

@@ -2,7 +2,8 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
-import type { AccountBook, KeyBook, LeadBook, PixelBook, ServedStore } from "../../src/store.ts";
+import type { AccountBook, KeyBook, LeadBook, PixelBook } from "../../src/store/books.ts";
+import type { ServedStore } from "../../src/store/serving.ts";
 import { aFolder } from "../folder.ts";
 import { openModel } from "./model.ts";
 

@@ -1,0 +1,44 @@
+/** The port of the admin command: its books, and figures of what has come. */
+import type { AccountBook, KeyBook, LeadBook, PixelBook } from "./books.ts";
+import type { AuditBook, PeopleBook, RetentionBook } from "./custody.ts";
+import type { AccountNumber } from "./serving.ts";
+
+/** All that the admin command needs. What it returns has been written durably. */
+export interface AdminStore {
+  readonly accounts: AccountBook;
+  readonly pixels: PixelBook;
+  readonly keys: KeyBook;
+  readonly leads: LeadBook;
+  /** What came to an account since a moment, the start of a UTC day. */
+  stats(account: AccountNumber, sinceMs: number): Stats;
+  readonly people: PeopleBook;
+  readonly retention: RetentionBook;
+  readonly audit: AuditBook;
+  close(): void;
+}
+
+/** How many of something have a value; null where they have none. */
+export interface Share {
+  readonly name: string | null;
+  readonly count: number;
+}
+
+export interface Stats {
+  /** Leads of all time. */
+  readonly total: number;
+  /** Days with leads, oldest first. */
+  readonly byDay: readonly Share[];
+  /** Largest first, like the two below. */
+  readonly byPixel: readonly Share[];
+  readonly byState: readonly Share[];
+  readonly bySource: readonly Share[];
+  /** Sources are counted of so many leads at most, the newest. */
+  readonly sourcesRead: number;
+  readonly requests: readonly {
+    readonly key: string;
+    readonly prefix: string;
+    readonly label: string | null;
+    readonly day: string;
+    readonly requests: number;
+  }[];
+}
