@@ -1,4 +1,5 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
+import { setPriority } from "node:os";
 import { type Command, Option } from "commander";
 import { type Columns, createColumns, readOrders } from "../intake/columns.ts";
 import { toUtf8 } from "../intake/encoding.ts";
@@ -77,6 +78,7 @@ async function importFile(around: Surroundings, asked: Asked, output: Output, no
 
   const rejects = rejectsOf?.(rows.format, () => columns.titles) ?? null;
   const progress = createProgress(source, output);
+  giveWay();
   const target = leads.beginImportAside(account.number, {
     onDuplicate: request.onDuplicate,
     createPixels: request.createPixels === true,
@@ -93,6 +95,15 @@ async function importFile(around: Surroundings, asked: Asked, output: Output, no
     rejects?.close();
   }
   return counts;
+}
+
+/** A server beside it goes first where the machine is busy: its clients wait for an answer, an import for nobody. */
+function giveWay(): void {
+  try {
+    setPriority(10);
+  } catch {
+    // A hardened service may not; then both go at the same pace.
+  }
 }
 
 /** Says what is read as what; throws a Refusal where a table has nothing to read, or not what --map names. */

@@ -31,15 +31,6 @@ export function openUsage(database: Connection): CountedUsage {
     .from(usage)
     .where(and(eq(usage.key, key), between(usage.day, sql.placeholder("first"), sql.placeholder("last"))))
     .prepare();
-  const add = database
-    .insert(usage)
-    .values({ key, day: sql.placeholder("day"), requests: sql.placeholder("requests") })
-    .onConflictDoUpdate({
-      target: [usage.key, usage.day],
-      set: { requests: sql`${usage.requests} + excluded.requests` },
-    })
-    .prepare();
-
   /** Formatting a date costs more than counting, so the day is kept until it is over. */
   function currentDay(nowMs: number): string {
     const startMs = nowMs - (nowMs % 86_400_000);
@@ -47,9 +38,13 @@ export function openUsage(database: Connection): CountedUsage {
     return day.name;
   }
 
+  /** One statement for all keys of a day: one for each took a tenth of a second where thousands of keys call. */
   function write(): void {
     for (const [day, counts] of pending) {
-      for (const [key, requests] of counts) add.run({ key, day, requests });
+      database.run(sql`
+        INSERT INTO ${usage} (key, day, requests)
+        SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify([...counts])}) WHERE TRUE
+        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`);
     }
   }
 
