@@ -13,7 +13,7 @@ import { partsOf } from "./file.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
 import { schemaVersion } from "./migrate.ts";
 import { openDatabase, underlying } from "./open.ts";
-import { copyDigesting, draftOf, nameDraft, removeStaleDrafts, sync, writeDraft } from "./place.ts";
+import { copyDigesting, draftOf, nameDraft, removeLeftovers, removeStaleDrafts, sync, writeDraft } from "./place.ts";
 
 /** Makes a backup; throws a Refusal when it cannot, and leaves no part of one behind. */
 export function makeBackup(path: string, file: string, nowMs: number): Backup {
@@ -25,6 +25,7 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
   const drafts = [draftOf(file), draftOf(manifestPath(file))] as const;
   try {
     for (const name of [file, manifestPath(file)]) removeStaleDrafts(name);
+    removeLeftovers(dirname(resolve(file)));
     // Copying the pages one by one would begin again at every write of the server. This reads one state, to the end,
     // and copies what lives: nothing that was erased gets into a backup from a page that is free.
     database.run(sql`VACUUM INTO ${drafts[0]}`);

@@ -1,14 +1,16 @@
 /** A drill: a backup is restored into a place of its own and compared with what was backed up. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Refusal } from "../refusal.ts";
 import type { Backup } from "../store/custody.ts";
+import { drillPlaceIn, removeLeftovers } from "./place.ts";
 import { rehearse } from "./restore.ts";
 
 /** Throws a Refusal that says in what the restored file differs. */
 export function drillBackup(file: string): Backup {
   process.umask(0o077);
-  const folder = mkdtempSync(join(dirname(resolve(file)), ".leadfile-drill-"));
+  removeLeftovers(dirname(resolve(file)));
+  const folder = drillPlaceIn(dirname(resolve(file)));
   try {
     const { manifest, found } = rehearse(file, join(folder, "leadfile.db"));
     const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));

@@ -6,6 +6,7 @@ import {
   lchownSync,
   linkSync,
   lstatSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readSync,
@@ -15,6 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isSqlite } from "./file.ts";
 
 const chunkBytes = 1 << 20;
 
@@ -31,6 +33,36 @@ export function removeStaleDrafts(path: string): void {
       : null;
     if (maker !== null && !isAlive(Number(maker[0]))) rmSync(join(dirname(path), name), { force: true });
   }
+}
+
+/** Another machine or container may share the folder, and its processes are not ours to see. */
+const untouchedMs = 3_600_000;
+const draftName = /\.draft-(\d+)(?:-wal|-shm|-journal)?$/;
+const drillName = /^\.leadfile-drill-(\d+)-/;
+
+/** A place of its own for a drill, which says whose it is. */
+export function drillPlaceIn(folder: string): string {
+  return mkdtempSync(join(folder, `.leadfile-drill-${process.pid}-`));
+}
+
+/** Removes what backups and drills that were killed have left in a folder, whatever the file was to be called. */
+export function removeLeftovers(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const maker = (entry.isDirectory() ? drillName : draftName).exec(entry.name)?.[1];
+    if (maker === undefined || isAlive(Number(maker))) continue;
+    try {
+      if (Date.now() - statSync(path).mtimeMs < untouchedMs) continue;
+      if (entry.isDirectory() || isOurs(path)) rmSync(path, { recursive: true, force: true });
+    } catch {
+      // What belongs to another user, or went meanwhile, keeps nobody from a backup.
+    }
+  }
+}
+
+/** A database or a part of one: somebody's letter may be called a draft as well. */
+function isOurs(path: string): boolean {
+  return /-(?:wal|shm|journal)$/.test(path) || isSqlite(path);
 }
 
 function isAlive(pid: number): boolean {

@@ -14,6 +14,7 @@ import type { Connection } from "./connection.ts";
 import { partsOf, servingPath } from "./file.ts";
 import { bytesOf } from "./import.ts";
 import { exportDocuments } from "./leads.ts";
+import { removeStaleDrafts } from "./place.ts";
 import { createSearch, leastLength, type Search } from "./search.ts";
 import { accounts } from "./tables.ts";
 
@@ -44,6 +45,8 @@ export function removeTraces(
   descriptors: Descriptors,
 ): Traces {
   const wanted = distinct(needles);
+  // A restore that was killed has left a copy of everything.
+  removeStaleDrafts(path);
   const cut = truncateLog(database);
   const first = look(path, wanted, descriptors);
   const copies = copiesWith(path, wanted);
