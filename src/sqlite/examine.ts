@@ -27,7 +27,9 @@ export function examineFile(path: string, full: boolean): Examination {
     return examineWhileStill(path, full);
   } catch (cause) {
     if (!(cause instanceof SQLiteError)) throw cause;
-    return { kind: "no database", reason: cause.message };
+    // A full disk has no room for the index of the log: the file is sound, and must not be moved away for that.
+    const isTrouble = /^SQLITE_(?:IOERR|CANTOPEN|FULL|BUSY)/.test(cause.code ?? "");
+    return { kind: isTrouble ? "unreadable" : "no database", reason: cause.message };
   }
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
   copyFileSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -18,6 +19,14 @@ import { type Admin, anAdmin } from "../admin.ts";
 import { aCertificate, openssl } from "../certificate.ts";
 import { start } from "../process.ts";
 import { aFreePort } from "../proxy.ts";
+
+// Only root may mount a disk that is full soon.
+const mounts =
+  Bun.spawnSync([
+    "sh",
+    "-c",
+    "d=$(mktemp -d); mount -t tmpfs -o size=16k none $d && umount $d; e=$?; rmdir $d; exit $e",
+  ]).exitCode === 0;
 
 interface Finding {
   readonly level: "warning" | "broken";
@@ -340,3 +349,24 @@ function overwrite(file: string, from: number, length: number): void {
   bytes.fill(0xa5, from, from + length);
   writeFileSync(file, bytes);
 }
+
+test.skipIf(!mounts)("a disk that is full is not taken for a damaged file, which would be moved away", async () => {
+  const admin = anAdmin([]);
+  const disk = join(admin.folder, "disk");
+  mkdirSync(disk);
+  expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk]).exitCode).toBe(0);
+  try {
+    const full = anAdmin([], { DATABASE_PATH: join(disk, "leads.db") });
+    await full.run("account", "create", "acme");
+    Bun.spawnSync(["dd", "if=/dev/zero", `of=${join(disk, "rest")}`, "bs=1k"]);
+    // What a program that found no room has left.
+    writeFileSync(join(disk, "leads.db-wal"), "");
+    writeFileSync(join(disk, "leads.db-shm"), "");
+    const { status, stdout } = await full.run("doctor");
+    expect(status).toBe(2);
+    expect(stdout).toMatch(/Only [^\n]+ free/);
+    expect(stdout).not.toMatch(/damaged|Move it away/);
+  } finally {
+    Bun.spawnSync(["umount", disk]);
+  }
+});

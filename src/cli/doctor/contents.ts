@@ -32,7 +32,11 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
     case "missing":
       return broken("file", `${path} is not there.`, "Check DATABASE_PATH; the server makes the file when it starts.");
     case "unreadable":
-      return broken("file", `${path} cannot be read (${found.reason}).`, "Run this as the owner of the file.");
+      return broken(
+        "file",
+        `${path} cannot be read (${found.reason}).`,
+        "Run this as the owner of the file, and look at what is said of the disk.",
+      );
     case "no database":
       return broken("file", `${path} is no database, or is damaged (${found.reason}).`, restore);
     case "foreign":
