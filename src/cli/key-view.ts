@@ -9,7 +9,8 @@ export function stateOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): "ac
   return revokedMs === null && nowMs < (expiresMs ?? Number.POSITIVE_INFINITY) ? "active" : "revoked";
 }
 
-export function view(record: KeyRecord, nowMs: number, requestsOfMonth = 0) {
+/** A key as the list shows it. */
+export function view(record: KeyRecord, nowMs: number, requestsOfMonth: number) {
   const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed } = record;
   return {
     id,

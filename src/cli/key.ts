@@ -25,7 +25,7 @@ export function keyCommand(around: Surroundings): Command {
         const all = around
           .store()
           .keys.list(number)
-          .map((record) => view(record, around.now(), requests.get(record.id)));
+          .map((record) => view(record, around.now(), requests.get(record.id) ?? 0));
         outputOf(options).result(all, listText(all));
       }),
   );
@@ -38,8 +38,10 @@ export function keyCommand(around: Surroundings): Command {
         await confirm(`Revoke the key ${printable(id)} for ever?`, options);
         const record = around.store().keys.revoke(id, around.now());
         if (record === null) refuseUnknown();
+        const { number } = accountOf(around.store(), record.account);
+        const requests = around.store().keys.requestsOfMonth(number, around.now()).get(record.id) ?? 0;
         outputOf(options).result(
-          view(record, around.now()),
+          view(record, around.now(), requests),
           `Key ${record.id} is revoked; the next request with it gets 401.`,
         );
       }),

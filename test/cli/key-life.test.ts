@@ -5,6 +5,7 @@ import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import { anAdmin } from "../admin.ts";
 import { noonMs } from "../builders.ts";
 import { aKey, serve } from "../harness.ts";
+import { start } from "../process.ts";
 
 const dayMs = 86_400_000;
 
@@ -35,6 +36,21 @@ test("an expired key counts nowhere, and its answers carry the whole limit", asy
   expect(headers.get("x-ratelimit-remaining")).toBe("60");
   const number = store.keys.find(digestOf(secret))?.number ?? -1;
   expect(store.usage.of(number, clock.nowMs)).toEqual({ today: 0, month: 0 });
+});
+
+test("a key that is revoked is printed as the list has it, with its requests of the month", async () => {
+  const admin = anAdmin();
+  const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  const url = await server.listening();
+  for (const path of ["leads", "pixels"]) {
+    const answer = await fetch(`${url}/api/v1/${path}`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
+  }
+  expect(await server.end("SIGTERM")).toBe(0);
+  const revoked = (await admin.run("key", "revoke", id, "--json")).json;
+  expect(revoked).toMatchObject({ state: "revoked", requests_this_month: 2 });
+  expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)).toEqual([revoked]);
 });
 
 describe("key create --expires", () => {
