@@ -7,6 +7,7 @@ import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { Refusal } from "./refusal.ts";
+import { keepRetaining } from "./retaining.ts";
 import { claimServing } from "./sqlite/serving.ts";
 import { openServedStore } from "./sqlite/store.ts";
 import type { ServedStore } from "./store/serving.ts";
@@ -23,8 +24,6 @@ export interface Running {
 /** Usage is on disk a second after it was counted; a try that met another writer is repeated sooner. */
 const flushMs = 900;
 const retryMs = 4;
-/** How often it is looked whether a new day has begun. */
-const lookEveryMs = 3_600_000;
 
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */
 export function serve(config: Config): Running {
@@ -110,28 +109,6 @@ function keepFlushing(store: ServedStore, log: Logger): () => void {
   }
   next(flushMs);
   return () => clearTimeout(timer);
-}
-
-/** Applies retention at the start and once a UTC day. */
-function keepRetaining(store: ServedStore, log: Logger): () => void {
-  let appliedDay = "";
-  const apply = async () => {
-    const nowMs = Date.now();
-    const day = new Date(nowMs).toISOString().slice(0, 10);
-    if (day === appliedDay) return;
-    appliedDay = day;
-    try {
-      const erased = await store.applyRetention(nowMs);
-      if (erased > 0) log.info({ erased }, "leads older than their account keeps were erased");
-    } catch (failure) {
-      const cause = failure instanceof Error ? failure.message : "unknown";
-      log.error({ cause }, "retention could not be applied; it is tried again in an hour");
-      appliedDay = "";
-    }
-  };
-  void apply();
-  const timer = setInterval(apply, lookEveryMs);
-  return () => clearInterval(timer);
 }
 
 async function stop(listening: Listening, stopTimers: readonly (() => void)[], store: ServedStore): Promise<void> {

@@ -3,19 +3,25 @@
 import { openAgain } from "./open.ts";
 import { applyRetention } from "./retention.ts";
 import type { RetentionReply, RetentionWork } from "./retention-aside.ts";
+import { waitUntil } from "./retention-hold.ts";
 
 declare const self: Worker;
 
-self.onmessage = ({ data: { path, nowMs, descriptors } }: MessageEvent<RetentionWork>) => {
-  self.postMessage(answer(path, nowMs, (part) => descriptors[part] ?? null));
+self.onmessage = ({ data }: MessageEvent<RetentionWork>) => {
+  self.postMessage(answer(data));
 };
 
-function answer(path: string, nowMs: number, descriptors: (path: string) => number | null): RetentionReply {
+function answer({ path, nowMs, hasJumped, descriptors }: RetentionWork): RetentionReply {
   try {
     const database = openAgain(path);
-    const { erased, traces } = applyRetention(database, path, nowMs, descriptors);
-    database.$client.close();
-    return { erased, gone: traces.gone };
+    try {
+      const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
+      if (waitsUntilMs !== null) return { waitsUntilMs };
+      const { erased, traces } = applyRetention(database, path, nowMs, (part) => descriptors[part] ?? null);
+      return { erased, gone: traces.gone };
+    } finally {
+      database.$client.close();
+    }
   } catch (cause) {
     return { failure: cause instanceof Error ? cause.message : "unknown error" };
   }

@@ -70,7 +70,8 @@ export function openServedStore(path: string): ServedStore {
     }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
     flush: guarded(() => usage.flush("never wait")),
-    applyRetention: async (nowMs) => (isRetentionDue(database, nowMs) ? applyRetentionAside(path, nowMs) : 0),
+    applyRetention: async (nowMs, hasJumped) =>
+      isRetentionDue(database, nowMs) ? applyRetentionAside(path, nowMs, hasJumped) : { erased: 0, waitsUntilMs: null },
     isEmpty: () => first.values().length === 0,
     close() {
       const written = usage.flush("wait");

@@ -80,10 +80,17 @@ export interface UsageCounts {
 export interface ServedStore extends ReadStore {
   /** Writes counted requests if nobody else is writing; false when it has to be tried again. */
   flush(): boolean;
-  /** Erases what is older than its account keeps, in a thread of its own; how many leads that were. */
-  applyRetention(nowMs: number): Promise<number>;
+  /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
+  applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
   /** Writes what is left, folds the log into the file and closes it. */
   close(): void;
+}
+
+export interface Retained {
+  /** How many leads were erased. */
+  readonly erased: number;
+  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null when it is trusted. */
+  readonly waitsUntilMs: number | null;
 }

@@ -102,3 +102,19 @@ test("the server applies it when it starts, answers meanwhile, and leaves no byt
   const acts: { act: string; detail: object }[] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
   expect(acts.find(({ act }) => act === "retain.erase")?.detail).toEqual({ days: 45, erased: 2 });
 });
+
+test("the server erases nothing while its clock is far ahead of what was last written, and says so", async () => {
+  const admin = anAdmin();
+  await admin.import(header + [10, 50].map(row).join(""));
+  // As if everything had happened a month ago.
+  using file = new Database(admin.file);
+  file.run("UPDATE accounts SET retain_days = 45");
+  file.run(`UPDATE audit SET at = at - ${30 * dayMs}`);
+  file.run(`INSERT INTO audit (at, act, detail) VALUES (${Date.now() - 30 * dayMs}, 'key.create', '{}')`);
+  file.close();
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  await server.listening();
+  await server.said(/retention waits a day/);
+  expect(await emails(admin)).toEqual(["visitor50@example.com", "visitor10@example.com"]);
+  expect((await admin.run("audit", "list", "--json")).stdout).toContain("retain.wait");
+});

@@ -1,0 +1,47 @@
+/** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
+import type { Logger } from "pino";
+import type { ServedStore } from "./store/serving.ts";
+
+/** How often it is looked whether a new day has begun. */
+const lookEveryMs = 3_600_000;
+const dayMs = 86_400_000;
+
+/** Begins to apply retention; what it returns ends it. */
+export function keepRetaining(store: ServedStore, log: Logger): () => void {
+  const hasJumped = watchClock();
+  let appliedDay = "";
+
+  async function apply(): Promise<void> {
+    const nowMs = Date.now();
+    const jumped = hasJumped(nowMs);
+    const day = new Date(nowMs).toISOString().slice(0, 10);
+    if (day === appliedDay) return;
+    appliedDay = day;
+    try {
+      const { erased, waitsUntilMs } = await store.applyRetention(nowMs, jumped);
+      if (erased > 0) log.info({ erased }, "leads older than their account keeps were erased");
+      if (waitsUntilMs === null) return;
+      const until = new Date(waitsUntilMs).toISOString();
+      log.warn({ until }, "the clock is far ahead of what was last written; retention waits a day, should it be wrong");
+      appliedDay = "";
+    } catch (failure) {
+      const cause = failure instanceof Error ? failure.message : "unknown";
+      log.error({ cause }, "retention could not be applied; it is tried again in an hour");
+      appliedDay = "";
+    }
+  }
+
+  void apply();
+  const timer = setInterval(apply, lookEveryMs);
+  return () => clearInterval(timer);
+}
+
+/** Tells whether the clock went on by a day more than time has since it was last asked. */
+function watchClock(): (nowMs: number) => boolean {
+  let offsetMs = Date.now() - performance.now();
+  return (nowMs) => {
+    const before = offsetMs;
+    offsetMs = nowMs - performance.now();
+    return offsetMs - before > dayMs;
+  };
+}
