@@ -39,7 +39,7 @@ export interface FileWatch {
 }
 
 /** Requests that come closer together than this share one look: it is a call to the system, a good part of each. */
-const restMs = 1;
+const restMs = 0.25;
 
 /**
  * Notices what SQLite does not: a file that was deleted, replaced or overwritten while it is open, whose old content
