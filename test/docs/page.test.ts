@@ -124,7 +124,7 @@ describe("the address in the programs", () => {
     expect(await originsIn(await pageOf(other.url, forwarded))).toEqual(new Set([other.url]));
   });
 
-  test.each(['x"><script>alert(1)</script>', "$(id)", "a`id`", "a b", "x'y", "user@evil.example", ""])(
+  test.each(['x"><script>alert(1)</script>', "$(id)", "a`id`", "xq zq", "x'y", "user@evil.example", ""])(
     "is never %j, which a Host header may hold",
     async (host) => {
       const { url, send } = await serve();
