@@ -45,16 +45,19 @@ export function emptyCounts(): Counts {
 /** Runs the import and counts into `counts`, which are true of the file at every moment, should it be cut short. */
 export async function runImport(run: Run, counts: Counts): Promise<void> {
   let writing: Promise<void> = Promise.resolve();
+  let waiting: Promise<void> = Promise.resolve();
   for await (const rows of inPortions(run.groups)) {
     const nowMs = run.now();
-    // While the leads before these are written, these are made ready.
+    // While one portion is written and the next one lies ready for it, these are read.
     const readings = rows.map((row) => ({ row, reading: readLead(row, run.columns, run.rules, nowMs) }));
     await writing;
-    writing = write(run, readings, nowMs, counts);
-    // A failure is thrown at the next await; until then nobody has to hear of it.
-    writing.catch(() => undefined);
+    writing = waiting;
+    waiting = write(run, readings, nowMs, counts);
+    // A failure is thrown at a later await; until then nobody has to hear of it.
+    waiting.catch(() => undefined);
   }
   await writing;
+  await waiting;
 }
 
 async function* inPortions(groups: Run["groups"]): AsyncGenerator<readonly Row[]> {

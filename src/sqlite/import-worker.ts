@@ -21,7 +21,7 @@ self.onmessage = ({ data }: MessageEvent<Begin | Group>) => {
 };
 
 function answer({ leads, nowMs }: Group): Reply {
-  if (target === null) return { failure: "the import has not begun" };
+  if (target === null) return { failure: "the import has not begun, or has failed" };
   try {
     const all: NewLead[] = JSON.parse(leads);
     const outcomes: ImportOutcome[] = [];
@@ -31,6 +31,8 @@ function answer({ leads, nowMs }: Group): Reply {
     }
     return { outcomes };
   } catch (cause) {
+    // What lies ready behind it must not go in: nobody would count it.
+    target = null;
     return { failure: cause instanceof Error ? cause.message : "unknown error" };
   }
 }
