@@ -31,11 +31,15 @@ export const brokenFile: Fault = {
       name: "an import that does not hear that it failed",
       times: 2,
       patches: [
-        { file: "src/intake/run.ts", from: "  await writing;\n}", to: "  await writing.catch(() => undefined);\n}" },
         {
           file: "src/intake/run.ts",
-          from: "    await writing;\n    writing = write",
-          to: "    await writing.catch(() => undefined);\n    writing = write",
+          from: "  await writing;\n  await waiting;\n}",
+          to: "  await writing.catch(() => undefined);\n  await waiting.catch(() => undefined);\n}",
+        },
+        {
+          file: "src/intake/run.ts",
+          from: "    await writing;\n    writing = waiting",
+          to: "    await writing.catch(() => undefined);\n    writing = waiting",
         },
       ],
     },

@@ -23,3 +23,10 @@ test("every file that the page on security names as a test is there", () => {
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((path) => !existsSync(join(project, path)))).toEqual([]);
 });
+
+test("every line that is to be broken one at a time is there, once", () => {
+  for (const { patch } of mutations) {
+    const text = readFileSync(join(project, patch.file), "utf8");
+    expect([patch.file, patch.from, text.split(patch.from).length - 1]).toEqual([patch.file, patch.from, 1]);
+  }
+});
