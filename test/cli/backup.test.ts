@@ -58,9 +58,11 @@ test("a drill of a backup that is there compares it, changes nothing, and leaves
   const file = join(admin.folder, "copy.db");
   const made = await admin.run("backup", file, "--json");
   await admin.import(rows(30));
-  const before = readdirSync(admin.folder).toSorted();
+  // The log is removed by whoever closes the file last, which a process that ends may or may not do.
+  const files = () => readdirSync(admin.folder).filter((name) => !/-(?:wal|shm)$/.test(name));
+  const before = files().toSorted();
   expect(await admin.run("backup", "--drill", file, "--json")).toMatchObject({ status: 0, stdout: made.stdout });
-  expect(readdirSync(admin.folder).toSorted()).toEqual(before);
+  expect(files().toSorted()).toEqual(before);
   expect(await admin.leads()).toHaveLength(30);
 });
 
