@@ -23,6 +23,8 @@ const routes: ReadonlySet<string> = new Set([
   "/metrics",
 ]);
 
+const secondsName = "leadfile_request_seconds";
+
 export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -38,7 +40,7 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
     },
   });
   // The library's own histogram can only be fed one time after another.
-  const seconds = { name: "leadfile_request_seconds", get: () => histogramOf(tally) };
+  const seconds = { name: secondsName, get: () => histogramOf(tally) };
   registry.registerMetric(seconds as unknown as Metric);
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
   gauge("leadfile_wal_bytes", "Size of the write-ahead log beside it.", () => store.sizes().logBytes);
@@ -67,7 +69,7 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
 
 /** Times by route, as the registry of the library writes them out. */
 function histogramOf(tally: Tally) {
-  const name = "leadfile_request_seconds";
+  const name = secondsName;
   const values = [...Map.groupBy(tally.all(), ({ route }) => route)].flatMap(([route, series]) => {
     const sum = (of: (one: Series) => number) => series.reduce((total, one) => total + of(one), 0);
     const upTo = (place: number) => sum(({ perClass }) => perClass.slice(0, place + 1).reduce((a, b) => a + b, 0));

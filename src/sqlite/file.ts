@@ -27,7 +27,8 @@ export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function inodeOf(path: string): number | undefined {
+/** Which file a path leads to; undefined where there is none. */
+export function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
@@ -80,7 +81,7 @@ const kept = new Map<string, { readonly file: number; readonly inode: number }>(
 
 /** A descriptor of a file to read its bytes with; null where there is none. It must not be closed. */
 export function keptDescriptor(path: string): number | null {
-  const inode = statSync(path, { throwIfNoEntry: false })?.ino;
+  const inode = inodeOf(path);
   if (inode === undefined) return null;
   const known = kept.get(path);
   if (known?.inode === inode) return known.file;

@@ -6,7 +6,7 @@ import type { KeyFinder } from "../store/serving.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, keys, usage } from "./tables.ts";
-import { monthOf } from "./usage.ts";
+import { dayOf, monthOf } from "./usage.ts";
 
 /** Looks keys up in the file at every call, so that what another process revoked is refused at once. */
 export function openKeyFinder(database: Connection): KeyFinder {
@@ -96,7 +96,7 @@ export function openKeys(database: Connection): KeyBook {
         .select({ id: keys.id, requests: sum(usage.requests).mapWith(Number) })
         .from(usage)
         .innerJoin(keys, eq(keys.number, usage.key))
-        .where(and(eq(keys.account, account), between(usage.day, ...monthOf(nowMs))))
+        .where(and(eq(keys.account, account), between(usage.day, ...monthOf(dayOf(nowMs)))))
         .groupBy(keys.id)
         .all();
       return new Map(rows.map(({ id, requests }) => [id, requests]));

@@ -49,7 +49,7 @@ export function refuseForeign(database: Connection, path: string): void {
 
 /** How many migrations a file lacks; "newer" where it has one that is not known here, "foreign" where it is not ours. */
 export function migrationsBehind(database: Connection): number | "foreign" | "newer" {
-  const known = readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
+  const known = knownMs();
   const applied = appliedMs(database);
   if (applied === null) return hasTables(database) ? "foreign" : known.length;
   return applied > Math.max(...known) ? "newer" : known.filter((ms) => ms > applied).length;

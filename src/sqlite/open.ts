@@ -1,13 +1,13 @@
 /** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DrizzleError } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Refusal } from "../refusal.ts";
 import { ensureInstance } from "./blocks.ts";
 import type { Connection } from "./connection.ts";
-import { isSqlite } from "./file.ts";
+import { inodeOf, isSqlite } from "./file.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 
 /** How long a command, or the start of the server, waits for another writer. */
@@ -33,35 +33,30 @@ export function openDatabase(path: string): Connection {
   }
 }
 
-/**
- * Opens a file a second time within a process, whose locks a look at the file itself would drop, for an import. Ids
- * that are not in order touch a page of their index each: what is touched again has to be at hand, and is copied from
- * the log into the file less often.
- */
-export function openForImport(path: string): Connection {
-  const database = connect(path);
-  database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
-  database.$client.run("PRAGMA wal_autocheckpoint = 4000");
-  return database;
-}
-
 /** A restore may have put another file at the path while this process waited for the old one. */
 function connectToPath(path: string): Connection {
   for (;;) {
     const before = inodeOf(path);
     const database = connect(path);
-    if (before === null || before === inodeOf(path)) return database;
+    if (before === undefined || before === inodeOf(path)) return database;
     database.$client.close();
   }
-}
-
-function inodeOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
 
 /** Opens a file a second time within a process, whose locks a look at the file itself would drop. */
 export function openAgain(path: string): Connection {
   return connect(path);
+}
+
+/**
+ * The same for an import. Ids that are not in order touch a page of their index each: what is touched again has to be
+ * at hand, and is copied from the log into the file less often.
+ */
+export function openForImport(path: string): Connection {
+  const database = openAgain(path);
+  database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
+  database.$client.run("PRAGMA wal_autocheckpoint = 4000");
+  return database;
 }
 
 function connect(path: string): Connection {

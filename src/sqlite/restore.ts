@@ -87,7 +87,7 @@ function openDraft(draft: string, file: string, manifest: Manifest): Connection 
     throw new Refusal(`${file} is damaged (${faults[0]?.[0]}).`, "Take another backup.");
   }
   migrateSchema(database, file, "no copy");
-  const [[leads] = [0]] = database.values<[number]>(sql`SELECT count(*) FROM stored_leads`);
+  const leads = countLeads(database);
   if (leads === manifest.counts.leads) return database;
   throw new Refusal(
     `${file} has ${leads} leads, but its manifest says ${manifest.counts.leads}.`,
@@ -111,7 +111,7 @@ function replace(
     applyReceipts(database, receipts);
     return eraseAgain(database);
   });
-  const [[leads] = [0]] = database.values<[number]>(sql`SELECT count(*) FROM stored_leads`);
+  const leads = countLeads(database);
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail: { leads, erased_again: erasedAgain } });
   if (erasedAgain > 0) rewrite(database);
   sync(draft);
@@ -119,6 +119,10 @@ function replace(
   // The lock on the replaced file ends here, when nobody finds it at its path any more.
   database.$client.close();
   return { leads, erasedAgain, unread: heritage.unread.map(({ name }) => name), kept };
+}
+
+function countLeads(database: Connection): number {
+  return database.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0;
 }
 
 function notOurs(file: string): Refusal {

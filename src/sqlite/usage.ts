@@ -16,9 +16,9 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The first and the last day that the UTC month of a moment can have, as they are compared. */
-export function monthOf(ms: number): [first: string, last: string] {
-  const month = dayOf(ms).slice(0, 8);
+/** The first and the last day that the month of a UTC day can have, as they are compared. */
+export function monthOf(day: string): [first: string, last: string] {
+  const month = day.slice(0, 8);
   return [`${month}01`, `${month}31`];
 }
 
@@ -62,9 +62,9 @@ export function openUsage(database: Connection): CountedUsage {
         totals.month += requests;
         if (day === today) totals.today += requests;
       };
-      const month = today.slice(0, 8);
-      for (const row of ofMonth.all({ key, first: `${month}01`, last: `${month}31` })) add(row.day, row.requests);
-      for (const [day, counts] of pending) if (day.startsWith(month)) add(day, counts.get(key) ?? 0);
+      const [first, last] = monthOf(today);
+      for (const row of ofMonth.all({ key, first, last })) add(row.day, row.requests);
+      for (const [day, counts] of pending) if (day >= first && day <= last) add(day, counts.get(key) ?? 0);
       return totals;
     },
     flush(wait) {

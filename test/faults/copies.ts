@@ -1,17 +1,7 @@
 /** Backups while an import runs, restored; and copies that are damaged or not ours, which are refused. */
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../builders.ts";
-import { project } from "./build.ts";
 import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "./fault.ts";
 import { admin, startAdmin } from "./program.ts";
@@ -39,7 +29,6 @@ export const copies: Fault = {
       ],
     },
   ],
-  missing: () => (existsSync(join(project, "src/sqlite/restore.ts")) ? null : "there is no backup yet"),
   run,
 };
 

@@ -1,9 +1,8 @@
 /** Persons with a history are erased: no byte of what was ever held on them is left in any file. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lead, leadFields } from "../../src/contract/lead.ts";
 import { aLead, someLeads } from "../builders.ts";
-import { project } from "./build.ts";
 import { documentsOf, look, makeAccount, prepare } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "./fault.ts";
 import { admin, type Ended, startServer } from "./program.ts";
@@ -29,7 +28,6 @@ export const erasure: Fault = {
       ],
     },
   ],
-  missing: () => (existsSync(join(project, "src/sqlite/traces.ts")) ? null : "there is no erasure yet"),
   run,
 };
 
