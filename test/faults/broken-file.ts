@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../builders.ts";
-import { documentsOf, isWhole, look, makeAccount, makeKey, prepare } from "./contents.ts";
+import { documentsOf, isWhole, look, makeAccount, prepare, prepareKey } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "./fault.ts";
 import { admin, type Ended, type Server, startServer } from "./program.ts";
 import type { Random } from "./random.ts";
@@ -86,7 +86,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
 
 async function aScene(build: string, folder: string, random: Random, expect: Findings["expect"]): Promise<Scene> {
   const file = join(folder, "leadfile.db");
-  const secret = prepare(file, (store) => makeKey(store, makeAccount(store, "acme", someLeads(leadCount))).secret);
+  const secret = prepareKey(file, leadCount);
   const documents = look(file, documentsOf).toReversed();
   const server = await startServer(build, file);
   return { build, folder, file, secret, documents, server, random, expect };
@@ -279,7 +279,7 @@ async function fullTmpfs(scene: Scene): Promise<unknown> {
   if (mounted.exitCode !== 0) return "skipped";
   const file = join(mount, "leadfile.db");
   try {
-    const secret = prepare(file, (store) => makeKey(store, makeAccount(store, "acme", someLeads(200))).secret);
+    const secret = prepareKey(file, 200);
     const server = await startServer(build, file);
     const ask = async () => {
       const response = await fetch(`${server.url}/api/v1/usage`, { headers: { Authorization: `Bearer ${secret}` } });

@@ -5,7 +5,7 @@ import type { Lead } from "../../src/contract/lead.ts";
 import { openAdminStore } from "../../src/sqlite/store.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import type { Account } from "../../src/store/books.ts";
-import { importLeads, newLead } from "../builders.ts";
+import { importLeads, newLead, someLeads } from "../builders.ts";
 
 export interface Key {
   readonly secret: string;
@@ -36,6 +36,11 @@ export function makeKey(store: AdminStore, account: Account): Key {
     0,
   );
   return { secret, id };
+}
+
+/** A file with one account, so many leads and a key, which is given. */
+export function prepareKey(file: string, leadCount: number): string {
+  return prepare(file, (store) => makeKey(store, makeAccount(store, "acme", someLeads(leadCount))).secret);
 }
 
 /** Reads a file as any SQLite tool would, after whatever happened to it. */

@@ -1,7 +1,7 @@
 /** A day of polling and importing without the pauses: neither memory nor descriptors grow. */
 import { join } from "node:path";
 import { aLead, someLeads } from "../builders.ts";
-import { makeAccount, makeKey, prepare } from "./contents.ts";
+import { prepareKey } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "./fault.ts";
 import { descriptorsOf, memoryOf, missingProc } from "./process-state.ts";
 import { admin, startServer } from "./program.ts";
@@ -48,7 +48,7 @@ export const day: Fault = {
 async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   const file = join(folder, "leadfile.db");
-  const secret = prepare(file, (store) => makeKey(store, makeAccount(store, "acme", someLeads(2000))).secret);
+  const secret = prepareKey(file, 2000);
   const server = await startServer(build, file, { LOG_LEVEL: "info" });
   const memory: number[] = [];
   const descriptors: number[] = [];

@@ -1,7 +1,6 @@
 /** Hostile requests in great numbers: the server stays up, fails at none of them, and does not grow. */
 import { join } from "node:path";
-import { aLead } from "../builders.ts";
-import { makeAccount, makeKey, prepare } from "./contents.ts";
+import { prepareKey } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "./fault.ts";
 import { aSalvo } from "./hostile-requests.ts";
 import { memoryOf } from "./process-state.ts";
@@ -48,18 +47,7 @@ export const hostile: Fault = {
 async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   const file = join(folder, "leadfile.db");
-  const secret = prepare(
-    file,
-    (store) =>
-      makeKey(
-        store,
-        makeAccount(
-          store,
-          "acme",
-          Array.from({ length: 200 }, () => aLead()),
-        ),
-      ).secret,
-  );
+  const secret = prepareKey(file, 200);
   const server = await startServer(build, file);
   let alive = true;
   void server.exited.then(() => (alive = false));

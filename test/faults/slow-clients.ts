@@ -1,7 +1,6 @@
 /** Clients that send a byte a second, or nothing, or do not read: they are let go, and good ones hardly notice. */
 import { join } from "node:path";
-import { aLead } from "../builders.ts";
-import { makeAccount, makeKey, prepare } from "./contents.ts";
+import { prepareKey } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "./fault.ts";
 import { descriptorsOf, missingProc } from "./process-state.ts";
 import { startServer } from "./program.ts";
@@ -42,18 +41,7 @@ const ways: readonly (readonly [first: string, slowly: string])[] = [
 async function run({ build, folder, times, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   const file = join(folder, "leadfile.db");
-  const secret = prepare(
-    file,
-    (store) =>
-      makeKey(
-        store,
-        makeAccount(
-          store,
-          "acme",
-          Array.from({ length: 100 }, () => aLead()),
-        ),
-      ).secret,
-  );
+  const secret = prepareKey(file, 100);
   const server = await startServer(build, file);
   const descriptorsBefore = descriptorsOf(server.pid);
   const good = (forMs: number) => useWell(server.url, secret, forMs, expect);
