@@ -10,29 +10,42 @@ const folderOfAll = join(root, "data/bench");
 /** Files of another version are made anew. */
 const version = 1;
 
-export interface BenchData {
+export interface LeadfileData {
   readonly folder: string;
   readonly leads: number;
-  /** The file of Leadfile, and the relational one that the peers read. */
   readonly leadfile: string;
-  readonly peers: string;
   readonly key: string;
   readonly revokedKey: string;
 }
 
-/** The data for so many leads of one account; makes what is not there yet. */
+export interface BenchData extends LeadfileData {
+  /** The relational file that the peers read. */
+  readonly peers: string;
+}
+
+/** The data for so many leads of one account, for Leadfile and its peers; makes what is not there yet. */
 export async function prepareData(leads: number): Promise<BenchData> {
+  const data = await prepareLeadfile(leads);
+  const peers = join(data.folder, "peers.db");
+  const ready = join(data.folder, `peers-ready-${version}`);
+  if (!existsSync(ready)) {
+    removeDatabase(peers);
+    makePeerFile(peers, leads, data);
+    writeFileSync(ready, "");
+  }
+  return { ...data, peers };
+}
+
+/** The same for Leadfile alone. */
+export async function prepareLeadfile(leads: number): Promise<LeadfileData> {
   const folder = folderFor(String(leads));
-  const files = { folder, leads, leadfile: join(folder, "leadfile.db"), peers: join(folder, "peers.db") };
+  const leadfile = join(folder, "leadfile.db");
   const ready = join(folder, `ready-${version}.json`);
   if (!existsSync(ready)) {
-    removeDatabase(files.leadfile);
-    removeDatabase(files.peers);
-    const keys = await makeLeadfile(files.leadfile, leads);
-    makePeerFile(files.peers, leads, keys);
-    writeFileSync(ready, JSON.stringify(keys));
+    removeDatabase(leadfile);
+    writeFileSync(ready, JSON.stringify(await makeLeadfile(leadfile, leads)));
   }
-  return { ...files, ...(JSON.parse(readFileSync(ready, "utf8")) as Keys) }; // Written above.
+  return { folder, leads, leadfile, ...(JSON.parse(readFileSync(ready, "utf8")) as Keys) }; // Written above.
 }
 
 interface Keys {

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { openLeads, preparePage } from "../src/sqlite/leads.ts";
 import { openDatabase } from "../src/sqlite/open.ts";
 import { type Bar, writeChart } from "./chart.ts";
-import { prepareData } from "./data.ts";
+import { prepareLeadfile } from "./data.ts";
 import { seeded, yearMs, yearStartMs } from "./leads.ts";
 import { readCount } from "./options.ts";
 import { type Case, cases, type Where } from "./plan-cases.ts";
@@ -15,11 +15,8 @@ const { values } = parseArgs({
   options: { leads: { type: "string", default: "1000000" }, chart: { type: "string" }, json: { type: "boolean" } },
 });
 const leads = readCount("--leads", values.leads);
-const data = await prepareData(leads);
-const database = openDatabase(data.leadfile);
+const database = openDatabase((await prepareLeadfile(leads)).leadfile);
 const reader = openLeads(database);
-// The server reads many pages in one state of the file as well: SQLite then locks nothing for each of them.
-database.$client.run("BEGIN");
 
 const rows = measureAll();
 const base = rows[0]?.us.newest ?? Number.NaN;

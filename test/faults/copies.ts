@@ -7,7 +7,7 @@ import { type Attack, createFindings, type Fault, type Findings, type Outcome } 
 import { admin, startAdmin } from "./program.ts";
 import type { Random } from "./random.ts";
 
-const rows = 30_000;
+const rows = 10_000;
 
 export const copies: Fault = {
   name: "backup and restore",
