@@ -21,6 +21,8 @@ const combinations: Case[] = Array.from({ length: 2 ** names.length }, (_, bits)
   };
 });
 
+export const unfiltered: Case = { name: "none", filters: {} };
+
 export const cases: readonly Case[] = [
   ...combinations,
   { name: "CA with Miami", filters: { state: "CA", city: "miami" } },

@@ -6,24 +6,55 @@ import { type Bar, writeChart } from "./chart.ts";
 import { prepareLeadfile } from "./data.ts";
 import { seeded, yearMs, yearStartMs } from "./leads.ts";
 import { readCount } from "./options.ts";
-import { type Case, cases, type Where } from "./plan-cases.ts";
+import { type Case, cases, unfiltered, type Where } from "./plan-cases.ts";
 import { median } from "./report.ts";
 
 const times = 300;
 const account = 1;
 const { values } = parseArgs({
-  options: { leads: { type: "string", default: "1000000" }, chart: { type: "string" }, json: { type: "boolean" } },
+  options: {
+    leads: { type: "string", default: "1000000" },
+    /** Another number of leads, of which only the first page is measured, in turn with this one's. */
+    against: { type: "string" },
+    chart: { type: "string" },
+    json: { type: "boolean" },
+  },
 });
 const leads = readCount("--leads", values.leads);
 const database = openDatabase((await prepareLeadfile(leads)).leadfile);
 const reader = openLeads(database);
+const firstPages =
+  values.against === undefined ? null : await compareFirstPages(readCount("--against", values.against));
 
 const rows = measureAll();
 const base = rows[0]?.us.newest ?? Number.NaN;
 const ratio = (us: number) => us / base;
-process.stdout.write(values.json ? `${JSON.stringify({ leads, base, rows })}\n` : table());
+process.stdout.write(values.json ? `${JSON.stringify({ leads, base, rows, firstPages })}\n` : table());
 if (values.chart !== undefined) await Bun.write(values.chart, writeChart(`${size()} leads, page of 25`, bars()));
 database.$client.close();
+
+interface FirstPages {
+  readonly leads: number;
+  /** Microseconds here, and in the file of so many leads. */
+  readonly here: number;
+  readonly there: number;
+}
+
+/** The unfiltered first page of this file and of another one, a round here and a round there. */
+async function compareFirstPages(otherLeads: number): Promise<FirstPages> {
+  const other = openDatabase((await prepareLeadfile(otherLeads)).leadfile);
+  const readers = { here: reader, there: openLeads(other) };
+  const rounds = Array.from({ length: 20 }, () => ({
+    here: medianOf(readers.here, unfiltered, "newest"),
+    there: medianOf(readers.there, unfiltered, "newest"),
+  }));
+  other.$client.close();
+  return {
+    leads: otherLeads,
+    here: median(rounds.map((round) => round.here)),
+    there: median(rounds.map((round) => round.there)),
+  };
+}
 
 interface Row {
   readonly name: string;
@@ -48,17 +79,23 @@ function measureAll(): Row[] {
 }
 
 function measureCase(asked: Case): Record<Where, number> {
-  const random = seeded(1);
-  const medianOf = (where: Where) => {
-    const taken = Array.from({ length: times }, () => {
-      const query = queryFor(asked, where, random);
-      const startedNs = Bun.nanoseconds();
-      reader.page(account, query);
-      return (Bun.nanoseconds() - startedNs) / 1000;
-    });
-    return median(taken.slice(times / 6));
+  return {
+    newest: medianOf(reader, asked, "newest"),
+    deep: medianOf(reader, asked, "deep"),
+    slice: medianOf(reader, asked, "slice"),
   };
-  return { newest: medianOf("newest"), deep: medianOf("deep"), slice: medianOf("slice") };
+}
+
+/** The microseconds of a page, the first ones not counted. */
+function medianOf(from: typeof reader, asked: Case, where: Where): number {
+  const random = seeded(1);
+  const taken = Array.from({ length: times }, () => {
+    const query = queryFor(asked, where, random);
+    const startedNs = Bun.nanoseconds();
+    from.page(account, query);
+    return (Bun.nanoseconds() - startedNs) / 1000;
+  });
+  return median(taken.slice(times / 6));
 }
 
 /** A slice is two days somewhere in the year. */
@@ -93,7 +130,12 @@ function table(): string {
   const head = `${"filters".padEnd(31)}rows${["newest", "deep", "2 days"].map((name) => name.padStart(11)).join("")}  index`;
   const worst = bars().toSorted((a, b) => b.ratio - a.ratio)[0];
   const told = `Slowest: ${worst?.name}, ${worst?.ratio.toFixed(2)} times the unfiltered first page (${base.toFixed(0)} µs).`;
-  return `${size()} leads; µs a page, and times the unfiltered first page\n\n${[head, ...lines].join("\n")}\n\n${told}\n`;
+  const compared =
+    firstPages === null
+      ? ""
+      : `The first page takes ${firstPages.here.toFixed(1)} µs, in a file of ${firstPages.leads.toLocaleString("en-US")} leads ` +
+        `${firstPages.there.toFixed(1)} µs: ${(firstPages.here / firstPages.there).toFixed(2)} times.\n`;
+  return `${size()} leads; µs a page, and times the unfiltered first page\n\n${[head, ...lines].join("\n")}\n\n${told}\n${compared}`;
 }
 
 function size(): string {
