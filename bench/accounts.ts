@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../src/contract/key.ts";
-import { cityKey, type Lead, writeTail } from "../src/contract/lead.ts";
+import type { Lead } from "../src/contract/lead.ts";
+import { prepareLead } from "../src/intake/new-lead.ts";
 import { openAdminStore } from "../src/sqlite/store.ts";
 import type { AdminStore } from "../src/store/admin.ts";
 import type { NewLead } from "../src/store/imports.ts";
@@ -66,15 +67,6 @@ function fill(store: AdminStore, leads: number): string[] {
   );
 }
 
-function newLead(lead: Lead): NewLead {
-  const { id, identified_at, pixel_id, ...details } = lead;
-  return {
-    id,
-    pixelId: pixel_id,
-    state: lead.state,
-    cityKey: lead.city === null ? null : cityKey(lead.city),
-    hasEmail: lead.email !== null,
-    identifiedMs: Date.parse(identified_at),
-    tail: writeTail(pixel_id, details),
-  };
+function newLead({ id, identified_at: at, pixel_id: pixelId, ...details }: Lead): NewLead {
+  return prepareLead(id, pixelId, details, Date.parse(at));
 }

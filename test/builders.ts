@@ -1,5 +1,6 @@
 /** The ordinary things of this service; a test states only what matters to it. */
-import { cityKey, type Lead, writeTail } from "../src/contract/lead.ts";
+import type { Lead } from "../src/contract/lead.ts";
+import { prepareLead } from "../src/intake/new-lead.ts";
 import type { LeadBook } from "../src/store/books.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../src/store/imports.ts";
 import type { AccountNumber } from "../src/store/serving.ts";
@@ -48,17 +49,8 @@ export const someLeads = (count: number, over: Partial<Lead> = {}): Lead[] =>
   Array.from({ length: count }, () => aLead(over));
 
 /** A lead as an importer hands it to a store. */
-export function newLead(lead: Lead): NewLead {
-  const { id, identified_at, pixel_id, ...details } = lead;
-  return {
-    id,
-    pixelId: pixel_id,
-    state: lead.state,
-    cityKey: lead.city === null ? null : cityKey(lead.city),
-    hasEmail: lead.email !== null,
-    identifiedMs: Date.parse(identified_at),
-    tail: writeTail(pixel_id, details),
-  };
+export function newLead({ id, identified_at: at, pixel_id: pixelId, ...details }: Lead): NewLead {
+  return prepareLead(id, pixelId, details, Date.parse(at));
 }
 
 const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true, rehearsal: false };

@@ -1,6 +1,7 @@
 /** Made-up leads for a demonstration: the same ones each time, at times that end now. No person is meant. */
-import { cityKey, detailFields, type LeadDetails, writeTail } from "../contract/lead.ts";
+import { detailFields, type LeadDetails } from "../contract/lead.ts";
 import { idFromContent } from "../intake/identity.ts";
+import { prepareLead } from "../intake/new-lead.ts";
 import type { NewLead } from "../store/imports.ts";
 
 export const demoPixels = ["px_shop", "px_blog", "px_pricing"] as const;
@@ -40,15 +41,8 @@ export function createInventor(seed: number): () => Invented {
 
 /** A made-up visit as a lead of an account at a moment. */
 export function newLead(account: string, identifiedMs: number, { pixelId, details }: Invented): NewLead {
-  return {
-    id: idFromContent(account, pixelId, details, detailFields, identifiedMs),
-    pixelId,
-    state: details.state,
-    cityKey: details.city === null ? null : cityKey(details.city),
-    hasEmail: details.email !== null,
-    identifiedMs,
-    tail: writeTail(pixelId, details),
-  };
+  const id = idFromContent(account, pixelId, details, detailFields, identifiedMs);
+  return prepareLead(id, pixelId, details, identifiedMs);
 }
 
 function invent(random: () => number): Invented {

@@ -1,9 +1,10 @@
 /** A row becomes a lead, or it says why it cannot (decisions on what a lead is). */
-import { cityKey, type DetailField, detailFields, type LeadDetails, writeTail } from "../contract/lead.ts";
+import { type DetailField, detailFields, type LeadDetails } from "../contract/lead.ts";
 import { isPixelId } from "../contract/pixel.ts";
 import type { NewLead } from "../store/imports.ts";
 import type { Columns } from "./columns.ts";
 import { idFromContent, idFromSource } from "./identity.ts";
+import { prepareLead } from "./new-lead.ts";
 import { largestRecord, type Row } from "./row.ts";
 import { readTime, type TimeReading } from "./times.ts";
 import { type Cell, firstEmail, firstPage, firstPhone, firstText, stateCode, textsOf } from "./values.ts";
@@ -46,22 +47,14 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   }
   const time = readMomentOf(timeText(cellsOf("identified_at")), rules, nowMs);
   if ("fault" in time) return time;
-  const tail = writeTail(pixelId, details);
-  // What comes in must be able to go out and come in again.
-  if (Buffer.byteLength(tail) > largestRecord - roomForHead) return { fault: "it is larger than 1 MiB" };
   const ownId = first(cellsOf("id"), firstText);
-  const lead: NewLead = {
-    id:
-      ownId === null
-        ? idFromContent(rules.account, pixelId, details, rules.identity, time.sourceMs)
-        : idFromSource(ownId),
-    pixelId,
-    state: details.state,
-    cityKey: details.city === null ? null : cityKey(details.city),
-    hasEmail: details.email !== null,
-    identifiedMs: time.identifiedMs,
-    tail,
-  };
+  const id =
+    ownId === null
+      ? idFromContent(rules.account, pixelId, details, rules.identity, time.sourceMs)
+      : idFromSource(ownId);
+  const lead = prepareLead(id, pixelId, details, time.identifiedMs);
+  // What comes in must be able to go out and come in again.
+  if (Buffer.byteLength(lead.tail) > largestRecord - roomForHead) return { fault: "it is larger than 1 MiB" };
   return { lead, clamped: time.clamped, oddities };
 }
 
