@@ -1,8 +1,9 @@
 /** The leads of the bench: made up, the same ones each time, spread over one year. No person is meant. */
 import type { Lead } from "../src/contract/lead.ts";
+import { dayMs } from "../src/contract/time.ts";
 
 export const yearStartMs = Date.UTC(2025, 0, 1);
-export const yearMs = 365 * 86_400_000;
+export const yearMs = 365 * dayMs;
 
 export const pixelIds = ["px_shop", "px_blog", "px_pricing", "px_docs", "px_landing"] as const;
 

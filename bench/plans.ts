@@ -1,5 +1,6 @@
 /** bun bench/plans.ts: what each combination of filters costs inside the store, as a table and as a chart. */
 import { parseArgs } from "node:util";
+import { dayMs } from "../src/contract/time.ts";
 import { openLeads, preparePage } from "../src/sqlite/leads.ts";
 import { openDatabase } from "../src/sqlite/open.ts";
 import { type Bar, writeChart } from "./chart.ts";
@@ -101,7 +102,7 @@ function medianOf(from: typeof reader, asked: Case, where: Where): number {
 /** A slice is two days somewhere in the year. */
 function queryFor({ filters }: Case, where: Where, random: () => number) {
   const beforeMs = where === "newest" ? null : Math.floor(yearStartMs + yearMs * (0.01 + 0.99 * random()));
-  const sinceMs = where === "slice" && beforeMs !== null ? beforeMs - 2 * 86_400_000 : null;
+  const sinceMs = where === "slice" && beforeMs !== null ? beforeMs - 2 * dayMs : null;
   return { limit: 25, beforeMs, sinceMs, pixelId: null, state: null, city: null, hasEmail: false, ...filters };
 }
 

@@ -1,10 +1,10 @@
 /** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
 import type { Logger } from "pino";
+import { dayMs, dayOf } from "./contract/time.ts";
 import type { ServedStore } from "./store/serving.ts";
 
 /** How often it is looked whether a new day has begun. */
 const lookEveryMs = 3_600_000;
-const dayMs = 86_400_000;
 
 /** Begins to apply retention; what it returns ends it. */
 export function keepRetaining(store: ServedStore, log: Logger): () => void {
@@ -14,7 +14,7 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
   async function apply(): Promise<void> {
     const nowMs = Date.now();
     const jumped = hasJumped(nowMs);
-    const day = new Date(nowMs).toISOString().slice(0, 10);
+    const day = dayOf(nowMs);
     if (day === appliedDay) return;
     appliedDay = day;
     try {

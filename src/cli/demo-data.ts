@@ -1,5 +1,6 @@
 /** Made-up leads for a demonstration: the same ones each time, at times that end now. No person is meant. */
 import { detailFields, type LeadDetails } from "../contract/lead.ts";
+import { dayMs } from "../contract/time.ts";
 import { idFromContent } from "../intake/identity.ts";
 import { prepareLead } from "../intake/new-lead.ts";
 import type { NewLead } from "../store/imports.ts";
@@ -19,7 +20,7 @@ const incomes = ["$50,000 to $74,999", "$75,000 to $99,999", "$100,000 to $149,9
 /** So many leads of an account, oldest first, over the 30 days before a moment. */
 export function demoLeads(account: string, count: number, nowMs: number): NewLead[] {
   const random = seeded(20_260_131);
-  const spanMs = 30 * 86_400_000;
+  const spanMs = 30 * dayMs;
   return Array.from({ length: count }, (_, position) => {
     const ageMs = Math.round(((count - position) / count) * spanMs - random() * (spanMs / count));
     const identifiedMs = nowMs - ageMs;

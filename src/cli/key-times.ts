@@ -1,8 +1,8 @@
 /** When a key ends, as an option says it. */
-import { readMoment } from "../contract/time.ts";
+import { dayMs, readMoment } from "../contract/time.ts";
 import { Refusal } from "../refusal.ts";
 
-const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const unitsMs = { m: 60_000, h: 3_600_000, d: dayMs } as const;
 
 /** The moment of --expires in Unix milliseconds; throws a Refusal for one that is past, and for what is none. */
 export function readExpiry(text: string, nowMs: number): number {

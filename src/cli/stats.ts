@@ -1,12 +1,12 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key and day, as charts in the terminal. */
 import type { Command } from "commander";
+import { dayMs, dayOf } from "../contract/time.ts";
 import { Refusal } from "../refusal.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { Account } from "../store/books.ts";
 import { type Bar, chart } from "./chart.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 
-const dayMs = 86_400_000;
 const usualDays = 30;
 const mostDays = 3_660;
 /** More days than this are shown by month. */
@@ -35,7 +35,6 @@ function readDays(option: string): number {
   throw new Refusal(`--days takes a whole number from 1 to ${mostDays}.`, "", 2);
 }
 
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const sumOf = (shares: readonly Share[]) => shares.reduce((sum, { count }) => sum + count, 0);
 
 function view(account: Account, period: readonly string[], stats: Stats) {

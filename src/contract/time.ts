@@ -1,8 +1,11 @@
 /** The moments of the API (§2.2, §4.1): RFC 3339 coming in, UTC with three decimals going out. */
 
+/** A UTC day in milliseconds; Unix time counts no leap seconds. */
+export const dayMs = 86_400_000;
+
 /** The first millisecond of the year 0001 and the first after the year 9999, both in UTC. */
 export const earliestMs = calendarMs(1, 1, 1) ?? 0;
-const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + 86_400_000;
+const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + dayMs;
 
 /** Moments are kept to the millisecond: a bound of a query rounds up, a time that is imported down. */
 export type Rounding = "up" | "down";
@@ -17,17 +20,22 @@ export function readMoment(text: string, rounding: Rounding): number | null {
   const match = rfc3339.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, decimals, sign, offsetHours, offsetMinutes] = match;
-  const dayMs = calendarMs(Number(year), Number(month), Number(day));
+  const midnightMs = calendarMs(Number(year), Number(month), Number(day));
   const clock = clockMs(Number(hour), Number(minute), Number(second));
   const offset = clockMs(Number(offsetHours ?? 0), Number(offsetMinutes ?? 0), 0);
-  if (dayMs === null || clock === null || offset === null) return null;
-  const whole = dayMs + clock - (sign === "-" ? -offset : offset);
+  if (midnightMs === null || clock === null || offset === null) return null;
+  const whole = midnightMs + clock - (sign === "-" ? -offset : offset);
   return withinYears(whole) ? whole + decimalsToMs(decimals, rounding) : null;
 }
 
 /** Writes Unix milliseconds as `2026-01-31T09:15:00.123Z`. */
 export function writeMoment(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** The UTC day of a moment, `2026-01-31`. */
+export function dayOf(ms: number): string {
+  return writeMoment(ms).slice(0, 10);
 }
 
 /** The UTC midnight of a calendar date in Unix milliseconds; null where the calendar has no such day. */

@@ -1,5 +1,6 @@
 /** Who and what an import must keep out: persons who were erased, and leads older than their account keeps. */
 import { eq, exists, sql } from "drizzle-orm";
+import { dayMs } from "../contract/time.ts";
 import type { ImportOutcome, NewLead } from "../store/imports.ts";
 import type { AccountNumber } from "../store/serving.ts";
 import { openBlocks, traitsOf } from "./blocks.ts";
@@ -12,8 +13,6 @@ export interface ImportGuard {
   /** Why a lead stays out; null lets it in. */
   objection(lead: NewLead): ImportOutcome | null;
 }
-
-export const dayMs = 86_400_000;
 
 export function openGuard(database: Connection, account: AccountNumber): ImportGuard {
   const anyBlock = database.select({ one: sql`1` }).from(blocks).where(eq(blocks.account, accounts.number));

@@ -1,12 +1,13 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
+import { dayOf } from "../contract/time.ts";
 import type { KeyBook, KeyRecord } from "../store/books.ts";
 import type { KeyFinder } from "../store/serving.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, keys, usage } from "./tables.ts";
-import { dayOf, monthOf } from "./usage.ts";
+import { monthOf } from "./usage.ts";
 
 /** Looks keys up in the file at every call, so that what another process revoked is refused at once. */
 export function openKeyFinder(database: Connection): KeyFinder {

@@ -1,8 +1,8 @@
 /** Retention waits where the clock may be wrong: what it erases never comes back. */
 import { desc, eq, max } from "drizzle-orm";
+import { dayMs } from "../contract/time.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
-import { dayMs } from "./import-guard.ts";
 import { audit, usage } from "./tables.ts";
 
 /** A server may have been off, or without requests, for so long. */

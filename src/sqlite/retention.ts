@@ -1,12 +1,12 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
 import { and, asc, eq, isNotNull, lt, max, min } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
+import { dayMs } from "../contract/time.ts";
 import type { Account } from "../store/books.ts";
 import type { RetentionBook, Traces } from "../store/custody.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { keptDescriptor } from "./file.ts";
-import { dayMs } from "./import-guard.ts";
 import { deleteLeads } from "./people.ts";
 import { accounts, leads } from "./tables.ts";
 import { type Descriptors, needlesOf, removeTraces, rewrite } from "./traces.ts";

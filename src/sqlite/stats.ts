@@ -1,12 +1,10 @@
 /** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
 import { and, asc, count, eq, gte, sql } from "drizzle-orm";
+import { dayMs, dayOf } from "../contract/time.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { AccountNumber } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { keys, leads, pixels, usage } from "./tables.ts";
-import { dayOf } from "./usage.ts";
-
-const dayMs = 86_400_000;
 
 /** The source lies in the document alone: reading so many takes about a second, however many more there are. */
 const sourcesRead = 100_000;

@@ -1,6 +1,7 @@
 /** Usage (§2.4): requests per key and UTC day, counted in memory and written together once a second. */
 import { SQLiteError } from "bun:sqlite";
 import { and, between, eq, sql } from "drizzle-orm";
+import { dayMs, dayOf } from "../contract/time.ts";
 import type { KeyNumber, UsageBook } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { patienceMs } from "./open.ts";
@@ -9,11 +10,6 @@ import { usage } from "./tables.ts";
 export interface CountedUsage extends UsageBook {
   /** Writes what was counted. False when another program was writing, and it has to be tried again. */
   flush(wait: "wait" | "never wait"): boolean;
-}
-
-/** The UTC day of a moment, `2026-01-31`. */
-export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** The first and the last day that the month of a UTC day can have, as they are compared. */
@@ -33,7 +29,7 @@ export function openUsage(database: Connection): CountedUsage {
     .prepare();
   /** Formatting a date costs more than counting, so the day is kept until it is over. */
   function currentDay(nowMs: number): string {
-    const startMs = nowMs - (nowMs % 86_400_000);
+    const startMs = nowMs - (nowMs % dayMs);
     if (startMs !== day.startMs) day = { startMs, name: dayOf(nowMs) };
     return day.name;
   }

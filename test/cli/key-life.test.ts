@@ -2,12 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
+import { dayMs } from "../../src/contract/time.ts";
 import { anAdmin } from "../admin.ts";
 import { noonMs } from "../builders.ts";
 import { aKey, serve } from "../harness.ts";
 import { start } from "../process.ts";
-
-const dayMs = 86_400_000;
 
 test("a key is served until the moment at which it expires, and is revoked from the very next request", async () => {
   const { admin, account, as, clock } = await serve();

@@ -1,11 +1,11 @@
 /** bun admin retain: leads are kept for so many days, erased after, and no older ones come in. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { dayMs } from "../../src/contract/time.ts";
 import { anAdmin } from "../admin.ts";
 import { filesWith } from "../bytes.ts";
 import { start } from "../process.ts";
 
-const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 const row = (days: number) => `${daysAgo(days)},px,visitor${days}@example.com\n`;
 const header = "identified_at,pixel_id,email\n";

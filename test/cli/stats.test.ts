@@ -1,10 +1,10 @@
 /** bun admin stats: leads per day, by pixel, state and source, and requests per key and day. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { dayMs, dayOf } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 
-const dayMs = 86_400_000;
-const today = new Date().toISOString().slice(0, 10);
+const today = dayOf(Date.now());
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 
 function widest(text: string): number {

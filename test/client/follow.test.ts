@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileCheckpoint } from "../../client/src/file.ts";
 import { type Checkpoint, NetworkError, RevokedApiKeyError, SettingError } from "../../client/src/leadfile.ts";
 import type { Lead } from "../../src/contract/lead.ts";
+import { dayMs } from "../../src/contract/time.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { connected, take } from "./connected.ts";
@@ -127,8 +128,8 @@ test("a late lead within the overlap comes, once; an older one never", async () 
 test("a backlog comes oldest first, whole and once, in parts that fit into memory", async () => {
   const [first] = someLeads(1);
   // Days without a lead, then many at once, then a few.
-  const leads = [0, ...Array.from({ length: 1_400 }, (_, n) => 86_400_000 * 40 + n * 50), 86_400_000 * 60];
-  const backlog = leads.map((ms) => aLead({ identified_at: at(first, ms - 86_400_000 * 61) }));
+  const leads = [0, ...Array.from({ length: 1_400 }, (_, n) => dayMs * 40 + n * 50), dayMs * 60];
+  const backlog = leads.map((ms) => aLead({ identified_at: at(first, ms - dayMs * 61) }));
   const server = await connected({ leads: backlog });
   expect(await followFor(server, backlog.length, {})).toEqual(backlog);
   // 15 pages hold them all; finding where they lie costs the rest.

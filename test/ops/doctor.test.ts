@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { dayMs, dayOf } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { aCertificate, openssl } from "../certificate.ts";
 import { start } from "../process.ts";
@@ -208,7 +209,7 @@ describe("worth a look, with status 1", () => {
     const { status, said } = await examine(admin);
     expect(said).toContain(id);
     expect(status).toBe(1);
-    change(admin, `INSERT INTO usage (key, day, requests) VALUES (1, '${new Date().toISOString().slice(0, 10)}', 1)`);
+    change(admin, `INSERT INTO usage (key, day, requests) VALUES (1, '${dayOf(Date.now())}', 1)`);
     expect((await examine(admin)).status).toBe(0);
   });
 
@@ -231,7 +232,7 @@ describe("worth a look, with status 1", () => {
 
   test("leads of which there is no backup, or an old one alone", async () => {
     const admin = await aHealthy();
-    change(admin, "UPDATE audit SET at = at - 4 * 86400000 WHERE act = 'backup'");
+    change(admin, `UPDATE audit SET at = at - ${4 * dayMs} WHERE act = 'backup'`);
     expect(await examine(admin)).toMatchObject({
       status: 1,
       said: expect.stringContaining("The last one was made at"),

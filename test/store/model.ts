@@ -1,7 +1,7 @@
 /** A store that is a few arrays: slow, and so simple that it is right at sight. The real one must do as it does. */
 import { randomText } from "../../src/contract/key.ts";
 import { writeDocument } from "../../src/contract/lead.ts";
-import { writeMoment } from "../../src/contract/time.ts";
+import { dayOf, writeMoment } from "../../src/contract/time.ts";
 import type { Account, KeyRecord } from "../../src/store/books.ts";
 import { beginModelImport, type Row } from "./model-import.ts";
 import type { StoreUnderTest } from "./stores.ts";
@@ -147,9 +147,9 @@ export function openModel(): StoreUnderTest {
         },
       },
       usage: {
-        count: (key, nowMs) => void counted.push({ key, day: writeMoment(nowMs).slice(0, 10) }),
+        count: (key, nowMs) => void counted.push({ key, day: dayOf(nowMs) }),
         of(key, nowMs) {
-          const today = writeMoment(nowMs).slice(0, 10);
+          const today = dayOf(nowMs);
           const days = daysOf(key);
           return {
             today: days.filter((day) => day === today).length,

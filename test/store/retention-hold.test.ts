@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
+import { dayMs } from "../../src/contract/time.ts";
 import { recordAct } from "../../src/sqlite/audit.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
@@ -9,7 +10,6 @@ import { waitUntil } from "../../src/sqlite/retention-hold.ts";
 import { noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 
-const dayMs = 86_400_000;
 const act = { act: "key.create", account: null, detail: {} };
 let database: Connection;
 

@@ -1,10 +1,9 @@
 /** What is in the file: whether it is ours and whole, what its moments say of the clock, and keys that nobody uses. */
 import { statSync } from "node:fs";
-import { writeMoment } from "../../contract/time.ts";
+import { dayMs, writeMoment } from "../../contract/time.ts";
 import type { Contents, Examination, LiveKey } from "../../examination.ts";
 import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 
-const dayMs = 86_400_000;
 /** An import takes times up to this much ahead of the clock as now. */
 const toleranceMs = 5 * 60_000;
 const idleDays = 90;

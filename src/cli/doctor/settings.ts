@@ -2,10 +2,10 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { type Config, isLoopback, publicOrigin } from "../../config.ts";
+import { dayMs, dayOf } from "../../contract/time.ts";
 import type { Refusal } from "../../refusal.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
-const dayMs = 86_400_000;
 /** Certificates of 90 days are renewed a month before they end: with this much left, renewing has failed. */
 const expiryDays = 21;
 
@@ -40,7 +40,7 @@ function lookAtTls({ tls, baseUrl }: Config, nowMs: number): Finding[] {
   if (tls === null) return [];
   const certificate = new X509Certificate(tls.cert);
   const [fromMs, toMs] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-  const day = new Date(toMs).toISOString().slice(0, 10);
+  const day = dayOf(toMs);
   const renew = "Renew it, and restart the server: it keeps the certificate that it started with.";
   const findings: Finding[] = [];
   if (toMs <= nowMs) findings.push(broken("tls", `The certificate in TLS_CERT ended on ${day}.`, renew));
