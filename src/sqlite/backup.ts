@@ -9,10 +9,11 @@ import { writeMoment } from "../contract/time.ts";
 import { Refusal } from "../refusal.ts";
 import type { Backup } from "../store/custody.ts";
 import { recordAct } from "./audit.ts";
+import { codeOf, isDamaged, isFull, underlying } from "./failure.ts";
 import { partsOf } from "./file.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
 import { schemaVersion } from "./migrate.ts";
-import { openDatabase, underlying } from "./open.ts";
+import { openDatabase } from "./open.ts";
 import { copyDigesting, draftOf, nameDraft, removeLeftovers, removeStaleDrafts, sync, writeDraft } from "./place.ts";
 
 /** Makes a backup; throws a Refusal when it cannot, and leaves no part of one behind. */
@@ -77,14 +78,14 @@ function describe(draft: string, file: string, nowMs: number): Manifest {
 
 function explainBackup(failure: unknown, file: string): unknown {
   const cause = underlying(failure);
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") {
+  const code = codeOf(cause);
+  if (isFull(cause)) {
     return new Refusal(`The disk of ${file} is full.`, "Make room, or name a file on another disk.");
   }
   if (code === "EEXIST") {
     return new Refusal(`${file} was made by another program just now.`, "Name another file.");
   }
-  if (cause instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) {
+  if (isDamaged(cause)) {
     return new Refusal(
       "The database is damaged, and a backup of it would be as well.",
       "Restore an earlier backup: bun admin restore FILE.",

@@ -2,11 +2,11 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { DrizzleError } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Refusal } from "../refusal.ts";
 import { ensureInstance } from "./blocks.ts";
 import type { Connection } from "./connection.ts";
+import { isDamaged, isFull, isLocked, underlying } from "./failure.ts";
 import { inodeOf, isSqlite } from "./file.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 
@@ -92,20 +92,15 @@ function notADatabase(path: string): Refusal {
   );
 }
 
-/** What SQLite or the system said, out of what Drizzle has put around it. */
-export function underlying(failure: unknown): unknown {
-  return failure instanceof DrizzleError ? underlying(failure.cause) : failure;
-}
-
 /** Turns what the system says into a line that names the file and the next step. */
 export function explain(failure: unknown, path: string): unknown {
   const cause = underlying(failure);
   if (cause instanceof SQLiteError) {
-    if (cause.code === "SQLITE_NOTADB" || cause.code?.startsWith("SQLITE_CORRUPT")) return notADatabase(path);
-    if (cause.code?.startsWith("SQLITE_BUSY")) {
+    if (isDamaged(cause)) return notADatabase(path);
+    if (isLocked(cause)) {
       return new Refusal(`${path} has been locked by another program for too long.`, "End that program and try again.");
     }
-    if (cause.code === "SQLITE_FULL") {
+    if (isFull(cause)) {
       return new Refusal(`The disk of ${path} is full.`, "Make room and run the command again.");
     }
     return new Refusal(

@@ -16,6 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { codeOf } from "./failure.ts";
 import { isSqlite } from "./file.ts";
 
 const chunkBytes = 1 << 20;
@@ -72,7 +73,7 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (cause) {
     // A process of somebody else is alive as well.
-    return cause instanceof Error && "code" in cause && cause.code === "EPERM";
+    return codeOf(cause) === "EPERM";
   }
 }
 
@@ -125,7 +126,7 @@ export function giveToOwner(path: string, database: string): void {
   try {
     lchownSync(path, uid, gid);
   } catch (cause) {
-    if (before !== undefined || !(cause instanceof Error && "code" in cause && cause.code === "EPERM")) throw cause;
+    if (before !== undefined || codeOf(cause) !== "EPERM") throw cause;
   }
 }
 
@@ -155,9 +156,5 @@ export function nameDraft(draft: string, path: string): void {
 
 /** Whether a file system has no hard links. */
 export function isUnlinkable(cause: unknown): boolean {
-  return (
-    cause instanceof Error &&
-    "code" in cause &&
-    ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(String(cause.code))
-  );
+  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(codeOf(cause));
 }

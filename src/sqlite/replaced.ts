@@ -1,11 +1,10 @@
 /** The file that a restore replaces: locked for this process alone, and looked through for what must outlive it. */
-import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { Refusal } from "../refusal.ts";
 import type { Connection } from "./connection.ts";
+import { codeOf, isDamaged, isLocked, underlying } from "./failure.ts";
 import { allParts, type Part, partsOfFirst } from "./merge.ts";
-import { underlying } from "./open.ts";
 
 export type Attached = "attached" | "nothing there" | "unreadable";
 
@@ -24,12 +23,10 @@ export function attachReplaced(database: Connection, target: string): Attached {
     database.run(sql`COMMIT`);
     return "attached";
   } catch (failure) {
-    const cause = underlying(failure);
-    const code = cause instanceof SQLiteError ? (cause.code ?? "") : "";
-    if (code.startsWith("SQLITE_BUSY")) return refuseOpen(target);
+    if (isLocked(failure)) return refuseOpen(target);
     // A head that SQLite does not know is a plain error to it.
-    if (code === "SQLITE_ERROR" || isUnreadable(failure)) return "unreadable";
-    throw cause;
+    if (codeOf(failure) === "SQLITE_ERROR" || isUnreadable(failure)) return "unreadable";
+    throw underlying(failure);
   }
 }
 
@@ -74,7 +71,5 @@ function attempt<Result>(work: () => Result): Result | null {
 
 /** Whether a file is damaged, or the disk below it. */
 function isUnreadable(failure: unknown): boolean {
-  const cause = underlying(failure);
-  const code = cause instanceof SQLiteError ? (cause.code ?? "") : "";
-  return code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_IOERR_READ";
+  return isDamaged(failure) || codeOf(failure) === "SQLITE_IOERR_READ";
 }

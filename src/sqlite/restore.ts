@@ -12,11 +12,11 @@ import type { Receipt, Restoration } from "../store/custody.ts";
 import { recordAct } from "./audit.ts";
 import { ensureInstance } from "./blocks.ts";
 import type { Connection } from "./connection.ts";
+import { codeOf, isDamaged, isFull, underlying } from "./failure.ts";
 import { isSqlite, partsOf } from "./file.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
 import { eraseAgain, mergeReplaced } from "./merge.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
-import { underlying } from "./open.ts";
 import { copyDigesting, draftOf, sync } from "./place.ts";
 import { applyReceipts, readReceipts } from "./receipts.ts";
 import { attachReplaced, examineReplaced, refuseOpen } from "./replaced.ts";
@@ -131,14 +131,14 @@ function notOurs(file: string): Refusal {
 
 function explainRestore(failure: unknown, file: string, target: string): unknown {
   const cause = underlying(failure);
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") {
+  const code = codeOf(cause);
+  if (isFull(cause)) {
     return new Refusal(
       `The disk of ${target} is full.`,
       "A restore needs room for a second file; nothing has changed.",
     );
   }
-  if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) return notOurs(file);
+  if (isDamaged(cause)) return notOurs(file);
   if (cause instanceof SQLiteError || code !== "") {
     const said = cause instanceof Error ? cause.message : code;
     return new Refusal(`The restore failed (${said}).`, `${target} is as it was; check its folder and the backup.`);

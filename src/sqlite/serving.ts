@@ -1,7 +1,8 @@
 /** One server for one file: the limit per minute lives in its process, and a restore must know that it runs. */
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { isLocked } from "./failure.ts";
 import { servingPath } from "./file.ts";
 import { explain } from "./open.ts";
 import { giveToOwner, removeStaleDrafts } from "./place.ts";
@@ -34,7 +35,7 @@ export function claimServing(path: string): (() => void) | null {
       };
     } catch (cause) {
       client.close();
-      if (cause instanceof SQLiteError && cause.code?.startsWith("SQLITE_BUSY")) return null;
+      if (isLocked(cause)) return null;
       throw cause;
     }
   } catch (cause) {

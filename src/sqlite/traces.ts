@@ -4,13 +4,13 @@
  * written anew.
  */
 
-import { SQLiteError } from "bun:sqlite";
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
 import type { Traces } from "../store/custody.ts";
 import type { Connection } from "./connection.ts";
+import { codeOf } from "./failure.ts";
 import { partsOf, servingPath } from "./file.ts";
 import { bytesOf } from "./import.ts";
 import { exportDocuments } from "./leads.ts";
@@ -80,7 +80,7 @@ export function rewrite(database: Connection): void {
     client.run("PRAGMA temp_store = FILE");
     client.run("VACUUM");
   } catch (cause) {
-    if (!(cause instanceof SQLiteError) || cause.code?.startsWith("SQLITE_CANTOPEN") !== true) throw cause;
+    if (!codeOf(cause).startsWith("SQLITE_CANTOPEN")) throw cause;
     // A container may have no place for temporary files.
     client.run("PRAGMA temp_store = MEMORY");
     client.run("VACUUM");

@@ -1,9 +1,9 @@
 /** Usage (§2.4): requests per key and UTC day, counted in memory and written together once a second. */
-import { SQLiteError } from "bun:sqlite";
 import { and, between, eq, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/time.ts";
 import type { KeyNumber, UsageBook } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
+import { isLocked } from "./failure.ts";
 import { patienceMs } from "./open.ts";
 import { usage } from "./tables.ts";
 
@@ -72,7 +72,7 @@ export function openUsage(database: Connection): CountedUsage {
         pending.clear();
         return true;
       } catch (cause) {
-        if (cause instanceof SQLiteError && cause.code?.startsWith("SQLITE_BUSY")) return false;
+        if (isLocked(cause)) return false;
         throw cause;
       } finally {
         if (wait === "never wait") database.run(sql.raw(`PRAGMA busy_timeout = ${patienceMs}`));
