@@ -2,6 +2,7 @@
 import { type Logger, pino } from "pino";
 import { isColorSupported, prettyFactory } from "pino-pretty";
 import type { LogLevel } from "./config.ts";
+import { printable } from "./printable.ts";
 
 /** A line of its own for each request would be a call to the system for each. */
 const togetherBytes = 4096;
@@ -25,17 +26,12 @@ function writePretty(): (line: string) => void {
     hideObject: true,
     messageFormat: (entry, messageKey, level, { colors }) => {
       const { level: _, time, method, path, status, us, [messageKey]: message, ...rest } = entry;
-      const others = Object.entries(rest).map(([name, value]) => `${name}=${printable(value)}`);
+      const others = Object.entries(rest).map(([name, value]) => `${name}=${printable(String(value))}`);
       const colour = Number(status) >= 500 ? colors.red : Number(status) >= 400 ? colors.yellow : colors.green;
-      const asked = [colour(String(status)), `${us} µs`.padStart(9), method, printable(path)];
+      const asked = [colour(String(status)), `${us} µs`.padStart(9), method, printable(String(path))];
       const said = [colors.bold(level), message];
       return [...(status === undefined ? said : asked), colors.gray(others.join(" "))].join(" ");
     },
   });
   return (line) => void process.stdout.write(pretty(line));
-}
-
-/** What a client sent, without characters that a terminal would obey. */
-function printable(value: unknown): string {
-  return String(value).replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }

@@ -1,5 +1,5 @@
 /** Bars for a terminal: a label, a bar, a number, in lines of 80 columns. */
-import { printable } from "./output.ts";
+import { printable } from "../printable.ts";
 
 export interface Bar {
   readonly label: string;

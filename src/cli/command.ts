@@ -4,11 +4,12 @@ import { closest, distance } from "fastest-levenshtein";
 import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import type { Examine } from "../examination.ts";
+import { printable } from "../printable.ts";
 import { Refusal } from "../refusal.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Account } from "../store/books.ts";
 import type { CopyKeeper } from "../store/custody.ts";
-import { createOutput, type Output, printable } from "./output.ts";
+import { createOutput, type Output } from "./output.ts";
 import type { Pause } from "./pause.ts";
 
 /** What a command is given by the outside world. */

@@ -2,9 +2,10 @@
 import type { Command } from "commander";
 import { conform, type Report } from "../../conformance/conform.ts";
 import type { Keys } from "../../conformance/probe.ts";
+import { printable } from "../printable.ts";
 import { Refusal } from "../refusal.ts";
 import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { hang, printable } from "./output.ts";
+import { hang } from "./output.ts";
 import { readAll } from "./standard-input.ts";
 
 interface Options {

@@ -4,7 +4,8 @@ import type { ColumnReport } from "../intake/columns.ts";
 import type { Oddity } from "../intake/lead.ts";
 import type { Format, Row } from "../intake/row.ts";
 import type { Counts } from "../intake/run.ts";
-import { hang, printable, table } from "./output.ts";
+import { printable } from "../printable.ts";
+import { hang, table } from "./output.ts";
 import { grouped } from "./progress.ts";
 
 /** Which column is read as which field, in order of preference, and which are not kept. */

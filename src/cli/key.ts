@@ -2,13 +2,14 @@
 import { Command } from "commander";
 import { createKey, digestOf, isWellFormed, prefixOf } from "../contract/key.ts";
 import { writeMoment } from "../contract/time.ts";
+import { printable } from "../printable.ts";
 import { Refusal } from "../refusal.ts";
 import type { Account, KeyRecord } from "../store/books.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { readExpiry, readOverlap } from "./key-times.ts";
 import { listText, stateOf, view } from "./key-view.ts";
-import { leadsNowhere, type Output, printable } from "./output.ts";
+import { leadsNowhere, type Output } from "./output.ts";
 import { readAll } from "./standard-input.ts";
 
 export function keyCommand(around: Surroundings): Command {

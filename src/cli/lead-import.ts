@@ -8,11 +8,12 @@ import type { Format } from "../intake/row.ts";
 import { openRows } from "../intake/rows.ts";
 import { type Counts, emptyCounts, runImport } from "../intake/run.ts";
 import { openSource } from "../intake/source.ts";
+import { printable } from "../printable.ts";
 import { Refusal } from "../refusal.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./import-options.ts";
 import { columnsText, createNotes, type Notes, summaryText } from "./import-report.ts";
-import { type Output, printable } from "./output.ts";
+import type { Output } from "./output.ts";
 import { createProgress } from "./progress.ts";
 
 export function importCommand(around: Surroundings): Command {

@@ -2,6 +2,7 @@
 
 import { fstatSync, statSync, writeSync } from "node:fs";
 import { inOwnWords } from "../own-words.ts";
+import { printable } from "../printable.ts";
 import { Refusal } from "../refusal.ts";
 import { paint, paintCell } from "./paint.ts";
 
@@ -110,11 +111,6 @@ function blocks(header: readonly string[], rows: readonly (readonly string[])[])
 /** The columns of a terminal; null for what is none. */
 function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY && stream.columns > 0 ? stream.columns : null;
-}
-
-/** A text without characters that a terminal would obey. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }
 
 /** A text behind a label, broken into lines that fit the terminal and stand below one another. */

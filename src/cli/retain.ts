@@ -1,11 +1,11 @@
 /** bun admin retain: how long the leads of an account are kept. */
 import type { Command } from "commander";
+import { printable } from "../printable.ts";
 import { Refusal } from "../refusal.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { sayTraces } from "./lead-erase.ts";
 import { leadsText } from "./lead-find.ts";
-import { printable } from "./output.ts";
 import { grouped } from "./progress.ts";
 
 interface Options {
