@@ -60,7 +60,7 @@ async function serve(demo: boolean): Promise<void> {
 function statusOf(error: CommanderError): number {
   if (error.exitCode === 0) return 0;
   if (error.code !== "commander.help") {
-    const said = error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+    const said = error.message.replace(/^error: /, "");
     const { sentence } = new Refusal(said.replace(/\.?$/, "."), "bun admin --help shows what there is.", 2);
     process.stderr.write(`${inOwnWords(sentence)}\n`);
   }

@@ -16,10 +16,13 @@ export class Refusal extends Error {
     super(message);
   }
 
-  /** In one line, and without a key that was given in the wrong place. */
+  /** What is shown: what is wrong, then what to do. */
   get sentence(): string {
-    return withoutKeys(`${this.message} ${this.advice}`)
-      .trim()
-      .replaceAll(/\s*\n\s*/g, " ");
+    return inOneLine(`${this.message} ${this.advice}`.trim());
   }
+}
+
+/** A text in one line, and without a key that was given in the wrong place. */
+export function inOneLine(text: string): string {
+  return withoutKeys(text).replaceAll(/\s*\n\s*/g, " ");
 }
