@@ -7,11 +7,16 @@ import { Refusal } from "../refusal.ts";
  * what it wants when it was written.
  */
 export async function confirm(question: string, { yes }: { readonly yes?: boolean }): Promise<void> {
-  if (yes === true || !process.stdin.isTTY || !process.stderr.isTTY) return;
+  if (yes === true || !canAsk()) return;
   process.stderr.write(`${question} [y/N] `);
   const answer = await readLine();
   if (/^y(?:es)?$/i.test(answer.trim())) return;
   throw new Refusal("Nothing was changed.", "Answer y to go on; --yes does not ask.");
+}
+
+/** Whether a person can see a question, and answer it. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /** One line of standard input; nothing where it ends. */

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { printable } from "../printable.ts";
 import { Refusal } from "../refusal.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { confirm } from "./confirm.ts";
+import { canAsk, confirm } from "./confirm.ts";
 import { sayTraces } from "./lead-erase.ts";
 import { leadsText } from "./lead-find.ts";
 import { grouped } from "./progress.ts";
@@ -50,7 +50,7 @@ function textOf(name: string, days: number | null, erased: number): string {
 
 /** Asks on a terminal; throws a Refusal where nobody can be asked, and where the answer is no. */
 async function confirmAll(name: string): Promise<void> {
-  if (process.stdin.isTTY && process.stderr.isTTY) {
+  if (canAsk()) {
     return confirm(`This erases all leads of ${printable(name)}: even the newest is older. Go on?`, {});
   }
   throw new Refusal(`This would erase all leads of ${name}, and nothing was changed.`, "Say --yes if you mean it.");
