@@ -2,8 +2,9 @@
 import { CommanderError } from "commander";
 import { createPause } from "./cli/pause.ts";
 import { createProgram } from "./cli/program.ts";
-import { ownAddress, publicOrigin, readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
+import { readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
 import { endWith } from "./end.ts";
+import { ownAddress, publicOrigin } from "./origin.ts";
 import { inOwnWords } from "./own-words.ts";
 import { Refusal } from "./refusal.ts";
 import { keepCopies } from "./sqlite/copies.ts";

@@ -1,7 +1,6 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import { defaultLimitPerMin } from "./contract/limits.ts";
 import { Refusal } from "./refusal.ts";
@@ -76,28 +75,10 @@ export function settingFaults(environment: Environment = process.env): Refusal[]
   });
 }
 
-/** Whether an address to listen on can be reached from this machine alone. */
-export function isLoopback(host: string): boolean {
-  return (
-    /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
-    (isIP(host) === 4 && host.startsWith("127."))
-  );
-}
-
-/** The origin at which this machine itself reaches the server; null where the port is chosen at each start. */
-export function ownAddress({ host, port, tls }: Config): string | null {
-  return port === 0 ? null : originOf(host, port, tls !== null);
-}
-
 /** The settings of a demonstration: its own file whatever is set, so that made-up leads never mix with real ones. */
 export function readDemoConfig(environment: Environment = process.env): Config {
   const quiet = given(environment, "LOG_LEVEL") ?? "warn";
   return readConfig({ ...environment, DATABASE_PATH: "data/demo.db", LOG_LEVEL: quiet });
-}
-
-/** The public origin: as it was set, or that of the address. */
-export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
-  return baseUrl ?? originOf(host, port, tls !== null);
 }
 
 /** The file alone, for commands that need nothing else: a wrong PORT must not keep anybody from revoking a key. */
@@ -122,13 +103,6 @@ function behindLink(path: string): string {
 /** The key that a client of some server uses; no setting of the server. */
 export function readClientKey(environment: Environment = process.env): string | null {
   return environment["LEADFILE_KEY"]?.trim() || null;
-}
-
-/** The origin under which a server at an address is reached when nothing else was set. */
-function originOf(host: string, port: number, secure: boolean): string {
-  const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;
-  const shown = name.includes(":") ? `[${name}]` : name;
-  return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;
 }
 
 function wrong(name: Name, value: string, accepts: string): Refusal {

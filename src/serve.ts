@@ -1,11 +1,12 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import type { Logger } from "pino";
-import { type Config, isLoopback, publicOrigin } from "./config.ts";
+import type { Config } from "./config.ts";
 import { endWith } from "./end.ts";
 import { createApp } from "./http/app.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
+import { isLoopback, publicOrigin } from "./origin.ts";
 import { Refusal } from "./refusal.ts";
 import { keepRetaining } from "./retaining.ts";
 import { claimServing } from "./sqlite/serving.ts";

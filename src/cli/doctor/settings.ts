@@ -1,8 +1,9 @@
 /** The settings: each by itself, and whether they go together. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { type Config, isLoopback, publicOrigin } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/time.ts";
+import { isLoopback, publicOrigin } from "../../origin.ts";
 import type { Refusal } from "../../refusal.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 

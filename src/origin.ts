@@ -1,0 +1,28 @@
+/** Where a server with these settings is reached: from which machines, and under which origin. */
+import { isIP } from "node:net";
+import type { Config } from "./config.ts";
+
+/** Whether an address to listen on can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return (
+    /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
+    (isIP(host) === 4 && host.startsWith("127."))
+  );
+}
+
+/** The public origin: as it was set, or that of the address. */
+export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
+  return baseUrl ?? originOf(host, port, tls !== null);
+}
+
+/** The origin at which this machine itself reaches the server; null where the port is chosen at each start. */
+export function ownAddress({ host, port, tls }: Config): string | null {
+  return port === 0 ? null : originOf(host, port, tls !== null);
+}
+
+/** The origin under which a server at an address is reached when nothing else was set. */
+function originOf(host: string, port: number, secure: boolean): string {
+  const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;
+  const shown = name.includes(":") ? `[${name}]` : name;
+  return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;
+}
