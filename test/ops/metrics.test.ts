@@ -1,25 +1,46 @@
 /** GET /metrics: counts for Prometheus, for this machine alone unless it is opened. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { networkInterfaces } from "node:os";
+import { createMetrics, isFromHere } from "../../src/http/metrics.ts";
+import { createLimiter } from "../../src/limiter.ts";
 import { someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
+import { start } from "../process.ts";
 
 test("/metrics counts the requests by route, status and error code, and times them", async () => {
-  const { as, aKey, url } = await serve();
+  const { as, aKey, anonymous, url } = await serve();
   await as(aKey()).get("/leads");
   await as(aKey()).get("/leads");
+  await as(aKey()).get("/usage");
   await as("lf_wrong").get("/leads");
+  await anonymous.get("/leads");
   const text = await (await fetch(`${url}/metrics`)).text();
   expect(text).toContain('leadfile_requests_total{route="/api/v1/leads",status="200",code=""} 2');
+  expect(text).toContain('leadfile_requests_total{route="/api/v1/usage",status="200",code=""} 1');
   expect(text).toContain('leadfile_requests_total{route="/api/v1/leads",status="401",code="invalid_api_key"} 1');
-  expect(text).toContain('leadfile_request_seconds_count{route="/api/v1/leads"} 3');
+  expect(text).toContain('leadfile_requests_total{route="/api/v1/leads",status="401",code="missing_api_key"} 1');
+  expect(text).toContain('leadfile_request_seconds_count{route="/api/v1/leads"} 4');
+});
+
+test("a time is in every class that is not below it", async () => {
+  const metrics = createMetrics(createLimiter(60), { sizes: () => ({ fileBytes: 0, logBytes: 0, leads: 0 }) });
+  for (const microseconds of [100, 300, 2_000_000]) metrics.count("/api/v1/leads", 200, "", microseconds);
+  const text = await metrics.write();
+  const upTo = (le: string) =>
+    Number(text.split(`leadfile_request_seconds_bucket{le="${le}",route="/api/v1/leads"} `)[1]?.split("\n")[0]);
+  expect(["0.0001", "0.00025", "0.0005", "1", "+Inf"].map(upTo)).toEqual([1, 1, 2, 2, 3]);
+  expect(text).toContain('leadfile_request_seconds_sum{route="/api/v1/leads"} 2.0004');
 });
 
 test("/metrics tells the size of the file and of its log, the leads, and the keys of this minute", async () => {
-  const { as, aKey, url } = await serve({ leads: someLeads(3) });
+  const { as, aKey, url, file } = await serve({ leads: someLeads(3) });
   await as(aKey()).get("/usage");
   const text = await (await fetch(`${url}/metrics`)).text();
-  expect(text).toMatch(/^leadfile_database_bytes [1-9]\d+$/m);
-  expect(text).toMatch(/^leadfile_wal_bytes \d+$/m);
+  const [fileBytes, logBytes] = [Bun.file(file).size, Bun.file(`${file}-wal`).size];
+  expect([fileBytes, logBytes]).not.toContain(0);
+  expect(fileBytes).not.toBe(logBytes);
+  expect(text).toContain(`leadfile_database_bytes ${fileBytes}\n`);
+  expect(text).toContain(`leadfile_wal_bytes ${logBytes}\n`);
   expect(text).toContain("leadfile_leads 3");
   expect(text).toContain("leadfile_limiter_keys 1");
 });
@@ -66,3 +87,35 @@ test.each(["X-Forwarded-For", "Forwarded"])(
     expect((await fetch(`${url}/metrics`, { headers: { [header]: "203.0.113.9" } })).status).toBe(404);
   },
 );
+
+describe("/metrics is for this machine alone", () => {
+  test.each([
+    ["127.0.0.1", true],
+    ["127.8.9.1", true],
+    ["::1", true],
+    ["::ffff:127.0.0.1", true],
+    ["192.0.2.7", false],
+    ["1.127.0.1", false],
+    ["::ffff:192.0.2.7", false],
+    ["2001:db8::1", false],
+    ["::127", false],
+  ])("a client at %s is on it: %p", (address, isHere) => {
+    expect(isFromHere(address, new Headers())).toBe(isHere);
+  });
+
+  const outside = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+
+  test.skipIf(outside === undefined).each([
+    ["private", 404],
+    ["public", 200],
+  ])(
+    `with METRICS=%s a client that comes by another address of it gets %p${outside === undefined ? " (skipped: it has no other)" : ""}`,
+    async (METRICS, status) => {
+      const { port } = new URL(await start({ HOST: "0.0.0.0", METRICS }).listening());
+      expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200);
+      expect((await fetch(`http://${outside}:${port}/metrics`)).status).toBe(status);
+    },
+  );
+});

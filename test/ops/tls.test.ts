@@ -19,6 +19,14 @@ withCertificate(
   },
 );
 
+withCertificate("with a certificate /metrics still knows a client on this machine", async () => {
+  const { folder, ...tls } = aCertificate();
+  const url = await start(tls, folder).listening();
+  const ca = await Bun.file(tls.TLS_CERT).text();
+  expect((await fetch(`${url}/metrics`, { tls: { ca } })).status).toBe(200);
+  expect((await fetch(`${url}/metrics`, { tls: { ca }, headers: { Forwarded: "for=192.0.2.7" } })).status).toBe(404);
+});
+
 withCertificate("with a certificate, listening on every address is not warned of", async () => {
   const { folder, ...tls } = aCertificate();
   const server = start({ ...tls, HOST: "0.0.0.0" }, folder);
