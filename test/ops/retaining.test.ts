@@ -1,0 +1,69 @@
+/** The server's retention through days and failures: the clock and the timers are the test's. */
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { pino } from "pino";
+import { keepRetaining } from "../../src/retaining.ts";
+import type { Retained, ServedStore } from "../../src/store/serving.ts";
+import { noonMs } from "../builders.ts";
+
+const hourMs = 3_600_000;
+const done: Retained = { erased: 0, waitsUntilMs: null };
+
+beforeEach(() => void jest.useFakeTimers({ now: noonMs }));
+afterEach(() => void jest.useRealTimers());
+
+/** Begins to retain with these outcomes, the last of which goes on; gives when it was asked, and what was logged. */
+function begin(...outcomes: (Retained | Error)[]) {
+  const asked: { hours: number; hasJumped: boolean }[] = [];
+  const logged: string[] = [];
+  const store: Pick<ServedStore, "applyRetention"> = {
+    async applyRetention(nowMs, hasJumped) {
+      asked.push({ hours: (nowMs - noonMs) / hourMs, hasJumped });
+      const outcome = outcomes[Math.min(asked.length, outcomes.length) - 1] ?? done;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    },
+  };
+  const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
+  const stop = keepRetaining(store as ServedStore, log); // It asks for nothing else.
+  return { asked, logged, stop };
+}
+
+/** Lets hours go by, one after the other. */
+async function pass(hours: number): Promise<void> {
+  for (let hour = 0; hour < hours; hour++) {
+    // What an hour began has ended when the next one comes.
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    jest.advanceTimersByTime(hourMs);
+  }
+}
+
+test("it is applied at the start, and once in each UTC day from then on", async () => {
+  const { asked, stop } = begin(done);
+  await pass(60);
+  // Noon, and the midnights after it.
+  expect(asked.map(({ hours }) => Math.floor(hours))).toEqual([0, 12, 36, 60]);
+  expect(asked.some(({ hasJumped }) => hasJumped)).toBe(false);
+  stop();
+  await pass(48);
+  expect(asked).toHaveLength(4);
+});
+
+test.each<[string, Retained | Error, string]>([
+  ["that failed", new Error("the disk is full"), "the disk is full"],
+  ["that waits for the clock", { erased: 0, waitsUntilMs: noonMs }, "retention waits a day"],
+])("one %s is tried again in an hour, and said in the log", async (_, outcome, said) => {
+  const { asked, logged, stop } = begin(outcome, outcome, done);
+  await pass(6);
+  expect(asked.map(({ hours }) => hours)).toEqual([0, 1, 2]);
+  expect(logged.filter((line) => line.includes(said))).toHaveLength(2);
+  stop();
+});
+
+test("a clock that was set on by more than a day is told of, once", async () => {
+  const { asked, stop } = begin(done);
+  await pass(1);
+  jest.setSystemTime(Date.now() + 400 * 24 * hourMs);
+  await pass(25);
+  expect(asked.map(({ hasJumped }) => hasJumped)).toEqual([false, true, false]);
+  stop();
+});
