@@ -182,6 +182,23 @@ test("it is one answer of less than 300 KB, in which the browser may run nothing
   expect(policy).not.toContain("unsafe");
 });
 
+test.each(["/docs", "/docs/try"])(
+  "%s is in no frame, sends nothing elsewhere, and is asked for anew",
+  async (target) => {
+    const { headers } = await (await serve()).send({ target });
+    const policy = headers.get("content-security-policy")?.split("; ") ?? [];
+    for (const part of ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"])
+      expect(policy).toContain(part);
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cache-control")).toBe("no-cache");
+  },
+);
+
+test("a store on the way keeps the page of one address from readers of another", async () => {
+  const { headers } = await (await serve()).send({ target: "/docs" });
+  expect(headers.get("vary")).toBe("Host, X-Forwarded-Host, X-Forwarded-Proto");
+});
+
 test.each([
   "/docs/try",
   "/docs/try/explorer.js",

@@ -92,6 +92,19 @@ describe("beside the API", () => {
     expect(answer.headers.get("content-type")).toStartWith(type);
   });
 
+  test.each(["/docs", "/docs/try", "/docs/try/explorer.js", "/healthz", "/metrics", "/"])(
+    "%s is of the type that it says, with an id of ours",
+    async (target) => {
+      const { headers } = await (await serve()).send({ target, headers: { "X-Request-Id": "theirs" } });
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("x-request-id")).toMatch(/^[\w-]{8,}$/);
+    },
+  );
+
+  test.each(["/healthz", "/metrics"])("what %s says is true of now, and nobody stores it", async (target) => {
+    expect((await (await serve()).send({ target })).headers.get("cache-control")).toBe("no-store");
+  });
+
   test.each(besides)("HEAD %s is answered like GET, without a body", async (target, status) => {
     const { send } = await serve();
     expect(await send({ method: "HEAD", target })).toMatchObject({ status, body: "" });
