@@ -103,6 +103,18 @@ describe("key rotate", () => {
     ]);
   });
 
+  test.each([
+    ["90m", 90 * 60_000],
+    ["12h", 12 * 3_600_000],
+    ["7d", 7 * 86_400_000],
+  ])("lets the old one live for an overlap of %s", async (overlap, ms) => {
+    const { admin, old } = await aKeyOf();
+    const startMs = Date.now();
+    const { json } = await admin.run("key", "rotate", old.id, "--overlap", overlap, "--json");
+    const leftMs = Date.parse(String(json["old_expires_at"])) - startMs;
+    expect([leftMs >= ms, leftMs < ms + 60_000]).toEqual([true, true]);
+  });
+
   test("without an overlap revokes the old one at once", async () => {
     const { admin, old } = await aKeyOf();
     const { json } = await admin.run("key", "rotate", old.id, "--overlap", "0", "--json");

@@ -146,6 +146,17 @@ test("a key that was revoked after the backup stays revoked, and retention that 
   expect(acts.map(({ act }) => act)).toEqual(["restore", "retain.set", "key.revoke", "backup", "key.create"]);
 });
 
+test("a key that was rotated after the backup ends when it was to", async () => {
+  const admin = await anAdminAlone();
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  const ends = (await admin.run("key", "rotate", id, "--json")).json["old_expires_at"];
+  expect((await admin.run("restore", file)).status).toBe(0);
+  const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
+  expect(keys).toMatchObject([{ id, state: "active", expires_at: ends }]);
+});
+
 describe("is refused in one line, and the data stays as it was:", () => {
   const spoil: [string, (file: string) => void][] = [
     ["a file that is not there", (file) => rmSync(file)],
