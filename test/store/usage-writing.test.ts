@@ -30,6 +30,14 @@ test("a commit is on disk before it is reported, and readers never wait for the 
   database.$client.close();
 });
 
+test("what is deleted is written over, and nothing is sorted in a file that stays behind", () => {
+  const database = openDatabase(join(aFolder(), "leadfile.db"));
+  const setting = (name: string) => database.$client.query(`PRAGMA ${name}`).values()[0]?.[0];
+  const inMemory = 2;
+  expect([setting("secure_delete"), setting("temp_store")]).toEqual([1, inMemory]);
+  database.$client.close();
+});
+
 test("what was counted is in the file after the store was closed", async () => {
   const { as, aKey, stop, file } = await serve();
   const client = as(aKey());
