@@ -23,6 +23,10 @@ test("the same row has the same id, a UUID of version 8 that begins with its tim
   expect(idOf({ ms: null }).slice(0, 13)).toBe("00000000-0000");
 });
 
+test("a row from before 1970 has an id as well, which begins with nothing", () => {
+  expect(idOf({ ms: -1 })).toBe(idOf({ ms: null }));
+});
+
 test("another account, pixel, field or time is another lead", () => {
   const ids = [
     idOf(),
