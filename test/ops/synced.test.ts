@@ -1,0 +1,71 @@
+/** What a backup or a restore says is done is on the disk by then, names as well, and in the order that a cut may fall into. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdminAlone } from "../admin.ts";
+import { missingRecorder } from "../faults/strokes.ts";
+
+const missing = missingRecorder();
+const recorded = test.skipIf(missing !== null);
+const note = missing === null ? "" : ` (skipped: ${missing})`;
+
+/** The syncs, namings and words of a command in their order, files by their name without the process, the folder as `.`. */
+async function record({ folder, file }: Admin, ...args: string[]): Promise<string[]> {
+  const trace = join(folder, "trace");
+  const program = [process.execPath, join(import.meta.dir, "../../src/admin.ts"), ...args];
+  const calls = "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2,write";
+  const child = Bun.spawn(["strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", calls, ...program], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const said = await child.stdout.text();
+  expect([await child.exited, said]).toEqual([0, expect.stringMatching(/./)]);
+  const short = (path: string) =>
+    path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.draft-\d+$/, ".draft");
+  return readFileSync(trace, "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      const synced = /\bf(?:data)?sync\(\d+<([^>]+)>\) += 0$/.exec(line);
+      if (synced !== null) return [`sync ${short(synced[1] ?? "")}`];
+      const named = /\b(?:link|rename)\w*\(.*?"([^"]+)".*"([^"]+)".*\) += 0$/.exec(line);
+      if (named !== null) return [`${short(named[1] ?? "")} is ${short(named[2] ?? "")}`];
+      return /\bwrite\(1</.test(line) ? ["said"] : [];
+    });
+}
+
+/** The steps of some that were taken, in their order, each when it was taken for the last time. */
+const lastOf = (strokes: readonly string[], steps: readonly string[]) =>
+  steps.filter((step) => strokes.includes(step)).toSorted((a, b) => strokes.lastIndexOf(a) - strokes.lastIndexOf(b));
+
+async function aFile(): Promise<{ admin: Admin; copy: string }> {
+  const admin = await anAdminAlone();
+  await admin.import("date,pixel_id,email\n2026-01-31,px,a@example.com\n");
+  return { admin, copy: join(admin.folder, "copy.db") };
+}
+
+recorded(`a backup: both files, then the name of the manifest, then its own, then the folder${note}`, async () => {
+  const { admin, copy } = await aFile();
+  const strokes = await record(admin, "backup", copy);
+  const steps = [
+    "sync copy.db.draft",
+    "sync copy.db.manifest.json.draft",
+    "copy.db.manifest.json.draft is copy.db.manifest.json",
+    "copy.db.draft is copy.db",
+    "sync .",
+    "said",
+  ];
+  // The folder is synced again for the log, in which the backup is put on record.
+  const named = strokes.slice(strokes.indexOf("copy.db.draft is copy.db"));
+  expect(named.indexOf("sync .")).toBeLessThan(named.findIndex((stroke) => stroke.includes("leadfile.db")));
+  expect(lastOf(strokes, steps)).toEqual(steps);
+});
+
+recorded(`a restore: the file, then its name, then the folder${note}`, async () => {
+  const { admin, copy } = await aFile();
+  await admin.run("backup", copy);
+  const steps = ["sync leadfile.db.draft", "leadfile.db.draft is leadfile.db", "sync .", "said"];
+  expect(lastOf(await record(admin, "restore", copy), steps)).toEqual(steps);
+});
