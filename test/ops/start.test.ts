@@ -1,10 +1,10 @@
 /** Starting and stopping the server, as its owner sees it. */
 
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openAdminStore } from "../../src/sqlite/store.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount, client } from "../harness.ts";
@@ -41,6 +41,8 @@ test("a first start makes the file and says what to do next, and a later one doe
   expect(first.errors()).toContain("bun admin account create");
   const file = join(first.folder, "data/leadfile.db");
   expect(existsSync(file)).toBe(true);
+  const modes = readdirSync(dirname(file)).map((name) => statSync(join(dirname(file), name)).mode & 0o777);
+  expect(new Set(modes)).toEqual(new Set([0o600]));
   keyIn(file);
   const second = start({}, first.folder);
   await second.listening();
@@ -94,7 +96,38 @@ describe("listening where other machines can reach it", () => {
   });
 });
 
+test("usage that could not be written is tried again, and said in the log", async () => {
+  const file = join(aFolder(), "leadfile.db");
+  const key = keyIn(file);
+  const server = start({ DATABASE_PATH: file });
+  const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
+  using other = new Database(file);
+  other.run("PRAGMA busy_timeout = 5000");
+  other.run("ALTER TABLE usage RENAME TO gone");
+  await get("/leads");
+  await server.said(/usage could not be written/);
+  other.run("ALTER TABLE gone RENAME TO usage");
+  const deadlineMs = performance.now() + 5_000;
+  while (requestsIn(file) < 1 && performance.now() < deadlineMs) await Bun.sleep(20);
+  expect(requestsIn(file)).toBe(1);
+});
+
 describe("a stop", () => {
+  /** A server with a request that it cannot write down, because another program has begun to write. */
+  async function whileOtherWrites() {
+    const file = join(aFolder(), "leadfile.db");
+    const key = keyIn(file);
+    const server = start({ DATABASE_PATH: file, LOG_LEVEL: "silent" });
+    const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
+    const other = new Database(file);
+    onTestFinished(() => other.close());
+    other.run("BEGIN IMMEDIATE");
+    expect((await get("/usage")).status).toBe(200);
+    // By then the server has tried, and has been turned away.
+    await Bun.sleep(1_500);
+    return { file, server, other };
+  }
+
   test.each(["SIGTERM", "SIGINT"] as const)(
     "by %s writes the usage, folds the log into the file, exits 0",
     async (signal) => {
@@ -136,6 +169,15 @@ describe("a stop", () => {
     expect((await get("/usage")).status).toBe(500);
     await server.end("SIGTERM");
     expect(server.errors()).not.toMatch(/\n\s+at |insert into/i);
+  });
+
+  test("waits for another program that writes, and then writes the usage", async () => {
+    const { file, server, other } = await whileOtherWrites();
+    const ended = server.end("SIGTERM");
+    await Bun.sleep(1_000);
+    other.run("COMMIT");
+    expect([await ended, server.errors()]).toEqual([0, ""]);
+    expect(requestsIn(file)).toBe(1);
   });
 
   test("by a kill loses at most what was counted in the last second", async () => {
