@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readConfig, settings } from "../../src/config.ts";
+import { isLoopback, readConfig, settings } from "../../src/config.ts";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
 
@@ -107,6 +107,24 @@ describe("a right setting", () => {
     expect(Object.keys(settings)).toEqual(
       "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY METRICS TLS_CERT TLS_KEY".split(" "),
     );
+  });
+
+  test.each([
+    ["127.0.0.1", true],
+    ["127.8.9.1", true],
+    ["localhost", true],
+    ["LOCALHOST", true],
+    ["::1", true],
+    ["0:0:0:0:0:0:0:1", true],
+    ["::ffff:127.0.0.1", true],
+    ["0.0.0.0", false],
+    ["::", false],
+    ["192.0.2.7", false],
+    ["127.example.com", false],
+    ["localhost.example.com", false],
+    ["::ffff:192.0.2.7", false],
+  ])("HOST=%s is for this machine alone: %p", (host, isAlone) => {
+    expect(isLoopback(host)).toBe(isAlone);
   });
 
   test.each([
