@@ -57,18 +57,18 @@ test.each(["--help", "--version", "help", "lead --help", "lead import --help", "
 describe("a file that is no export is refused in one line, and nothing is imported:", () => {
   const document = '[\n{"email":"d@example.com"}\n]\n';
   const csv = Buffer.from("email\nd@example.com\n");
-  test.each<[string, string | Uint8Array | null]>([
-    ["one that is not there", null],
-    ["a zip archive", Buffer.concat([Buffer.from("PK\x03\x04"), csv])],
-    ["a zip archive with nothing in it", Buffer.concat([Buffer.from("PK\x05\x06"), Buffer.alloc(18)])],
-    ["a JSON document over several lines", document],
-    ["a JSON document, gzipped", gzipSync(document)],
-    ["a file packed twice", gzipSync(gzipSync(csv))],
-    ["a file packed with zstd", zstdCompressSync(csv)],
-    ["a file packed with bzip2", Buffer.concat([Buffer.from("BZh91AY&SY"), Buffer.alloc(30, 0xe5)])],
-    ["a database", "SQLite format 3\0 and what follows"],
-    ["gzip of which nothing is left", gzipSync(csv).subarray(0, 12)],
-  ])("%s", async (_, content) => {
+  test.each<[string, string | Uint8Array | null, string]>([
+    ["one that is not there", null, "cannot be read"],
+    ["a zip archive", Buffer.concat([Buffer.from("PK\x03\x04"), csv]), "a zip archive"],
+    ["a zip archive with nothing in it", Buffer.concat([Buffer.from("PK\x05\x06"), Buffer.alloc(18)]), "a zip archive"],
+    ["a JSON document over several lines", document, "one JSON document"],
+    ["a JSON document, gzipped", gzipSync(document), "one JSON document"],
+    ["a file packed twice", gzipSync(gzipSync(csv)), "packed twice"],
+    ["a file packed with zstd", zstdCompressSync(csv), "zstdcat"],
+    ["a file packed with bzip2", Buffer.concat([Buffer.from("BZh91AY&SY"), Buffer.alloc(30, 0xe5)]), "bzcat"],
+    ["a database", "SQLite format 3\0 and what follows", "an SQLite database"],
+    ["gzip of which nothing is left", gzipSync(csv).subarray(0, 12), "cut off"],
+  ])("%s", async (_, content, says) => {
     const admin = anAdmin();
     if (content !== null) admin.put("export", content);
     const ended = await admin.run(
@@ -81,6 +81,7 @@ describe("a file that is no export is refused in one line, and nothing is import
       "--create-pixels",
     );
     expectRefusal(ended, 1);
+    expect(ended.stderr).toContain(says);
     expect(await admin.leads()).toEqual([]);
   });
 
