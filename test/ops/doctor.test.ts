@@ -194,22 +194,49 @@ describe("worth a look, with status 1", () => {
     });
   });
 
+  test.each(["-wal", "-shm"])("others who may read what lies beside the file: %s", async (suffix) => {
+    const admin = await aHealthy();
+    using open = new Database(admin.file);
+    open.run("UPDATE accounts SET name = name");
+    chmodSync(admin.file + suffix, 0o640);
+    expect(await examine(admin)).toMatchObject({
+      status: 1,
+      findings: [{ level: "warning", advice: `chmod 600 ${admin.file}${suffix}` }],
+    });
+  });
+
+  test("a log that has grown, because nothing folds it in", async () => {
+    const admin = await aHealthy();
+    using open = new Database(admin.file);
+    open.run("UPDATE accounts SET name = name");
+    truncateSync(`${admin.file}-wal`, 300_000_000);
+    const { status, stdout } = await admin.run("doctor", "--json");
+    expect([status, stdout]).toEqual([1, expect.stringContaining("has grown to 300 MB")]);
+  });
+
   test("others who may put another file in its place", async () => {
     const admin = await aHealthy();
     chmodSync(admin.folder, 0o777);
     expect((await examine(admin)).findings).toMatchObject([
       { level: "warning", advice: expect.stringContaining("chmod") },
     ]);
+    // In a folder such as /tmp nobody can replace the file of another.
+    chmodSync(admin.folder, 0o1777);
+    expect((await examine(admin)).status).toBe(0);
   });
 
   test("a key that was not used for long", async () => {
     const admin = await aHealthy();
     const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+    expect((await examine(admin)).status).toBe(0);
     change(admin, "UPDATE keys SET created_at = 0");
     const { status, said } = await examine(admin);
     expect(said).toContain(id);
     expect(status).toBe(1);
     change(admin, `INSERT INTO usage (key, day, requests) VALUES (1, '${dayOf(Date.now())}', 1)`);
+    expect((await examine(admin)).status).toBe(0);
+    change(admin, "DELETE FROM usage");
+    await admin.run("key", "revoke", id);
     expect((await examine(admin)).status).toBe(0);
   });
 
@@ -367,6 +394,21 @@ test.skipIf(!mounts)("a disk that is full is not taken for a damaged file, which
     expect(status).toBe(2);
     expect(stdout).toMatch(/Only [^\n]+ free/);
     expect(stdout).not.toMatch(/damaged|Move it away/);
+  } finally {
+    Bun.spawnSync(["umount", disk]);
+  }
+});
+
+test.skipIf(!mounts)("a disk without room for the file a second time is worth a look", async () => {
+  const admin = anAdmin([]);
+  const disk = join(admin.folder, "disk");
+  mkdirSync(disk);
+  expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=60m,mode=700", "none", disk]).exitCode).toBe(0);
+  try {
+    const small = anAdmin([], { DATABASE_PATH: join(disk, "leads.db") });
+    await small.run("account", "create", "acme");
+    const { status, stdout } = await small.run("doctor", "--json");
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/Only 6\d\.\d MB are free/)]);
   } finally {
     Bun.spawnSync(["umount", disk]);
   }
