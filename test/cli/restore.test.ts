@@ -108,6 +108,17 @@ describe("who was erased after the backup", () => {
     expect((await other.import(header + rows(6, 9))).json).toMatchObject({ suppressed: 2, duplicates: 1 });
   });
 
+  test("is erased again by a receipt behind one of an account that the backup does not have", async () => {
+    const { admin, file } = await aBackup();
+    await admin.run("account", "create", "later");
+    const receipts: string[] = [];
+    for (const account of ["later", "acme"])
+      receipts.push((await admin.run("lead", "erase", account, "--email", "d7@example.com")).stdout);
+    const list = admin.put("receipts.ndjson", receipts.join(""));
+    const { json } = await anAdmin([]).run("restore", file, "--receipts", list, "--json");
+    expect(json).toMatchObject({ leads: 19, erased_again: 1 });
+  });
+
   test.each([
     ["a text", "hello"],
     ["JSON that is no receipt", '{"erased_at":"2026-01-31T00:00:00Z","account":"acc_x","hashes":[]}'],
