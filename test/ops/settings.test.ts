@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isLoopback, readConfig, settings } from "../../src/config.ts";
+import { isLoopback, readConfig, readDemoConfig, settings } from "../../src/config.ts";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
 
@@ -12,6 +12,11 @@ const wrong: [name: string, value: string][] = [
   ...["0", "-1", "1000000001", "sixty", "6e1", "60.0"].map((value): [string, string] => ["RATE_LIMIT_PER_MIN", value]),
   ...["verbose", "INFO", "30", "off"].map((value): [string, string] => ["LOG_LEVEL", value]),
   ...["yes", "true", "2"].map((value): [string, string] => ["TRUST_PROXY", value]),
+  ...["0", "1", "PUBLIC"].map((value): [string, string] => ["METRICS", value]),
+  ...[":memory:", "file:leads.db", "file::memory:?cache=shared"].map((value): [string, string] => [
+    "DATABASE_PATH",
+    value,
+  ]),
   ...["www.example.com", "ftp://www.example.com", "https://", "https://www.example.com/api", "https://a b", "x"].map(
     (value): [string, string] => ["BASE_URL", value],
   ),
@@ -90,6 +95,12 @@ describe("a right setting", () => {
     ["DATABASE_PATH", "/var/lib/leadfile/leads.db", { databasePath: "/var/lib/leadfile/leads.db" }],
   ])("%s=%j is understood", (name, value, expected) => {
     expect(readConfig({ [name]: value })).toMatchObject(expected);
+  });
+
+  test("a demonstration has a file of its own, whatever is set, and every other setting as it is", () => {
+    const config = readDemoConfig({ DATABASE_PATH: "data/leadfile.db", PORT: "8080", LOG_LEVEL: "info" });
+    expect(config).toMatchObject({ databasePath: "data/demo.db", port: 8080, logLevel: "info" });
+    expect(readDemoConfig({}).logLevel).toBe("warn");
   });
 
   test("nothing set gives the defaults that are documented", () => {
