@@ -92,6 +92,12 @@ describe("behind a proxy", () => {
     expect((await wary.send({ host: "10.0.0.7", headers })).status).toBe(401);
   });
 
+  test("the host that a trusted proxy passed on as it was decides where the proxy names none", async () => {
+    const { send } = await serve({ baseUrl: www, trustProxy: true });
+    expect((await send({ host: "example.com", headers: proto("https") })).status).toBe(308);
+    expect((await send({ host: "www.example.com", headers: proto("https") })).status).toBe(401);
+  });
+
   test("a live key that crossed the network in the clear is warned of by its first characters", async () => {
     const { send, aKey, logged } = await serve({ baseUrl: www, trustProxy: true });
     const key = aKey();
