@@ -22,3 +22,19 @@ test("a question as long as a head can be is made anew each time", () => {
   expect(madeFor(`1 since=2026-01-31T09:15:00.${"1".repeat(8000)}Z`)).toBe(3);
   expect(madeFor(`1 limit=25${"&".repeat(8000)}`)).toBe(3);
 });
+
+test("however many pages are asked for twice, 20 MB of them are remembered and no more", () => {
+  const { recall } = createRemembered();
+  const mebibyte = Buffer.alloc(1024 * 1024);
+  const questions = Array.from({ length: 100 }, (_, n) => `1 limit=${n}`);
+  for (const question of [...questions, ...questions]) recall(1, question, () => mebibyte);
+  let made = 0;
+  for (const question of questions) {
+    recall(1, question, () => {
+      made++;
+      return new Uint8Array();
+    });
+  }
+  expect(made).toBeGreaterThanOrEqual(80);
+  expect(made).toBeLessThan(100);
+});
