@@ -1,5 +1,6 @@
 /** bun admin lead export: every lead as served, in a form that comes back byte for byte. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { leadFields } from "../../src/contract/lead.ts";
@@ -141,6 +142,27 @@ test("an export is of its own account alone", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.import(`${JSON.stringify(aLead())}\n`);
   expect(await admin.leads("other")).toEqual([]);
+});
+
+// What shares a pipe with a program that does not wait, such as one of Node.js, must not wait for it either.
+const impatient =
+  "import fcntl, os, sys; fcntl.fcntl(1, fcntl.F_SETFL, os.O_NONBLOCK); os.execv(sys.argv[1], sys.argv[1:])";
+const python = Bun.which("python3");
+
+test.skipIf(python === null)("a reader that takes its time gets all of an export", async () => {
+  const admin = anAdmin();
+  const leads = Array.from({ length: 3000 }, () => JSON.stringify(aLead({ page_url: "x".repeat(500) })));
+  await admin.import(`${leads.join("\n")}\n`);
+  const program = [process.execPath, join(import.meta.dir, "../../src/admin.ts"), "lead", "export", "acme"];
+  const child = Bun.spawn([python ?? "", "-c", impatient, ...program], {
+    env: { DATABASE_PATH: admin.file, HOME: admin.folder },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  // By then the pipe is full.
+  await Bun.sleep(1_500);
+  expect((await child.stdout.text()).trimEnd().split("\n")).toHaveLength(leads.length);
+  expect([await child.stderr.text(), await child.exited]).toEqual(["", 0]);
 });
 
 test("a reader that has had enough ends an export without a complaint", async () => {
