@@ -81,6 +81,13 @@ test("a record larger than a mebibyte is rejected, and the next one is read", as
   expect(shown(next)).toEqual({ email: "lee@example.com" });
 });
 
+test("a lead that would be larger than a mebibyte as JSON is rejected, because no export of it could be read", async () => {
+  // Each of these is six letters in JSON.
+  const [large, next] = await leadsOf(`name,email\n"a${"\x01".repeat(200_000)}b",d@example.com\nLee,lee@example.com\n`);
+  expect(large).toEqual({ fault: "it is larger than 1 MiB" });
+  expect(shown(next)).toEqual({ name: "Lee", email: "lee@example.com" });
+});
+
 test("a large cell below that is kept as it is", async () => {
   const [reading] = await leadsOf(`name,email\n${"x".repeat(900_000)},d@example.com\n`);
   expect(shown(reading)).toMatchObject({ name: "x".repeat(900_000) });

@@ -111,6 +111,20 @@ test("a file of ten thousand different names is read in no more time than it tak
   expect(performance.now() - begunMs).toBeLessThan(2000);
 });
 
+test("a line larger than a mebibyte is rejected, and the next one is read", async () => {
+  const line = (notes: string, email: string) => `${JSON.stringify({ notes, email })}\n`;
+  const [large, next] = await leadsOf(line("x".repeat(1_100_000), "d@example.com") + line("y", "lee@example.com"));
+  expect(large).toEqual({ fault: "it is larger than 1 MiB" });
+  expect(shown(next)).toEqual({ email: "lee@example.com" });
+});
+
+test("objects in objects in objects are read to a depth that exports have, and no further", async () => {
+  const nested = (depth: number, email: string): object =>
+    depth === 0 ? { email } : { data: nested(depth - 1, email) };
+  expect(await leadOfObject(nested(20, "d@example.com"))).toEqual({ email: "d@example.com" });
+  expect(await leadOfObject(nested(40, "d@example.com"))).toEqual({ fault: expect.stringContaining("empty") });
+});
+
 test("a page of many leads in one document is refused, not read as one lead", async () => {
   const page = {
     data: [

@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isZone, readTime, type TimeReading } from "../../src/intake/times.ts";
+import { noonMs } from "../builders.ts";
+import { leadsOf } from "./reading.ts";
 
 const read = (text: string, reading: Partial<TimeReading> = {}): string | null => {
   const time = readTime(text, { zone: "UTC", dayFirst: false, ...reading });
@@ -112,4 +114,13 @@ describe("with --timezone", () => {
 test("whatever is written as RFC 3339 is read to its millisecond", () => {
   const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
   fc.assert(fc.property(date, (moment) => expect(read(moment.toISOString())).toBe(moment.toISOString())));
+});
+
+test("a time five minutes ahead of the clock is taken as now, and one a millisecond further is refused", async () => {
+  const ahead = (ms: number) => new Date(noonMs + 300_000 + ms).toISOString();
+  const readings = await leadsOf(`email,time\na@example.com,${ahead(0)}\nb@example.com,${ahead(1)}\n`);
+  expect(readings).toMatchObject([
+    { lead: { identifiedMs: noonMs }, clamped: true },
+    { fault: expect.stringContaining("ahead of the clock") },
+  ]);
 });
