@@ -34,6 +34,8 @@ export interface LiveKey {
   readonly id: string;
   readonly account: string;
   readonly createdMs: number;
+  /** From when on it is revoked by itself; null where it holds until it is revoked. */
+  readonly expiresMs: number | null;
   readonly lastUsed: string | null;
 }
 

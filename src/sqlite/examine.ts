@@ -154,6 +154,7 @@ function liveKeys(database: Connection): LiveKey[] {
       id: keys.id,
       account: accounts.id,
       createdMs: keys.createdAt,
+      expiresMs: keys.expiresAt,
       lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
     })
     .from(keys)

@@ -236,6 +236,10 @@ describe("worth a look, with status 1", () => {
     change(admin, `INSERT INTO usage (key, day, requests) VALUES (1, '${dayOf(Date.now())}', 1)`);
     expect((await examine(admin)).status).toBe(0);
     change(admin, "DELETE FROM usage");
+    change(admin, "UPDATE keys SET expires_at = 86400000");
+    expect((await examine(admin)).status).toBe(0);
+    change(admin, "UPDATE keys SET expires_at = NULL");
+    expect((await examine(admin)).status).toBe(1);
     await admin.run("key", "revoke", id);
     expect((await examine(admin)).status).toBe(0);
   });

@@ -88,10 +88,12 @@ function lookAtClock(path: string, { newestMs }: Contents, nowMs: number): Findi
 
 function lookAtKeys(keys: readonly LiveKey[], nowMs: number): Finding {
   const since = nowMs - idleDays * dayMs;
-  const idle = keys.filter(
+  // One that has expired is revoked already.
+  const live = keys.filter(({ expiresMs }) => nowMs < (expiresMs ?? Number.POSITIVE_INFINITY));
+  const idle = live.filter(
     ({ createdMs, lastUsed }) => Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < since,
   );
-  if (idle.length === 0) return fine("keys", `Active: ${keys.length}, none of them unused for long.`);
+  if (idle.length === 0) return fine("keys", `Active: ${live.length}, none of them unused for long.`);
   const shown = idle.slice(0, idleShown).map(({ id, account }) => `${id} of ${account}`);
   const more = idle.length > idleShown ? ` and ${idle.length - idleShown} more` : "";
   const what = `Not used for ${idleDays} days: ${shown.join(", ")}${more}.`;
