@@ -6,6 +6,7 @@ import { version } from "../../package.json";
 import { theExecutable } from "../executable.ts";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
+import { aFreePort } from "../proxy.ts";
 
 const rows = 3_000;
 const csv = [
@@ -68,6 +69,18 @@ describe("the executable, alone in an empty folder and with an empty environment
     }
     expect(await server.end("SIGTERM")).toBe(0);
     expect(readdirSync(folder)).toEqual(["data"]);
+  });
+
+  test("says with health whether its server is there and can read its database", async () => {
+    const folder = aFolder();
+    const PORT = String(await aFreePort());
+    writeFileSync(join(folder, ".env"), `PORT=${PORT}\n`);
+    const line = (text: RegExp) => ({ stdout: "", stderr: expect.stringMatching(text), status: 1 });
+    expect(await run(folder, ["health"])).toEqual(line(/^No server answers[^\n]+\n$/));
+    await start({ PORT }, folder, [theExecutable(), "serve"]).listening();
+    expect(await run(folder, ["health"])).toEqual({ stdout: "", stderr: "", status: 0 });
+    writeFileSync(join(folder, "data/leadfile.db"), "overwritten by something else");
+    expect(await run(folder, ["health"])).toEqual(line(/^The server cannot read its database[^\n]+\n$/));
   });
 
   test("tells a server on an empty file what to do next", async () => {
