@@ -35,6 +35,20 @@ describe("the same rows come in", () => {
   });
 });
 
+test("what was left out, or read otherwise than it says, is counted in warnings", async () => {
+  const admin = anAdmin();
+  const text =
+    '{"email":"a@example.com","state":"Ontario"}\n{"email":"b@example.com","state":"XX"}\n' +
+    '{"email":"none","name":"Dana"}\n{"email":"zo\u00eb@example.com"}\n';
+  const { stderr } = await admin.import(Buffer.from(text, "latin1"), "--pixel", "px", "--map", "Plan=company");
+  expect(stderr.split("\n").filter((line) => line.startsWith("Warning"))).toEqual([
+    "Warning: 1 line not in UTF-8; read as Windows-1252.",
+    "Warning: 2 rows with a state that is none of the US; it was left out.",
+    "Warning: 1 row with an e-mail address that is none; it was left out.",
+    'Warning: --map names "Plan", which nothing in the file is called.',
+  ]);
+});
+
 test("--json prints the counts as one value, and everything else goes to standard error", async () => {
   const { json, stderr, status } = await anAdmin().import(two, ...px);
   expect(Object.keys(json)).toEqual(countNames);
