@@ -75,6 +75,11 @@ describe("a quote that is not closed", () => {
   });
 });
 
+test("a row is known by its line in the file, behind a line that names the delimiter and empty ones as well", async () => {
+  const { rows } = await readText('sep=;\nemail;city\n1;"two\nlines"\n\n2;Reno\n');
+  expect(rows.map(({ line }) => line)).toEqual([3, 6]);
+});
+
 test("a record larger than a mebibyte is rejected, and the next one is read", async () => {
   const [large, next] = await leadsOf(`email,notes\nd@example.com,"${"x".repeat(1_100_000)}"\nlee@example.com,y\n`);
   expect(large).toEqual({ fault: "it is larger than 1 MiB" });

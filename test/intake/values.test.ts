@@ -112,6 +112,12 @@ describe("states", () => {
     ["Puerto Rico", "PR"],
     ["Guam", "GU"],
     ["AE", "AE"],
+    ["Armed Forces the Americas", "AA"],
+    ["Armed Forces Middle East", "AE"],
+    ["U.S. Virgin Islands", "VI"],
+    ["United States Virgin Islands", "VI"],
+    ["CNMI", "MP"],
+    ["Commonwealth of Virginia", "VA"],
   ])("%s is %s", (text, code) => {
     expect(stateCode(text)).toBe(code);
   });
