@@ -107,8 +107,17 @@ test.each(["0", "-1", "3661", "1e1", "ten", ""])("--days %j is refused with stat
   expect(stdout).toBe("");
 });
 
-test("leads of other accounts are in nobody else's numbers", async () => {
+test("leads and requests of other accounts are in nobody else's numbers", async () => {
   const admin = await withLeads([`a@example.com,${daysAgo(0)},px,CA,mail`]);
+  await admin.run("key", "create", "acme");
+  using database = new Database(admin.file);
+  database.run(`INSERT INTO usage (key, day, requests) VALUES (1, '${today}', 1234)`);
   await admin.run("account", "create", "other");
-  expect((await admin.run("stats", "other", "--json")).json).toMatchObject({ leads: { all: 0 } });
+  expect((await admin.run("stats", "other", "--json")).json).toMatchObject({
+    leads: { all: 0, in_period: 0 },
+    by_pixel: [],
+    by_state: [],
+    by_source: [],
+    requests: [],
+  });
 });
