@@ -62,6 +62,10 @@ test("what would erase everything is refused where nobody can be asked, unless -
 test.skipIf(Bun.which("script") === null).each([
   ["no", "n\n", 1, 4],
   ["yes", "yes\n", 0, 0],
+  ["y for yes", "Y\n", 0, 0],
+  ["another word for no", "nay\n", 1, 4],
+  ["no word for no", "\n", 1, 4],
+  ["the end of the input for no", "\u0004", 1, 4],
 ])("on a terminal it asks, and takes %s", async (_, answer, status, left) => {
   const admin = await aFile();
   const line = `"${process.execPath}" "${import.meta.dir}/../../src/admin.ts" retain acme --days 5`;
