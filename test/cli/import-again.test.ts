@@ -1,4 +1,5 @@
 /** What an import does with rows that are there already, and how it is rehearsed. */
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../admin.ts";
 
@@ -52,6 +53,15 @@ describe("--dry-run", () => {
     expect(real.json).toMatchObject({ read: 6, rejected: 2, late: 1 });
     expect(real.status).toBe(3);
   });
+
+  test("neither waits for a program that writes nor keeps one waiting", async () => {
+    const admin = anAdmin();
+    using other = new Database(admin.file);
+    other.run("BEGIN IMMEDIATE");
+    const rehearsed = await admin.import(two, ...px, "--dry-run");
+    other.run("COMMIT");
+    expect(rehearsed).toMatchObject({ status: 0, json: { imported: 2 } });
+  }, 30_000);
 
   test("says so to people", async () => {
     const admin = anAdmin();
