@@ -1,6 +1,7 @@
 /** Keys that end by themselves, keys that follow one another, and keys that were given in the wrong place. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { stateOf } from "../../src/cli/key-view.ts";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import { dayMs } from "../../src/contract/time.ts";
 import { anAdmin } from "../admin.ts";
@@ -12,7 +13,7 @@ test("a key is served until the moment at which it expires, and is revoked from 
   const { admin, account, as, clock } = await serve();
   const secret = createKey();
   const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null, expiresMs: noonMs + 1000 };
-  admin.keys.create(account.number, key, noonMs);
+  const record = admin.keys.create(account.number, key, noonMs);
   for (const [nowMs, status] of [
     [noonMs, 200],
     [noonMs + 999, 200],
@@ -22,6 +23,7 @@ test("a key is served until the moment at which it expires, and is revoked from 
     clock.nowMs = nowMs;
     const answer = await as(secret).get("/usage");
     expect(answer.status).toBe(status);
+    expect(stateOf(record, nowMs)).toBe(status === 200 ? "active" : "revoked");
     if (status === 401) expect(answer.body.error.code).toBe("revoked_api_key");
   }
 });
