@@ -35,7 +35,12 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
     writeDraft(drafts[1], `${JSON.stringify(manifest, null, 2)}\n`);
     // The manifest first: where the backup is, it is whole.
     nameDraft(drafts[1], manifestPath(file));
-    nameDraft(drafts[0], file);
+    try {
+      nameDraft(drafts[0], file);
+    } catch (cause) {
+      rmSync(manifestPath(file), { force: true });
+      throw cause;
+    }
     sync(dirname(resolve(file)));
     const { sha256, bytes } = manifest;
     const { leads } = manifest.counts;

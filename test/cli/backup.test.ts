@@ -1,7 +1,16 @@
 /** bun admin backup: a consistent copy with its manifest, made while others write, and never over anything. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../admin.ts";
 import { client } from "../harness.ts";
@@ -97,6 +106,15 @@ test.each([
   const others = readdirSync(admin.folder).filter((name) => !/^(?:\.bun|leadfile\.db.*)$/.test(name));
   expect(others.toSorted()).toEqual(["orphan.db.manifest.json", "there.db"]);
   expect(readFileSync(join(admin.folder, "there.db"), "utf8")).toBe("precious");
+});
+
+test("a name that leads nowhere is taken as well, and no manifest is left for it", async () => {
+  const admin = anAdmin();
+  symlinkSync("gone.db", join(admin.folder, "link.db"));
+  const { status, stderr } = await admin.run("backup", join(admin.folder, "link.db"));
+  expect([status, stderr]).toEqual([1, expect.stringContaining("Name another file")]);
+  expect(readdirSync(admin.folder)).not.toContain("link.db.manifest.json");
+  expect(existsSync(join(admin.folder, "gone.db"))).toBe(false);
 });
 
 test("where there is no database none is made", async () => {

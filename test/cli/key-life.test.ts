@@ -108,7 +108,7 @@ describe("key rotate", () => {
   test.each([
     ["90m", 90 * 60_000],
     ["12h", 12 * 3_600_000],
-    ["7d", 7 * 86_400_000],
+    ["7d", 7 * dayMs],
   ])("lets the old one live for an overlap of %s", async (overlap, ms) => {
     const { admin, old } = await aKeyOf();
     const startMs = Date.now();

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isLoopback, readConfig, readDemoConfig, settings } from "../../src/config.ts";
+import { readConfig, readDemoConfig, settings } from "../../src/config.ts";
+import { isLoopback } from "../../src/origin.ts";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
 

@@ -1,13 +1,14 @@
 /** The last moment that an account keeps: what was identified then stays, and what was a millisecond before goes. */
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
+import { dayMs } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/store.ts";
 import { aLead, importLeads, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { anAccount } from "../harness.ts";
 
 const days = 30;
-const oldestMs = noonMs - days * 86_400_000;
+const oldestMs = noonMs - days * dayMs;
 const leadAt = (ms: number) => aLead({ identified_at: new Date(ms).toISOString() });
 
 function aStore() {
