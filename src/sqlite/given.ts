@@ -6,6 +6,7 @@
 import { type Placeholder, type SQL, sql } from "drizzle-orm";
 
 export const given = {
+  blob: (name: string): SQL => sql`CAST(${sql.placeholder(name)} AS BLOB)`,
   integer: (name: string): SQL => sql`CAST(${sql.placeholder(name)} AS INTEGER)`,
   // Drizzle prints whatever stands here, though its types know of numbers and placeholders alone.
   limit: (name: string) => given.integer(name) as unknown as Placeholder,

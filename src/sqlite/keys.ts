@@ -6,6 +6,7 @@ import type { KeyBook, KeyRecord } from "../store/books.ts";
 import type { KeyFinder } from "../store/serving.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
+import { given } from "./given.ts";
 import { accounts, keys, usage } from "./tables.ts";
 import { monthOf } from "./usage.ts";
 
@@ -22,7 +23,7 @@ export function openKeyFinder(database: Connection): KeyFinder {
     })
     .from(keys)
     .innerJoin(accounts, eq(accounts.number, keys.account))
-    .where(eq(keys.digest, sql.placeholder("digest")))
+    .where(eq(keys.digest, given.blob("digest")))
     .prepare();
   return {
     find(digest) {
