@@ -10,6 +10,11 @@ export function isLoopback(host: string): boolean {
   );
 }
 
+/** Whether keys would cross the network in the clear: other machines reach the server, and nothing encrypts before it. */
+export function isInTheClear({ host, tls, trustProxy }: Config): boolean {
+  return !isLoopback(host) && tls === null && !trustProxy;
+}
+
 /** The public origin: as it was set, or that of the address. */
 export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
   return baseUrl ?? originOf(host, port, tls !== null);

@@ -1,6 +1,6 @@
 /** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
 import type { Logger } from "pino";
-import { dayMs, dayOf } from "./contract/time.ts";
+import { dayMs, dayOf, writeMoment } from "./contract/time.ts";
 import type { ServedStore } from "./store/serving.ts";
 
 /** How often it is looked whether a new day has begun. */
@@ -21,7 +21,7 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
       const { erased, waitsUntilMs } = await store.applyRetention(nowMs, jumped);
       if (erased > 0) log.info({ erased }, "leads older than their account keeps were erased");
       if (waitsUntilMs === null) return;
-      const until = new Date(waitsUntilMs).toISOString();
+      const until = writeMoment(waitsUntilMs);
       log.warn({ until }, "the clock is far ahead of what was last written; retention waits a day, should it be wrong");
       appliedDay = "";
     } catch (failure) {

@@ -7,7 +7,7 @@ import { createApp } from "./http/app.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
-import { isLoopback, publicOrigin } from "./origin.ts";
+import { isInTheClear, publicOrigin } from "./origin.ts";
 import { Refusal } from "./refusal.ts";
 import { keepRetaining } from "./retaining.ts";
 import { claimServing } from "./sqlite/serving.ts";
@@ -88,10 +88,10 @@ function explain(cause: unknown, { host, port, tls }: Config): Refusal {
   );
 }
 
-function warnOfPlainHttp({ host, tls, trustProxy }: Config): void {
-  if (isLoopback(host) || tls !== null || trustProxy) return;
+function warnOfPlainHttp(config: Config): void {
+  if (!isInTheClear(config)) return;
   process.stderr.write(
-    `Warning: ${host} can be reached from other machines without TLS, and API keys would cross the network in the ` +
+    `Warning: ${config.host} can be reached from other machines without TLS, and API keys would cross the network in the ` +
       "clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
   );
 }

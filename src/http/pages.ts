@@ -29,11 +29,11 @@ export function createPages(
   journal: Journal,
 ) {
   const documentation = openApiDocument(baseUrl, limit);
-  let shown = { origin: baseUrl, docs: docsPage(baseUrl, limit) };
+  let shown: { readonly origin: string; readonly docs: string } | null = null;
 
   /** Made anew only for another address than the last reader's: it takes as long as a hundred answers. */
   function docsFor(origin: string): string {
-    if (origin !== shown.origin) shown = { origin, docs: docsPage(origin, limit) };
+    if (shown?.origin !== origin) shown = { origin, docs: docsPage(origin, limit) };
     return shown.docs;
   }
 

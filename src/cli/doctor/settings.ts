@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/time.ts";
-import { isLoopback, publicOrigin } from "../../origin.ts";
+import { isInTheClear, isLoopback, publicOrigin } from "../../origin.ts";
 import type { Refusal } from "../../refusal.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
@@ -20,9 +20,9 @@ export function lookAtSettings(faults: readonly Refusal[], config: Config | null
 }
 
 function lookAtExposure(config: Config): Finding[] {
-  const { host, tls, trustProxy, baseUrl } = config;
+  const { host, trustProxy, baseUrl } = config;
   const findings: Finding[] = [];
-  if (!isLoopback(host) && tls === null && !trustProxy) {
+  if (isInTheClear(config)) {
     const what = `HOST is ${host}, which other machines can reach, without TLS: keys cross the network in the clear.`;
     findings.push(warning("settings", what, "Set TLS_CERT and TLS_KEY, or HOST=127.0.0.1 behind a proxy."));
   }
