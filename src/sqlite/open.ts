@@ -66,8 +66,7 @@ function connect(path: string): Connection {
     // Holds for a new file only: a lead is about 600 bytes, so that two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
     refuseForeign(drizzle({ client }), path);
-    // Readers and the one writer do not wait for each other.
-    client.run("PRAGMA journal_mode = WAL");
+    turnToLog(client);
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.
     client.run("PRAGMA synchronous = FULL");
     client.run("PRAGMA foreign_keys = ON");
@@ -82,6 +81,20 @@ function connect(path: string): Connection {
   } catch (cause) {
     client.close();
     throw cause;
+  }
+}
+
+/** Readers and the one writer do not wait for each other. SQLite does not wait either where several turn a new file. */
+function turnToLog(client: Database): void {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      client.run("PRAGMA journal_mode = WAL");
+      return;
+    } catch (cause) {
+      if (!isLocked(cause) || performance.now() > endMs) throw cause;
+      Bun.sleepSync(5);
+    }
   }
 }
 
