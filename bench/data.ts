@@ -8,7 +8,7 @@ import { makePeerFile } from "./peer-data.ts";
 const root = join(import.meta.dir, "..");
 const folderOfAll = join(root, "data/bench");
 /** Files of another version are made anew. */
-const version = 1;
+const version = 2;
 
 export interface LeadfileData {
   readonly folder: string;

@@ -1,9 +1,10 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
+import { Refusal } from "../refusal.ts";
 import type { Account, AccountBook } from "../store/books.ts";
 import type { Connection } from "./connection.ts";
-import { accounts } from "./tables.ts";
+import { accounts, mostAccounts } from "./tables.ts";
 
 const columns = {
   number: accounts.number,
@@ -16,14 +17,21 @@ const columns = {
 export function openAccounts(database: Connection): AccountBook {
   return {
     create(name, nowMs) {
-      return (
-        database
+      return database.transaction((transaction) => {
+        const made = transaction
           .insert(accounts)
           .values({ id: `acc_${randomText(16)}`, name, active: true, createdAt: nowMs })
           .onConflictDoNothing({ target: accounts.name })
           .returning(columns)
-          .get() ?? null
-      );
+          .get();
+        if (made !== undefined && made.number > mostAccounts) {
+          throw new Refusal(
+            `This file holds ${mostAccounts.toLocaleString("en-US")} accounts, and has no room for more.`,
+            "Set DATABASE_PATH to another file.",
+          );
+        }
+        return made ?? null;
+      });
     },
     list: (): Account[] => database.select(columns).from(accounts).orderBy(asc(accounts.number)).all(),
     find(idOrName) {

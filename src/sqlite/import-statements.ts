@@ -4,8 +4,9 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { NewLead } from "../store/imports.ts";
 import type { AccountNumber } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
+import { given } from "./given.ts";
 import { pixelOfAccount } from "./pixels.ts";
-import { leads, pixels } from "./tables.ts";
+import { leads, pixels, positionOf } from "./tables.ts";
 
 type Stored = Pick<NewLead, "state" | "cityKey" | "hasEmail"> & {
   readonly pixel: number;
@@ -13,8 +14,8 @@ type Stored = Pick<NewLead, "state" | "cityKey" | "hasEmail"> & {
   readonly doc: string;
 };
 
-const account = sql.placeholder("account");
-const at = sql.placeholder("at");
+const account = given.integer("account");
+const at = given.integer("at");
 const content = {
   pixel: sql.placeholder("pixel"),
   state: sql.placeholder("state"),
@@ -37,7 +38,7 @@ export function prepareImport(database: Connection, accountNumber: AccountNumber
     .prepare();
   const insert = database
     .insert(leads)
-    .values({ account, identifiedAt: at, uuid: sql.placeholder("uuid"), ...content })
+    .values({ position: positionOf(account, at), uuid: sql.placeholder("uuid"), ...content })
     .onConflictDoNothing()
     .prepare();
   const replace = database

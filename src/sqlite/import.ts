@@ -8,6 +8,7 @@ import type { Connection } from "./connection.ts";
 import { openGuard } from "./import-guard.ts";
 import { prepareImport } from "./import-statements.ts";
 import { openPixels } from "./pixels.ts";
+import { ofPosition } from "./tables.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. */
 const transactionMs = 50;
@@ -124,13 +125,12 @@ export function bytesOf(id: string): Buffer {
 function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`
     CREATE TEMP TABLE stored_leads (
-      account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER, state TEXT, city_key TEXT, has_email INTEGER,
-      doc TEXT, PRIMARY KEY (account, identified_at)
-    ) WITHOUT ROWID`);
-  database.run(sql`CREATE UNIQUE INDEX temp.rehearsed_by_uuid ON stored_leads (account, uuid)`);
+      position INTEGER PRIMARY KEY, account INTEGER AS (${sql.raw(ofPosition.account)}),
+      identified_at INTEGER AS (${sql.raw(ofPosition.identifiedAt)}), uuid BLOB, pixel INTEGER, state TEXT,
+      city_key TEXT, has_email INTEGER, doc TEXT, UNIQUE (account, identified_at), UNIQUE (account, uuid)
+    )`);
   database.run(sql`
-    INSERT INTO temp.stored_leads (account, identified_at, uuid)
-    SELECT account, identified_at, uuid FROM main.stored_leads WHERE account = ${account}`);
+    INSERT INTO temp.stored_leads (position, uuid) SELECT position, uuid FROM main.stored_leads WHERE account = ${account}`);
   database.run(sql`
     CREATE TEMP TABLE pixels (
       number INTEGER PRIMARY KEY, account INTEGER, id TEXT, status TEXT, created_at INTEGER, UNIQUE (account, id)

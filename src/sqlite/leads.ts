@@ -6,7 +6,7 @@ import type { AccountNumber, LeadReader } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { given } from "./given.ts";
 import { pixelOfAccount } from "./pixels.ts";
-import { leads, pixels } from "./tables.ts";
+import { leads, momentBounds, pixels, positionOf } from "./tables.ts";
 
 /** Which filters a statement has. */
 export interface Filters {
@@ -15,10 +15,6 @@ export interface Filters {
   readonly city: boolean;
   readonly email: boolean;
 }
-
-// Moments lie between these, so that one statement serves every pair of bounds.
-const beforeAll = Number.MIN_SAFE_INTEGER;
-const afterAll = Number.MAX_SAFE_INTEGER;
 
 export function openLeads(database: Connection): LeadReader {
   const statements = new Map<number, ReturnType<typeof preparePage>>();
@@ -44,8 +40,8 @@ export function openLeads(database: Connection): LeadReader {
         pixelId: query.pixelId,
         state: query.state,
         city: query.city,
-        sinceMs: query.sinceMs ?? beforeAll,
-        beforeMs: query.beforeMs ?? afterAll,
+        sinceMs: query.sinceMs ?? momentBounds.earliest,
+        beforeMs: query.beforeMs ?? momentBounds.afterLatest,
         rows: query.limit + 1,
       });
       const hasMore = rows.length > query.limit;
@@ -60,11 +56,14 @@ export function openLeads(database: Connection): LeadReader {
 
 /** The statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: Filters) {
+  const account = given.integer("account");
   const conditions: SQL[] = [
-    eq(leads.account, given.integer("account")),
-    gte(leads.identifiedAt, sql.placeholder("sinceMs")),
-    lt(leads.identifiedAt, sql.placeholder("beforeMs")),
+    gte(leads.position, positionOf(account, given.integer("sinceMs"))),
+    lt(leads.position, positionOf(account, given.integer("beforeMs"))),
   ];
+  const isFiltered = Object.values(filters).includes(true);
+  // Without a filter it would lead the planner from the table, which is read as it lies, to an index beside it.
+  if (isFiltered) conditions.push(eq(leads.account, account));
   if (filters.pixel) {
     const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
     conditions.push(eq(leads.pixel, pixel));
@@ -74,17 +73,22 @@ export function preparePage(database: Connection, filters: Filters) {
   const source = sourceFor(filters);
   // Drizzle does not know what stands in a source of its own words, so the columns are named in words as well.
   // Bytes that go out as they are need not become a text and bytes again, which cost a tenth of a page.
-  const columns = { doc: sql<Uint8Array>`CAST(doc AS BLOB)`, identifiedAt: sql<number>`identified_at` };
+  const columns = {
+    doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
+    identifiedAt: sql<number>`identified_at`,
+    // More than a number can hold; it is here because two halves are merged by one of their columns.
+    position: sql`position`,
+  };
   const those = (...more: SQL[]) =>
     database
       .select(columns)
       .from(source)
       .where(and(...conditions, ...more));
 
-  const order = desc(columns.identifiedAt);
+  const order = desc(columns.position);
   const rows = given.limit("rows");
   if (filters.email) return those(eq(leads.hasEmail, sql`1`)).orderBy(order).limit(rows).prepare();
-  if (!filters.pixel && !filters.state && !filters.city) return those().orderBy(order).limit(rows).prepare();
+  if (!isFiltered) return those().orderBy(order).limit(rows).prepare();
   return unionAll(those(eq(leads.hasEmail, sql`1`)), those(eq(leads.hasEmail, sql`0`)))
     .orderBy(order)
     .limit(rows)
@@ -104,7 +108,7 @@ function sourceFor({ pixel, state, city, email }: Filters): SQL {
 
 /** All documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */
 export function* exportDocuments(database: Connection, account: AccountNumber): Generator<readonly string[]> {
-  let lastMs = beforeAll;
+  let lastMs = momentBounds.earliest;
   for (;;) {
     const rows = database
       .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })

@@ -6,6 +6,7 @@ import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { Refusal } from "../refusal.ts";
 import type { Connection } from "./connection.ts";
+import { rewrite, withRoom } from "./rewrite.ts";
 
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
@@ -24,6 +25,8 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   }
   if (applied !== null && copy === "copy first") keepCopy(database, path, known.filter((ms) => ms <= applied).length);
   apply(database, newest);
+  // A table that was built anew leaves the pages of the old one free: as many as it has itself.
+  if (freeShare(database) > 0.25) rewrite(database);
 }
 
 /** How many migrations a file has: the version of its schema. */
@@ -72,7 +75,7 @@ function apply(database: Connection, newest: number): void {
   // A migration that rebuilds a table would cascade its deletes.
   database.run(sql`PRAGMA foreign_keys = OFF`);
   try {
-    migrate(database, { migrationsFolder });
+    withRoom(database, () => migrate(database, { migrationsFolder }));
   } catch (cause) {
     // Two first starts at once: the other one was faster, and its schema is as good as ours.
     if (appliedMs(database) !== newest) throw cause;
@@ -82,7 +85,18 @@ function apply(database: Connection, newest: number): void {
   database.run(sql`PRAGMA foreign_keys = ON`);
 }
 
+/** Says so, because leads are many and the first start of a new version would otherwise seem to hang. */
 function keepCopy(database: Connection, path: string, version: number): void {
   const copy = `${path}.before-migration-${version + 1}`;
+  process.stderr.write(
+    `Bringing ${path} to this version, which takes about a minute for a million leads. A copy stays at ${copy}.\n`,
+  );
   if (!existsSync(copy)) database.run(sql`VACUUM INTO ${copy}`);
+}
+
+/** How much of the file is pages that hold nothing, from 0 to 1. */
+function freeShare(database: Connection): number {
+  const free = database.values<[number]>(sql`PRAGMA freelist_count`)[0]?.[0] ?? 0;
+  const all = database.values<[number]>(sql`PRAGMA page_count`)[0]?.[0] ?? 1;
+  return free / all;
 }

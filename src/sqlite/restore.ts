@@ -21,8 +21,8 @@ import { copyDigesting, draftOf, sync } from "./place.ts";
 import { applyReceipts, readReceipts } from "./receipts.ts";
 import { attachReplaced, examineReplaced, refuseOpen } from "./replaced.ts";
 import { putInPlace } from "./replacement.ts";
+import { rewrite } from "./rewrite.ts";
 import { claimServing } from "./serving.ts";
-import { rewrite } from "./traces.ts";
 
 /** Puts a backup in the place of the database. Throws a Refusal when it cannot; then all is as it was. */
 export function restoreBackup(path: string, file: string, receipts: string | null, nowMs: number): Restoration {

@@ -8,8 +8,9 @@ import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { keptDescriptor } from "./file.ts";
 import { deleteLeads } from "./people.ts";
+import { rewrite } from "./rewrite.ts";
 import { accounts, leads } from "./tables.ts";
-import { type Descriptors, needlesOf, removeTraces, rewrite } from "./traces.ts";
+import { type Descriptors, needlesOf, removeTraces } from "./traces.ts";
 
 /** Deleting so many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;

@@ -10,11 +10,11 @@ import { sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
 import type { Traces } from "../store/custody.ts";
 import type { Connection } from "./connection.ts";
-import { codeOf } from "./failure.ts";
 import { partsOf, servingPath } from "./file.ts";
 import { bytesOf } from "./import.ts";
 import { exportDocuments } from "./leads.ts";
 import { removeStaleDrafts } from "./place.ts";
+import { rewrite } from "./rewrite.ts";
 import { createSearch, leastLength, type Search } from "./search.ts";
 import { accounts } from "./tables.ts";
 
@@ -70,23 +70,6 @@ function heldByLeads(database: Connection, needles: readonly Buffer[]): Set<numb
     for (const documents of exportDocuments(database, number)) search(Buffer.from(documents.join("\n")), held);
   }
   return held;
-}
-
-/** Writes the whole file anew, without anything that was deleted. Readers go on meanwhile, writers wait. */
-export function rewrite(database: Connection): void {
-  const client = database.$client;
-  try {
-    // A large file would not fit into memory, and a temporary file of SQLite has no name from the moment it is open.
-    client.run("PRAGMA temp_store = FILE");
-    client.run("VACUUM");
-  } catch (cause) {
-    if (!codeOf(cause).startsWith("SQLITE_CANTOPEN")) throw cause;
-    // A container may have no place for temporary files.
-    client.run("PRAGMA temp_store = MEMORY");
-    client.run("VACUUM");
-  } finally {
-    client.run("PRAGMA temp_store = MEMORY");
-  }
 }
 
 /** Copies the log into the file and cuts it to nothing; false when somebody kept reading the old state for too long. */

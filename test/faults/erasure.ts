@@ -21,9 +21,9 @@ export const erasure: Fault = {
       patches: [
         { file: "src/sqlite/open.ts", from: "PRAGMA secure_delete = ON", to: "PRAGMA secure_delete = OFF" },
         {
-          file: "src/sqlite/traces.ts",
-          from: '    client.run("VACUUM");\n  } catch',
-          to: '    client.run("SELECT 1");\n  } catch',
+          file: "src/sqlite/rewrite.ts",
+          from: 'database.$client.run("VACUUM")',
+          to: 'database.$client.run("SELECT 1")',
         },
       ],
     },

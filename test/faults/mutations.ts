@@ -20,16 +20,16 @@ export const mutations: readonly Mutation[] = [
   line(
     "a page that begins with the cursor's own lead",
     "src/sqlite/leads.ts",
-    "lt(leads.identifiedAt, ",
-    "lte(leads.identifiedAt, ",
+    "lt(leads.position, ",
+    "lte(leads.position, ",
     "test/spec/4-1-leads.test.ts",
     "test/spec/4-1-paging.test.ts",
   ),
   line(
     "since without its own moment",
     "src/sqlite/leads.ts",
-    "gte(leads.identifiedAt, ",
-    "gt(leads.identifiedAt, ",
+    "gte(leads.position, ",
+    "gt(leads.position, ",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
