@@ -7,7 +7,7 @@ import { prepareLead } from "../src/intake/new-lead.ts";
 import { openAdminStore } from "../src/sqlite/store.ts";
 import type { AdminStore } from "../src/store/admin.ts";
 import type { NewLead } from "../src/store/imports.ts";
-import { folderFor, removeDatabase } from "./data.ts";
+import { dataVersion, folderFor, removeDatabase } from "./data.ts";
 import { leadAt } from "./leads.ts";
 import { note } from "./note.ts";
 
@@ -26,7 +26,7 @@ export interface AccountsData {
 export async function prepareAccounts(leads: number): Promise<AccountsData> {
   const folder = folderFor(`${leads}-accounts`);
   const path = join(folder, "leadfile.db");
-  const keysPath = join(folder, "keys-1.txt");
+  const keysPath = join(folder, `keys-${dataVersion}.txt`);
   if (!existsSync(keysPath)) {
     note("Making 1,000 accounts, 10,000 keys and their leads.");
     removeDatabase(path);

@@ -8,7 +8,7 @@ import { makePeerFile } from "./peer-data.ts";
 const root = join(import.meta.dir, "..");
 const folderOfAll = join(root, "data/bench");
 /** Files of another version are made anew. */
-const version = 2;
+export const dataVersion = 2;
 
 export interface LeadfileData {
   readonly folder: string;
@@ -27,7 +27,7 @@ export interface BenchData extends LeadfileData {
 export async function prepareData(leads: number): Promise<BenchData> {
   const data = await prepareLeadfile(leads);
   const peers = join(data.folder, "peers.db");
-  const ready = join(data.folder, `peers-ready-${version}`);
+  const ready = join(data.folder, `peers-ready-${dataVersion}`);
   if (!existsSync(ready)) {
     removeDatabase(peers);
     makePeerFile(peers, leads, data);
@@ -40,7 +40,7 @@ export async function prepareData(leads: number): Promise<BenchData> {
 export async function prepareLeadfile(leads: number): Promise<LeadfileData> {
   const folder = folderFor(String(leads));
   const leadfile = join(folder, "leadfile.db");
-  const ready = join(folder, `ready-${version}.json`);
+  const ready = join(folder, `ready-${dataVersion}.json`);
   if (!existsSync(ready)) {
     removeDatabase(leadfile);
     writeFileSync(ready, JSON.stringify(await makeLeadfile(leadfile, leads)));
