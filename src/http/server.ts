@@ -1,6 +1,7 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
 import type { createApp } from "./app.ts";
 import type { AddressOf } from "./metrics.ts";
+import { createTurns } from "./turns.ts";
 
 type App = ReturnType<typeof createApp>;
 
@@ -30,6 +31,7 @@ export function listen(
 ): Listening {
   let app: App | null = null;
   const originals = new WeakMap<Request, Request>();
+  const hold = createTurns();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -40,10 +42,13 @@ export function listen(
     idleTimeout: 10,
     // A body is never read: whatever its size, the answer is about the method.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch(request) {
+    fetch(request): Response | Promise<Response> {
       const readable = withReadableUrl(request);
       if (readable !== request) originals.set(readable, request);
-      return (app ?? refuseEarly()).fetch(readable);
+      return hold((app ?? refuseEarly()).fetch(readable), () => {
+        const from = server.requestIP(request);
+        return from === null ? null : `${from.address} ${from.port}`;
+      });
     },
   });
   app = makeApp(server.port ?? port, (request) => server.requestIP(originals.get(request) ?? request)?.address);
