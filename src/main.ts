@@ -1,10 +1,13 @@
-/** bun start: config → store → server → stop. */
+/** bun start: engine → config → store → server → stop. */
 import { readConfig } from "./config.ts";
 import { endWith } from "./end.ts";
+import { setEngine } from "./engine.ts";
+
 import { inOwnWords } from "./own-words.ts";
-import { serve } from "./serve.ts";
 
 try {
+  setEngine();
+  const { serve } = await import("./serve.ts");
   const config = readConfig();
   const running = serve(config);
   process.stdout.write(`listening on ${running.url}\n`);

@@ -1,6 +1,5 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import type { Logger } from "pino";
-import { keepCollecting } from "./collecting.ts";
 import type { Config } from "./config.ts";
 import { endWith } from "./end.ts";
 import { createApp } from "./http/app.ts";
@@ -42,9 +41,8 @@ export function serve(config: Config): Running {
   warnOfPlainHttp(config);
   const stopFlushing = keepFlushing(store, log);
   const stopRetaining = keepRetaining(store, log);
-  const stopCollecting = keepCollecting();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void stop(listening, [stopFlushing, stopRetaining, stopCollecting], store));
+    process.once(signal, () => void stop(listening, [stopFlushing, stopRetaining], store));
   }
   return { url: listening.url, baseUrl, isEmpty: store.isEmpty() };
 }

@@ -31,7 +31,7 @@ export function listen(
 ): Listening {
   let app: App | null = null;
   const originals = new WeakMap<Request, Request>();
-  const hold = createTurns();
+  const take = createTurns();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -45,10 +45,13 @@ export function listen(
     fetch(request): Response | Promise<Response> {
       const readable = withReadableUrl(request);
       if (readable !== request) originals.set(readable, request);
-      return hold((app ?? refuseEarly()).fetch(readable), () => {
-        const from = server.requestIP(request);
-        return from === null ? null : `${from.address} ${from.port}`;
-      });
+      return take(
+        () => (app ?? refuseEarly()).fetch(readable),
+        () => {
+          const from = server.requestIP(request);
+          return from === null ? null : `${from.address} ${from.port}`;
+        },
+      );
     },
   });
   app = makeApp(server.port ?? port, (request) => server.requestIP(originals.get(request) ?? request)?.address);

@@ -1,24 +1,33 @@
 /** Answers that go out together under load: none is lost, late or another's, and who sends requests ahead gets them all. */
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { createTurns } from "../../src/http/turns.ts";
 import { someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
+import { start } from "../process.ts";
 import { sendText } from "../wire.ts";
+
+type Take = ReturnType<typeof createTurns>;
 
 const isHeld = (answer: Response | Promise<Response>) => answer instanceof Promise;
 
 describe("an answer", () => {
   /** A turn in which each of these connections asks; says whose answers are held. */
-  async function aTurn(hold: ReturnType<typeof createTurns>, connections: readonly (string | null)[]) {
-    const answers = connections.map((connection) => hold(new Response(), () => connection));
+  async function aTurn(take: Take, connections: readonly (string | null)[]) {
+    const answers = connections.map((connection) =>
+      take(
+        () => new Response(),
+        () => connection,
+      ),
+    );
     await endOfTurn();
     return answers.map(isHeld);
   }
 
-  async function turns(hold: ReturnType<typeof createTurns>, count: number, connections: readonly (string | null)[]) {
-    for (let turn = 0; turn < count; turn++) await aTurn(hold, connections);
-    return aTurn(hold, connections);
+  async function turns(take: Take, count: number, connections: readonly (string | null)[]) {
+    for (let turn = 0; turn < count; turn++) await aTurn(take, connections);
+    return aTurn(take, connections);
   }
 
   test("to a client that is alone goes out at once, however long it asks", async () => {
@@ -26,19 +35,22 @@ describe("an answer", () => {
   });
 
   test("is held where several ask in a turn, once each has waited for its answers a hundred times", async () => {
-    const hold = createTurns();
-    expect(await turns(hold, 100, ["a", "b"])).toEqual([false, false]);
-    expect(await aTurn(hold, ["a", "b", "new"])).toEqual([true, true, false]);
+    const take = createTurns();
+    expect(await turns(take, 100, ["a", "b"])).toEqual([false, false]);
+    expect(await aTurn(take, ["a", "b", "new"])).toEqual([true, true, false]);
   });
 
   test("that is held is the one that was given, and goes out at the end of its turn", async () => {
-    const hold = createTurns();
-    await turns(hold, 101, ["a", "b"]);
+    const take = createTurns();
+    await turns(take, 101, ["a", "b"]);
     const answer = new Response("a page");
     const sent: string[] = [];
-    void Promise.resolve(hold(answer, () => "a")).then((given) =>
-      sent.push(given === answer ? "the answer" : "another"),
-    );
+    void Promise.resolve(
+      take(
+        () => answer,
+        () => "a",
+      ),
+    ).then((given) => sent.push(given === answer ? "the answer" : "another"));
     await Promise.resolve();
     expect(sent).toEqual([]);
     await endOfTurn();
@@ -46,10 +58,26 @@ describe("an answer", () => {
   });
 
   test("is never held for a client that once sent a request ahead", async () => {
-    const hold = createTurns();
-    await aTurn(hold, ["a", "b"]);
-    await aTurn(hold, ["ahead", "ahead", "b"]);
-    expect(await turns(hold, 200, ["ahead", "b"])).toEqual([false, true]);
+    const take = createTurns();
+    await aTurn(take, ["a", "b"]);
+    await aTurn(take, ["ahead", "ahead", "b"]);
+    expect(await turns(take, 200, ["ahead", "b"])).toEqual([false, true]);
+  });
+
+  test("to what comes late in a turn that takes too long is made after its end", async () => {
+    const take = createTurns();
+    const made: string[] = [];
+    const make = (name: string, ms: number) => () => {
+      Bun.sleepSync(ms);
+      made.push(name);
+      return new Response(name);
+    };
+    const answers = [make("first", 300), make("late", 0), make("later", 0)].map((one) => take(one, () => null));
+    expect(answers.map(isHeld)).toEqual([false, true, true]);
+    expect(made).toEqual(["first"]);
+    const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
+    expect(texts).toEqual(["first", "late", "later"]);
+    expect(isHeld(take(make("next", 0), () => null))).toBe(false);
   });
 
   test("is not held where nobody knows the connection", async () => {
@@ -57,13 +85,13 @@ describe("an answer", () => {
   });
 
   test("is held again only after another hundred, once there have been too many connections to remember", async () => {
-    const hold = createTurns();
-    expect(await turns(hold, 101, ["a", "b"])).toEqual([true, true]);
+    const take = createTurns();
+    expect(await turns(take, 101, ["a", "b"])).toEqual([true, true]);
     await aTurn(
-      hold,
+      take,
       Array.from({ length: 5000 }, (_, other) => `other ${other}`),
     );
-    expect(await aTurn(hold, ["a", "b"])).toEqual([false, false]);
+    expect(await aTurn(take, ["a", "b"])).toEqual([false, false]);
   });
 });
 
@@ -91,3 +119,38 @@ test("sixteen clients at once get each its own answers, and one that sends reque
   });
   await Promise.all([...clients, ...ahead]);
 });
+
+test("clients that keep opening connections keep nobody else out", async () => {
+  const server = start({ RATE_LIMIT_PER_MIN: "1000000000", LOG_LEVEL: "silent" });
+  const { hostname, port, host } = new URL(await server.listening());
+  const salvo = `GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(20);
+  const endMs = performance.now() + 3000;
+  const open = () => performance.now() < endMs;
+  const opening = Array.from({ length: 16 }, async () => {
+    while (open()) await fire(hostname, Number(port), salvo, 20);
+  });
+  let answered = 0;
+  const waiting = (async () => {
+    while (open()) {
+      await (await fetch(`http://${host}/healthz`)).text();
+      if (open()) answered++;
+      await Bun.sleep(10);
+    }
+  })();
+  await Promise.all([...opening, waiting]);
+  expect(answered).toBeGreaterThan(2);
+});
+
+/** Sends requests ahead on a connection of its own, which it closes once it has their answers. */
+function fire(hostname: string, port: number, text: string, requests: number): Promise<void> {
+  return new Promise((resolve) => {
+    let answers = 0;
+    const socket = connect(port, hostname, () => void socket.write(text));
+    socket.on("data", (bytes) => {
+      answers += bytes.toString("latin1").split("HTTP/1.1 ").length - 1;
+      if (answers >= requests) socket.destroy();
+    });
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => resolve());
+  });
+}
