@@ -1,6 +1,7 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
 import type { createApp } from "./app.ts";
 import type { AddressOf } from "./metrics.ts";
+import { goesInOne } from "./reply.ts";
 import { createTurns } from "./turns.ts";
 
 type App = ReturnType<typeof createApp>;
@@ -31,7 +32,7 @@ export function listen(
 ): Listening {
   let app: App | null = null;
   const originals = new WeakMap<Request, Request>();
-  const take = createTurns();
+  const take = createTurns(goesInOne);
   const server = Bun.serve({
     hostname: host,
     port,

@@ -33,7 +33,8 @@ interface Habit {
   single: number;
 }
 
-export function createTurns(): Take {
+/** `mayWait` says of an answer that is made whether it may be held. */
+export function createTurns(mayWait: (answer: Response) => boolean): Take {
   const habits = new Map<string, Habit>();
   let turn = 0;
   let beganMs = 0;
@@ -71,6 +72,7 @@ export function createTurns(): Take {
       beganMs = performance.now();
     } else if (performance.now() - beganMs > longestTurnMs) return end().then(make);
     const answer = make();
-    return crowded && isPatient(connectionOf()) ? end().then(() => answer) : answer;
+    if (!crowded || answer instanceof Promise || !mayWait(answer)) return answer;
+    return isPatient(connectionOf()) ? end().then(() => answer) : answer;
   };
 }

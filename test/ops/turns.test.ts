@@ -31,17 +31,23 @@ describe("an answer", () => {
   }
 
   test("to a client that is alone goes out at once, however long it asks", async () => {
-    expect(await turns(createTurns(), 300, ["a"])).toEqual([false]);
+    expect(
+      await turns(
+        createTurns(() => true),
+        300,
+        ["a"],
+      ),
+    ).toEqual([false]);
   });
 
   test("is held where several ask in a turn, once each has waited for its answers a hundred times", async () => {
-    const take = createTurns();
+    const take = createTurns(() => true);
     expect(await turns(take, 100, ["a", "b"])).toEqual([false, false]);
     expect(await aTurn(take, ["a", "b", "new"])).toEqual([true, true, false]);
   });
 
   test("that is held is the one that was given, and goes out at the end of its turn", async () => {
-    const take = createTurns();
+    const take = createTurns(() => true);
     await turns(take, 101, ["a", "b"]);
     const answer = new Response("a page");
     const sent: string[] = [];
@@ -58,14 +64,14 @@ describe("an answer", () => {
   });
 
   test("is never held for a client that once sent a request ahead", async () => {
-    const take = createTurns();
+    const take = createTurns(() => true);
     await aTurn(take, ["a", "b"]);
     await aTurn(take, ["ahead", "ahead", "b"]);
     expect(await turns(take, 200, ["ahead", "b"])).toEqual([false, true]);
   });
 
   test("to what comes late in a turn that takes too long is made after its end", async () => {
-    const take = createTurns();
+    const take = createTurns(() => true);
     const made: string[] = [];
     const make = (name: string, ms: number) => () => {
       Bun.sleepSync(ms);
@@ -80,12 +86,23 @@ describe("an answer", () => {
     expect(isHeld(take(make("next", 0), () => null))).toBe(false);
   });
 
+  test("that is too large to be sent in one piece later is never held", async () => {
+    const take = createTurns((answer) => answer.status !== 200);
+    expect(await turns(take, 300, ["a", "b"])).toEqual([false, false]);
+  });
+
   test("is not held where nobody knows the connection", async () => {
-    expect(await turns(createTurns(), 200, [null, "b"])).toEqual([false, true]);
+    expect(
+      await turns(
+        createTurns(() => true),
+        200,
+        [null, "b"],
+      ),
+    ).toEqual([false, true]);
   });
 
   test("is held again only after another hundred, once there have been too many connections to remember", async () => {
-    const take = createTurns();
+    const take = createTurns(() => true);
     expect(await turns(take, 101, ["a", "b"])).toEqual([true, true]);
     await aTurn(
       take,
