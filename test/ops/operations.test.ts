@@ -49,16 +49,20 @@ test("the blocks that need nothing but Bun run, one after the other, in a fresh 
   const folder = aCheckout();
   const port = String(await aFreePort());
   const env = { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`, HOME: folder };
+  let server: ReturnType<typeof start> | null = null;
   for (const { info, commands } of blocks.filter(({ info }) => !info.includes("needs="))) {
     if (info === "sh server") {
       expect(commands).toBe("bun start\n");
-      await start({ PORT: port, ...env }, folder, ["bun", "start"]).listening();
+      server = start({ PORT: port, ...env }, folder, ["bun", "start"]);
+      await server.listening();
       continue;
     }
     const here = commands.replaceAll(":3000", `:${port}`);
     const ran = Bun.spawnSync(["bash", "-euo", "pipefail", "-c", here], { cwd: folder, env: { ...env, PORT: port } });
     expect([commands, ran.exitCode, ran.exitCode === 0 ? "" : `${ran.stdout}${ran.stderr}`]).toEqual([commands, 0, ""]);
   }
+  // `bun start` hands the signal on to the server; killed, it would leave it running.
+  expect(await server?.end("SIGTERM")).toBe(0);
 });
 
 test("every file of deploy/ that a command names is there", () => {
