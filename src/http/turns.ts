@@ -72,7 +72,8 @@ export function createTurns(mayWait: (answer: Response) => boolean): Take {
       beganMs = performance.now();
     } else if (performance.now() - beganMs > longestTurnMs) return end().then(make);
     const answer = make();
-    if (!crowded || answer instanceof Promise || !mayWait(answer)) return answer;
-    return isPatient(connectionOf()) ? end().then(() => answer) : answer;
+    // Whatever its answer is like, a request tells how its connection asks.
+    if (!crowded || !isPatient(connectionOf())) return answer;
+    return answer instanceof Promise || !mayWait(answer) ? answer : end().then(() => answer);
   };
 }

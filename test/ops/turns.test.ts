@@ -70,6 +70,21 @@ describe("an answer", () => {
     expect(await turns(take, 200, ["ahead", "b"])).toEqual([false, true]);
   });
 
+  test("is never held for a client that sends ahead, though every other answer of it is too large to be held", async () => {
+    const take = createTurns((answer) => answer.status === 200);
+    const pair = async () => {
+      const answers = [200, 400].map((status) =>
+        take(
+          () => new Response(null, { status }),
+          () => "pairs",
+        ),
+      );
+      await endOfTurn();
+      return answers.map(isHeld);
+    };
+    for (let turn = 0; turn < 200; turn++) expect(await pair()).toEqual([false, false]);
+  });
+
   test("to what comes late in a turn that takes too long is made after its end", async () => {
     const take = createTurns(() => true);
     const made: string[] = [];
