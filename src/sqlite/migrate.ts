@@ -26,7 +26,7 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   if (applied !== null && copy === "copy first") keepCopy(database, path, known.filter((ms) => ms <= applied).length);
   apply(database, newest);
   // A table that was built anew leaves the pages of the old one free: as many as it has itself.
-  if (freeShare(database) > 0.25) rewrite(database);
+  if (applied !== null && freeShare(database) > 0.25) rewrite(database);
 }
 
 /** How many migrations a file has: the version of its schema. */
