@@ -17,6 +17,8 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Does some work at once, for which the store is looked at a single time. */
+  readonly together: (work: () => void) => void;
 }
 
 /** How long requests under way may take when the server stops. */
@@ -27,12 +29,12 @@ const stopMs = 5_000;
  * No request is read before this function is done.
  */
 export function listen(
-  { host, port, tls }: ListenOptions,
+  { host, port, tls, together }: ListenOptions,
   makeApp: (port: number, addressOf: AddressOf) => App,
 ): Listening {
   let app: App | null = null;
   const originals = new WeakMap<Request, Request>();
-  const take = createTurns(goesInOne);
+  const take = createTurns({ mayWait: goesInOne, together });
   const server = Bun.serve({
     hostname: host,
     port,

@@ -39,8 +39,8 @@ export interface FileWatch {
   close(): void;
 }
 
-/** Requests that come closer together than this share one look: it is a call to the system, a good part of each. */
-const restMs = 0.25;
+/** Requests that come closer together than this share one look, which is three calls to the system. */
+const restMs = 1;
 
 /**
  * Notices what SQLite does not: a file that was deleted, replaced or overwritten while it is open, whose old content

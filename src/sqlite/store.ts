@@ -47,16 +47,41 @@ export function openServedStore(path: string): ServedStore {
     };
 
   const leadCount = countLeads(database);
+  const begin = database.$client.prepare("BEGIN");
+  const end = database.$client.prepare("COMMIT");
   let version = 0;
+  let isLookedAt = false;
+
+  /** Whether this is still the file that was opened, and what others have written to it. */
+  function look(): void {
+    watch.assertSame();
+    if (!commits.newer()) return;
+    version++;
+    keys.forget();
+  }
+
+  /** One look and one read transaction for all: its locks alone take a tenth of the time of a page. */
+  function together(work: () => void): void {
+    try {
+      look();
+      begin.run();
+      isLookedAt = true;
+    } catch {
+      // Each request finds the same for itself, and tells its client.
+    }
+    try {
+      work();
+    } finally {
+      isLookedAt = false;
+      // What fails in a transaction may have ended it.
+      if (database.$client.inTransaction) end.run();
+    }
+  }
 
   return {
     keys: {
       find: guarded((digest) => {
-        watch.assertSame();
-        if (commits.newer()) {
-          version++;
-          keys.forget();
-        }
+        if (!isLookedAt) look();
         return keys.find(digest);
       }),
     },
@@ -64,6 +89,7 @@ export function openServedStore(path: string): ServedStore {
     leads: { page: guarded(leads.page) },
     usage: { count: usage.count, of: guarded(usage.of) },
     version: () => version,
+    together,
     probe: guarded(() => {
       watch.assertSame();
       first.values();

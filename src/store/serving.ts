@@ -20,6 +20,11 @@ export interface ReadStore {
   readonly usage: UsageBook;
   /** Another number once somebody else has written to the store, as of the last key that was looked for. */
   version(): number;
+  /**
+   * Does some work at once, within which the store stands still: all that it asks is answered as of its beginning, with
+   * one look at what others have written.
+   */
+  together(work: () => void): void;
   /** Reads something of the file itself. */
   probe(): void;
   /** How large the file is, and the log beside it, in bytes; how many leads there are, as of a minute ago at most. */

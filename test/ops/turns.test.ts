@@ -10,6 +10,7 @@ import { sendText } from "../wire.ts";
 
 type Take = ReturnType<typeof createTurns>;
 
+const turnsThat = (mayWait: (answer: Response) => boolean) => createTurns({ mayWait, together: (work) => work() });
 const isHeld = (answer: Response | Promise<Response>) => answer instanceof Promise;
 
 describe("an answer", () => {
@@ -33,7 +34,7 @@ describe("an answer", () => {
   test("to a client that is alone goes out at once, however long it asks", async () => {
     expect(
       await turns(
-        createTurns(() => true),
+        turnsThat(() => true),
         300,
         ["a"],
       ),
@@ -41,13 +42,13 @@ describe("an answer", () => {
   });
 
   test("is held where several ask in a turn, once each has waited for its answers a hundred times", async () => {
-    const take = createTurns(() => true);
+    const take = turnsThat(() => true);
     expect(await turns(take, 100, ["a", "b"])).toEqual([false, false]);
     expect(await aTurn(take, ["a", "b", "new"])).toEqual([true, true, false]);
   });
 
   test("that is held is the one that was given, and goes out at the end of its turn", async () => {
-    const take = createTurns(() => true);
+    const take = turnsThat(() => true);
     await turns(take, 101, ["a", "b"]);
     const answer = new Response("a page");
     const sent: string[] = [];
@@ -63,15 +64,59 @@ describe("an answer", () => {
     expect(sent).toEqual(["the answer"]);
   });
 
+  test("of a turn is made together with the others, before the first of them goes out", async () => {
+    const events: string[] = [];
+    const take = createTurns({
+      mayWait: () => true,
+      together: (work) => {
+        events.push("begin");
+        work();
+        events.push("end");
+      },
+    });
+    await turns(take, 101, ["a", "b"]);
+    events.length = 0;
+    for (const connection of ["a", "b"]) {
+      const answer = take(
+        () => {
+          events.push(`${connection} made`);
+          return new Response();
+        },
+        () => connection,
+      );
+      void Promise.resolve(answer).then(() => events.push(`${connection} sent`));
+    }
+    expect(events).toEqual([]);
+    await endOfTurn();
+    expect(events).toEqual(["begin", "a made", "b made", "end", "a sent", "b sent"]);
+  });
+
+  test("that cannot be made takes none of the others with it", async () => {
+    const take = turnsThat(() => true);
+    await turns(take, 101, ["a", "b"]);
+    const fail = () => {
+      throw new Error("no answer");
+    };
+    const [failed, made] = [
+      take(fail, () => "a"),
+      take(
+        () => new Response("b"),
+        () => "b",
+      ),
+    ];
+    expect(Promise.resolve(failed)).rejects.toThrow("no answer");
+    expect(await (await made).text()).toBe("b");
+  });
+
   test("is never held for a client that once sent a request ahead", async () => {
-    const take = createTurns(() => true);
+    const take = turnsThat(() => true);
     await aTurn(take, ["a", "b"]);
     await aTurn(take, ["ahead", "ahead", "b"]);
     expect(await turns(take, 200, ["ahead", "b"])).toEqual([false, true]);
   });
 
   test("is never held for a client that sends ahead, though every other answer of it is too large to be held", async () => {
-    const take = createTurns((answer) => answer.status === 200);
+    const take = turnsThat((answer) => answer.status === 200);
     const pair = async () => {
       const answers = [200, 400].map((status) =>
         take(
@@ -86,7 +131,7 @@ describe("an answer", () => {
   });
 
   test("to what comes late in a turn that takes too long is made after its end", async () => {
-    const take = createTurns(() => true);
+    const take = turnsThat(() => true);
     const made: string[] = [];
     const make = (name: string, ms: number) => () => {
       Bun.sleepSync(ms);
@@ -102,14 +147,14 @@ describe("an answer", () => {
   });
 
   test("that is too large to be sent in one piece later is never held", async () => {
-    const take = createTurns((answer) => answer.status !== 200);
+    const take = turnsThat((answer) => answer.status !== 200);
     expect(await turns(take, 300, ["a", "b"])).toEqual([false, false]);
   });
 
   test("is not held where nobody knows the connection", async () => {
     expect(
       await turns(
-        createTurns(() => true),
+        turnsThat(() => true),
         200,
         [null, "b"],
       ),
@@ -117,7 +162,7 @@ describe("an answer", () => {
   });
 
   test("is held again only after another hundred, once there have been too many connections to remember", async () => {
-    const take = createTurns(() => true);
+    const take = turnsThat(() => true);
     expect(await turns(take, 101, ["a", "b"])).toEqual([true, true]);
     await aTurn(
       take,
