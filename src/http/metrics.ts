@@ -1,5 +1,5 @@
 /** GET /metrics: counts and times for Prometheus, by route and status, and the sizes of what can grow. */
-import { Counter, Gauge, type Metric, Registry } from "prom-client";
+import type { Metric, Registry } from "prom-client";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
 import type { ReadStore } from "../store/serving.ts";
@@ -8,9 +8,8 @@ import { createTally, type Series, type Tally, timeClasses } from "./tally.ts";
 export interface Metrics {
   /** Counts an answer; `code` is that of an error, or empty. */
   count(path: string, status: number, code: string, microseconds: number): void;
-  /** All of it in the text format of Prometheus. */
-  write(): Promise<string>;
-  readonly contentType: string;
+  /** All of it in the text format of Prometheus, and the media type of that. */
+  write(): Promise<{ readonly text: string; readonly mediaType: string }>;
 }
 
 /** Routes are few; what is asked for besides must not make the counts grow. */
@@ -26,9 +25,24 @@ const routes: ReadonlySet<string> = new Set([
 const secondsName = "leadfile_request_seconds";
 
 export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">): Metrics {
+  const tally = createTally();
+  let registry: Promise<Registry> | null = null;
+  return {
+    count(path, status, code, microseconds) {
+      tally.add(routes.has(path) ? path : "other", status, code, microseconds / 1e6);
+    },
+    async write() {
+      const written = await (registry ??= openRegistry(tally, limiter, store));
+      return { text: await written.metrics(), mediaType: written.contentType };
+    },
+  };
+}
+
+/** Loads the library when somebody first asks: loading it took a tenth of the server's start. */
+async function openRegistry(tally: Tally, limiter: Limiter, store: Pick<ReadStore, "sizes">): Promise<Registry> {
+  const { Counter, Gauge, Registry } = await import("prom-client");
   const registry = new Registry();
   const registers = [registry];
-  const tally = createTally();
   new Counter({
     name: "leadfile_requests_total",
     help: "Requests answered, by route, status and error code.",
@@ -58,13 +72,7 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
     });
   }
 
-  return {
-    count(path, status, code, microseconds) {
-      tally.add(routes.has(path) ? path : "other", status, code, microseconds / 1e6);
-    },
-    write: () => registry.metrics(),
-    contentType: registry.contentType,
-  };
+  return registry;
 }
 
 /** Times by route, as the registry of the library writes them out. */

@@ -80,8 +80,8 @@ export function createPages(
           if (!publicMetrics && !isFromHere(addressOf(request), request.headers)) {
             throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
           }
-          const headers = { "Content-Type": metrics.contentType, "Cache-Control": "no-store" };
-          return page(visit, 200, await metrics.write(), headers);
+          const { text, mediaType } = await metrics.write();
+          return page(visit, 200, text, { "Content-Type": mediaType, "Cache-Control": "no-store" });
         },
         hide,
       )

@@ -25,7 +25,7 @@ test("/metrics counts the requests by route, status and error code, and times th
 test("a time is in every class that is not below it", async () => {
   const metrics = createMetrics(createLimiter(60), { sizes: () => ({ fileBytes: 0, logBytes: 0, leads: 0 }) });
   for (const microseconds of [100, 300, 2_000_000]) metrics.count("/api/v1/leads", 200, "", microseconds);
-  const text = await metrics.write();
+  const { text } = await metrics.write();
   const upTo = (le: string) =>
     Number(text.split(`leadfile_request_seconds_bucket{le="${le}",route="/api/v1/leads"} `)[1]?.split("\n")[0]);
   expect(["0.0001", "0.00025", "0.0005", "1", "+Inf"].map(upTo)).toEqual([1, 1, 2, 2, 3]);
