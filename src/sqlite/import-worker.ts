@@ -5,8 +5,8 @@ import { beginImport } from "./import.ts";
 import type { Begin, Group, Reply } from "./import-aside.ts";
 import { openForImport } from "./open.ts";
 
-/** Between transactions, so that others who want to write find the file free: a server tries every few milliseconds. */
-const pauseMs = 2;
+/** Between transactions, so that others who want to write find the file free: a server tries every four milliseconds. */
+const pauseMs = 5;
 
 declare const self: Worker;
 
