@@ -1,8 +1,8 @@
 /** The thread of an import: it has a connection of its own, and writes what it is handed until it is ended. */
 
-import type { ImportOutcome, LeadImport, NewLead } from "../store/imports.ts";
+import type { ImportOutcome, LeadImport } from "../store/imports.ts";
 import { beginImport } from "./import.ts";
-import type { Begin, Group, Reply } from "./import-aside.ts";
+import { type Begin, type Group, type Reply, unpack } from "./import-aside.ts";
 import { openForImport } from "./open.ts";
 
 /** Between transactions, so that others who want to write find the file free: a server tries every four milliseconds. */
@@ -20,16 +20,16 @@ self.onmessage = ({ data }: MessageEvent<Begin | Group>) => {
   self.postMessage(answer(data));
 };
 
-function answer({ leads, nowMs }: Group): Reply {
+function answer(group: Group): Reply {
   if (target === null) return { failure: "the import has not begun, or has failed" };
   try {
-    const all: NewLead[] = JSON.parse(leads);
+    const all = unpack(group);
     const outcomes: ImportOutcome[] = [];
     while (outcomes.length < all.length) {
-      outcomes.push(...target.write(all.slice(outcomes.length), nowMs));
+      outcomes.push(...target.write(all.slice(outcomes.length), group.nowMs));
       Bun.sleepSync(pauseMs);
     }
-    return { outcomes };
+    return { outcomes: JSON.stringify(outcomes) };
   } catch (cause) {
     // What lies ready behind it must not go in: nobody would count it.
     target = null;
