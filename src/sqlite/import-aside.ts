@@ -26,10 +26,15 @@ function pack(leads: readonly NewLead[], nowMs: number): Group {
   return { heads, tails: leads.map(({ tail }) => tail).join("\n"), nowMs };
 }
 
+/** The leads of a group; JSON that is written on one line has no other line breaks. */
 export function unpack({ heads, tails }: Group): NewLead[] {
-  const lines = tails.split("\n");
   const all: Omit<NewLead, "tail">[] = JSON.parse(heads);
-  return all.map((head, place) => ({ ...head, tail: lines[place] ?? "" }));
+  const lines = tails.split("\n");
+  return all.map((head, place) => {
+    const tail = lines[place];
+    if (tail === undefined) throw new Error("a lead has lost its document on its way");
+    return { ...head, tail };
+  });
 }
 
 export function beginImportAside(begin: Begin): LeadImportAside {
