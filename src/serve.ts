@@ -22,8 +22,8 @@ export interface Running {
   readonly isEmpty: boolean;
 }
 
-/** Usage is on disk a second after it was counted; a try that met another writer is repeated sooner. */
-const flushMs = 900;
+/** Usage is on disk a second after it was counted, an import beside it included: a try that met a writer is repeated. */
+const flushMs = 500;
 const retryMs = 4;
 
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */

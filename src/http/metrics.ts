@@ -22,23 +22,28 @@ const routes: ReadonlySet<string> = new Set([
   "/metrics",
 ]);
 
+/** Until then a first start has answered. */
+const libraryAfterMs = 1000;
+
 const secondsName = "leadfile_request_seconds";
 
 export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">): Metrics {
   const tally = createTally();
   let registry: Promise<Registry> | null = null;
+  const open = () => (registry ??= openRegistry(tally, limiter, store));
+  // Not at the start, a tenth of which it took, and not when somebody asks: there may be no descriptor left to load it.
+  setTimeout(() => void open().catch(() => undefined), libraryAfterMs).unref();
   return {
     count(path, status, code, microseconds) {
       tally.add(routes.has(path) ? path : "other", status, code, microseconds / 1e6);
     },
     async write() {
-      const written = await (registry ??= openRegistry(tally, limiter, store));
+      const written = await open();
       return { text: await written.metrics(), mediaType: written.contentType };
     },
   };
 }
 
-/** Loads the library when somebody first asks: loading it took a tenth of the server's start. */
 async function openRegistry(tally: Tally, limiter: Limiter, store: Pick<ReadStore, "sizes">): Promise<Registry> {
   const { Counter, Gauge, Registry } = await import("prom-client");
   const registry = new Registry();

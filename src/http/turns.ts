@@ -67,10 +67,13 @@ export function createTurns({ mayWait, together }: TurnsParts): Take {
     turn++;
     if (held.length === 0) return;
     const sending: (() => void)[] = [];
-    together(() => {
-      for (const one of held) sending.push(attempt(one));
-    });
-    for (const send of sending) send();
+    try {
+      together(() => {
+        for (const one of held) sending.push(attempt(one));
+      });
+    } finally {
+      for (const send of sending) send();
+    }
   }
 
   function attempt({ make, habit, send, fail }: Waiting): () => void {

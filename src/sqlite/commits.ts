@@ -1,4 +1,4 @@
-/** Whether anything was committed to the file since the last look: it is asked for every request (§5). */
+/** Whether anything was committed to the file since the last look: it is asked before any request is answered (§5). */
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Connection } from "./connection.ts";
 
@@ -26,10 +26,10 @@ export function watchCommits(database: Connection, path: string): CommitWatch {
     newer() {
       if (readSync(index, now, 0, headerBytes, 0) < headerBytes) throw new Error("the log's index was cut short");
       if (now.equals(seen)) return false;
-      // First the look at the header and then at the version: what is committed in between is seen the next time.
-      [seen, now] = [now, seen];
       const before = seenVersion;
       seenVersion = version.get()?.data_version;
+      // The header was read first: what was committed in between is seen the next time, and so is all if that failed.
+      [seen, now] = [now, seen];
       return seenVersion !== before;
     },
     close: () => closeSync(index),

@@ -11,7 +11,7 @@ import { openPixels } from "./pixels.ts";
 import { ofPosition } from "./tables.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. */
-const transactionMs = 100;
+const transactionMs = 60;
 /** How many tied moments are remembered; forgetting them costs time, not correctness. */
 const rememberedTies = 100_000;
 

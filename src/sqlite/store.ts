@@ -48,7 +48,8 @@ export function openServedStore(path: string): ServedStore {
 
   const leadCount = countLeads(database);
   const begin = database.$client.prepare("BEGIN");
-  const end = database.$client.prepare("COMMIT");
+  // Nothing is written. After a failed read a COMMIT fails as well, and a ROLLBACK does not.
+  const end = database.$client.prepare("ROLLBACK");
   let version = 0;
   let isLookedAt = false;
 
@@ -73,7 +74,7 @@ export function openServedStore(path: string): ServedStore {
       work();
     } finally {
       isLookedAt = false;
-      // What fails in a transaction may have ended it.
+      // What failed in it may have ended it already.
       if (database.$client.inTransaction) end.run();
     }
   }

@@ -1,4 +1,4 @@
-/** Usage (§2.4): requests per key and UTC day, counted in memory and written together once a second. */
+/** Usage (§2.4): requests per key and UTC day, counted in memory and written together twice a second. */
 import { and, between, eq, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/time.ts";
 import type { KeyNumber, UsageBook } from "../store/serving.ts";

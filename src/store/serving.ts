@@ -18,11 +18,11 @@ export interface ReadStore {
   readonly pixels: PixelReader;
   readonly leads: LeadReader;
   readonly usage: UsageBook;
-  /** Another number once somebody else has written to the store, as of the last key that was looked for. */
+  /** Another number once somebody else has written to the store, as of the last look at it. */
   version(): number;
   /**
-   * Does some work at once, within which the store stands still: all that it asks is answered as of its beginning, with
-   * one look at what others have written.
+   * Does some work at once, within which the store stands still: one look at what others have written until its
+   * beginning holds for all that it asks.
    */
   together(work: () => void): void;
   /** Reads something of the file itself. */
