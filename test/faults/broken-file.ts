@@ -9,6 +9,7 @@ import type { Random } from "./random.ts";
 import { missingRecorder } from "./strokes.ts";
 
 const leadCount = 1500;
+const largeCount = 8000;
 const pageSize = 5;
 const importedRows = 300;
 
@@ -17,7 +18,7 @@ export const brokenFile: Fault = {
   attack:
     "EIO, ENOSPC, EROFS and a failed fsync by the system, a full tmpfs, the file gone, swapped, cut or overwritten; cases",
   held: "500 query_failed or one clear line and status 1, no wrong data, and all well once the cause is gone",
-  small: 11,
+  small: 12,
   full: 300,
   breakages: [
     {
@@ -26,6 +27,11 @@ export const brokenFile: Fault = {
       patches: [
         { file: "src/sqlite/file.ts", from: "    assertSame() {\n", to: "    assertSame() {\n      return;\n" },
       ],
+    },
+    {
+      name: "a server that ends a read that failed as if it had not",
+      times: 4,
+      patches: [{ file: "src/sqlite/store.ts", from: 'prepare("ROLLBACK")', to: 'prepare("COMMIT")' }],
     },
     {
       name: "an import that does not hear that it failed",
@@ -98,6 +104,7 @@ const cases: readonly (readonly [name: string, happen: Happening])[] = [
   ["the file is moved away and back", takenAway],
   ["an import that fills the disk", importOnFullDisk],
   ["reading fails (EIO)", (scene) => duringFault(scene, "pread64:error=EIO", "some fail")],
+  ["some reads fail (EIO) while 16 clients ask at once", failingUnderLoad],
   ["writing fails (ENOSPC) while it serves", (scene) => duringFault(scene, "pwrite64:error=ENOSPC", "none fails")],
   ["a command on a full disk", (scene) => refusedCommand(scene, ["inject=pwrite64:error=ENOSPC"], /full/)],
   ["a command whose fsync fails", (scene) => refusedCommand(scene, ["inject=fsync,fdatasync:error=EIO"], /./)],
@@ -113,11 +120,15 @@ const cases: readonly (readonly [name: string, happen: Happening])[] = [
 
 /** A page from anywhere, so that it is not remembered; whether it failed as it should, and was right if not. */
 async function askAnywhere({ server, secret, documents, random, expect }: Scene): Promise<boolean> {
-  const start = random.below(leadCount - pageSize);
+  const start = random.below(documents.length - pageSize);
   const before = (JSON.parse(documents[start] ?? "") as { identified_at: string }).identified_at;
   const response = await fetch(`${server.url}/api/v1/leads?limit=${pageSize}&before=${before}`, {
     headers: { Authorization: `Bearer ${secret}` },
-  });
+  }).catch(() => null);
+  if (response === null) {
+    expect(false, () => "a request was not answered");
+    return false;
+  }
   const text = await response.text();
   if (response.status === 200) {
     const expected = `"data":[${documents.slice(start + 1, start + 1 + pageSize).join(",")}]`;
@@ -145,30 +156,53 @@ async function expectAllWell(scene: Scene, when: string): Promise<void> {
 
 /** The system gives an error to every such call of the running server, then no more. */
 async function duringFault(scene: Scene, injected: string, wanted: "some fail" | "none fails"): Promise<void> {
-  const call = injected.split(":")[0];
-  const tracer = Bun.spawn(
-    [
-      "strace",
-      "-f",
-      "-o",
-      "/dev/null",
-      "-p",
-      String(scene.server.pid),
-      "-e",
-      `trace=${call}`,
-      "-e",
-      `inject=${injected}`,
-    ],
-    { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
-  );
-  const said = tracer.stderr.getReader();
-  await said.read();
   // Long enough for counts of usage to be written as well.
-  const failed = await askOften(scene, 300);
+  const failed = await injecting(scene.server, injected, () => askOften(scene, 300));
   scene.expect(wanted === "none fails" ? failed === 0 : failed > 0, () => `${failed} of 300 requests failed`);
+  await expectAllWell(scene, "after it");
+}
+
+async function injecting<Result>(server: Server, injected: string, work: () => Promise<Result>): Promise<Result> {
+  const traced = ["-e", `trace=${injected.split(":")[0]}`, "-e", `inject=${injected}`];
+  const tracer = Bun.spawn(["strace", "-f", "-o", "/dev/null", "-p", String(server.pid), ...traced], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  await tracer.stderr.getReader().read();
+  const result = await work();
   tracer.kill("SIGINT");
   await tracer.exited;
-  await expectAllWell(scene, "after it");
+  return result;
+}
+
+/** Requests are answered together then; the file is larger than what SQLite holds, so that its pages are read. */
+async function failingUnderLoad({ build, folder, random, expect }: Scene): Promise<void> {
+  const file = join(folder, "large.db");
+  const secret = prepareKey(file, largeCount);
+  const documents = look(file, documentsOf).toReversed();
+  const server = await startServer(build, file);
+  const scene: Scene = { build, folder, file, secret, documents, server, random, expect };
+  const askAtOnce = async (times: number) => {
+    const clients = Array.from({ length: 16 }, async () => {
+      let failed = 0;
+      for (let ask = 0; ask < times; ask++) if (!(await askAnywhere(scene))) failed++;
+      return failed;
+    });
+    return (await Promise.all(clients)).reduce((all, failed) => all + failed, 0);
+  };
+  try {
+    // Only who has asked for long enough is answered together with others.
+    const early = await askAtOnce(150);
+    expect(early === 0, () => `${early} requests failed before anything did`);
+    const failed = await injecting(server, "pread64:error=EIO:when=7+7", () => askAtOnce(60));
+    expect(failed > 0, () => "no request failed");
+    await expectAllWell(scene, "after it");
+    const ended = await server.end();
+    expect(ended === 0, () => `the server ended with ${ended}: ${server.errors()}`);
+  } finally {
+    await server.end("SIGKILL");
+  }
 }
 
 const makeKeyCommand = ["key", "create", "acme", "--json"];
