@@ -2,7 +2,6 @@
 import { readConfig } from "./config.ts";
 import { endWith } from "./end.ts";
 import { setEngine } from "./engine.ts";
-
 import { inOwnWords } from "./own-words.ts";
 
 try {

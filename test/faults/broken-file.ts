@@ -90,9 +90,15 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   return { done: turn, broken, figures };
 }
 
-async function aScene(build: string, folder: string, random: Random, expect: Findings["expect"]): Promise<Scene> {
+async function aScene(
+  build: string,
+  folder: string,
+  random: Random,
+  expect: Findings["expect"],
+  leads = leadCount,
+): Promise<Scene> {
   const file = join(folder, "leadfile.db");
-  const secret = prepareKey(file, leadCount);
+  const secret = prepareKey(file, leads);
   const documents = look(file, documentsOf).toReversed();
   const server = await startServer(build, file);
   return { build, folder, file, secret, documents, server, random, expect };
@@ -178,18 +184,13 @@ async function injecting<Result>(server: Server, injected: string, work: () => P
 
 /** Requests are answered together then; the file is larger than what SQLite holds, so that its pages are read. */
 async function failingUnderLoad({ build, folder, random, expect }: Scene): Promise<void> {
-  const file = join(folder, "large.db");
-  const secret = prepareKey(file, largeCount);
-  const documents = look(file, documentsOf).toReversed();
-  const server = await startServer(build, file);
-  const scene: Scene = { build, folder, file, secret, documents, server, random, expect };
+  const place = join(folder, "large");
+  mkdirSync(place);
+  const scene = await aScene(build, place, random, expect, largeCount);
+  const { server } = scene;
   const askAtOnce = async (times: number) => {
-    const clients = Array.from({ length: 16 }, async () => {
-      let failed = 0;
-      for (let ask = 0; ask < times; ask++) if (!(await askAnywhere(scene))) failed++;
-      return failed;
-    });
-    return (await Promise.all(clients)).reduce((all, failed) => all + failed, 0);
+    const failures = await Promise.all(Array.from({ length: 16 }, () => askOften(scene, times)));
+    return failures.reduce((all, failed) => all + failed, 0);
   };
   try {
     // Only who has asked for long enough is answered together with others.

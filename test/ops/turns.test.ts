@@ -104,7 +104,7 @@ describe("an answer", () => {
         () => "b",
       ),
     ];
-    expect(Promise.resolve(failed)).rejects.toThrow("no answer");
+    await expect(Promise.resolve(failed)).rejects.toThrow("no answer");
     expect(await (await made).text()).toBe("b");
   });
 
