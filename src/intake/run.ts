@@ -34,7 +34,7 @@ export interface Run {
 }
 
 /** Enough rows to be worth a transaction, few enough to be held. */
-const rowsAtOnce = 4000;
+const rowsAtOnce = 2500;
 /** Rows can be large: fewer are held where they are. */
 const charactersAtOnce = 4 * 1024 * 1024;
 

@@ -11,7 +11,9 @@ import { openPixels } from "./pixels.ts";
 import { ofPosition } from "./tables.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. */
-const transactionMs = 60;
+const transactionMs = 50;
+/** So few leads at the end of a portion go along, instead of into a transaction of their own. */
+const smallRest = 750;
 /** How many tied moments are remembered; forgetting them costs time, not correctness. */
 const rememberedTies = 100_000;
 
@@ -103,7 +105,8 @@ export function beginImport(database: Connection, account: AccountNumber, option
         newest = Math.max(newest, statements.newest() ?? newest);
         for (const lead of leads) {
           outcomes.push(writeOne(lead, nowMs));
-          if (outcomes.length % 16 === 0 && performance.now() > endMs) break;
+          const rest = leads.length - outcomes.length;
+          if (rest > smallRest && rest % 16 === 0 && performance.now() > endMs) break;
         }
       };
       // A rehearsal writes to its shadows alone, and must not keep anybody from writing.

@@ -26,7 +26,7 @@ import { openUsage } from "./usage.ts";
 export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
   // Who imports copies the log into the file long before that; a server that did it would let requests wait.
-  database.run(sql`PRAGMA wal_autocheckpoint = 8000`);
+  database.run(sql`PRAGMA wal_autocheckpoint = 12000`);
   const watch = watchFile(path);
   const commits = watchCommits(database, path);
   const keys = rememberKeys(openKeyFinder(database));

@@ -30,13 +30,13 @@ export type ImportOutcome =
 export interface LeadImport {
   /**
    * Writes leads in one short transaction and returns the outcome of each that it reached, in order: fewer than were
-   * given when the time of a transaction is up. What it returns is durable.
+   * given when the time of a transaction is up.
    */
   write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
 }
 
 export interface LeadImportAside {
-  /** Writes all leads in short transactions; the outcomes, in order, are those of what is durable. */
+  /** Writes all leads in short transactions; the outcomes, in order, come when all of it is on the disk. */
   write(leads: readonly NewLead[], nowMs: number): Promise<ImportOutcome[]>;
   close(): void;
 }

@@ -16,11 +16,22 @@ export const powerCut: Fault = {
   held: "no key, revocation, subscription, erasure or import that was reported as done is lost, and the file is whole",
   small: 300,
   full: 10_000,
-  breakages: ["OFF", "NORMAL"].map((mode) => ({
-    name: `synchronous = ${mode}`,
-    times: 200,
-    patches: [{ file: "src/sqlite/open.ts", from: "PRAGMA synchronous = FULL", to: `PRAGMA synchronous = ${mode}` }],
-  })),
+  breakages: [
+    ...["OFF", "NORMAL"].map((mode) => ({
+      name: `synchronous = ${mode}`,
+      times: 200,
+      patches: [{ file: "src/sqlite/open.ts", from: "PRAGMA synchronous = FULL", to: `PRAGMA synchronous = ${mode}` }],
+    })),
+    {
+      name: "an import that is not put on the disk",
+      times: 200,
+      patches: [
+        { file: "src/sqlite/import-aside.ts", from: "      await putOnDisk(log);\n", to: "" },
+        // A thread that ends closes its connection, which may come in time to hide it.
+        { file: "src/sqlite/import-aside.ts", from: "worker.terminate();", to: "worker.unref();" },
+      ],
+    },
+  ],
   missing: missingRecorder,
   run,
 };
