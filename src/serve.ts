@@ -11,7 +11,7 @@ import { Refusal } from "./refusal.ts";
 import { keepRetaining } from "./retaining.ts";
 import { claimServing } from "./sqlite/serving.ts";
 import { openServedStore } from "./sqlite/store.ts";
-import type { ServedStore } from "./store/serving.ts";
+import { type Flushed, type ServedStore, StoreFailure } from "./store/serving.ts";
 
 export interface Running {
   /** The address that the server listens on. */
@@ -24,7 +24,7 @@ export interface Running {
 
 /** Usage is on disk a second after it was counted, an import beside it included: a try that met a writer is repeated. */
 const flushMs = 500;
-const retryMs = 4;
+const afterMs = { idle: flushMs, done: flushMs, more: 0, locked: 4 };
 
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */
 export function serve(config: Config): Running {
@@ -95,21 +95,38 @@ function warnOfPlainHttp(config: Config): void {
 }
 
 function keepFlushing(store: ServedStore, log: Logger): () => void {
-  let timer: ReturnType<typeof setTimeout>;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let isStopped = false;
   const next = (ms: number) => {
-    timer = setTimeout(flush, ms);
+    if (!isStopped) timer = setTimeout(flush, ms);
   };
-  function flush(): void {
+  const complain = (failure: unknown, consequence: string) => {
+    const why = failure instanceof StoreFailure ? failure.cause : failure;
+    log.error({ cause: why instanceof Error ? why.message : "unknown" }, consequence);
+  };
+  async function settle(): Promise<void> {
     try {
-      next(store.flush() ? flushMs : retryMs);
+      await store.settle();
     } catch (failure) {
-      const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause.message : "unknown";
-      log.error({ cause }, "usage could not be written; it is kept in memory and tried again");
-      next(flushMs);
+      // An orderly stop closes the log, and has put it on the disk before.
+      if (!isStopped) complain(failure, "usage is written, but not safe from a power cut");
     }
   }
+  async function flush(): Promise<void> {
+    let flushed: Flushed = "idle";
+    try {
+      flushed = store.flush();
+    } catch (failure) {
+      complain(failure, "usage could not be written; it is kept in memory and tried again");
+    }
+    if (flushed === "done") await settle();
+    next(afterMs[flushed]);
+  }
   next(flushMs);
-  return () => clearTimeout(timer);
+  return () => {
+    isStopped = true;
+    if (timer !== null) clearTimeout(timer);
+  };
 }
 
 async function stop(listening: Listening, stopTimers: readonly (() => void)[], store: ServedStore): Promise<void> {

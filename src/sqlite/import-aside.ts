@@ -2,11 +2,10 @@
  * An import in a thread of its own: while one group of leads is written, the next one is read and made ready, and the one
  * before is put on the disk.
  */
-import { closeSync, fdatasync, openSync } from "node:fs";
-import { promisify } from "node:util";
 import { Refusal } from "../refusal.ts";
 import type { ImportOptions, ImportOutcome, LeadImportAside, NewLead } from "../store/imports.ts";
 import type { AccountNumber } from "../store/serving.ts";
+import { openLogFile } from "./log-file.ts";
 
 export interface Begin {
   readonly path: string;
@@ -42,12 +41,8 @@ export function unpack({ heads, tails }: Group): NewLead[] {
   });
 }
 
-const putOnDisk = promisify(fdatasync);
-
 export function beginImportAside(begin: Begin): LeadImportAside {
-  // A transaction that waited for the disk would keep the file locked meanwhile: the thread commits to the log, and the log
-  // is put on the disk from here. It holds none of SQLite's locks, so that it may be opened and closed.
-  const log = openSync(`${begin.path}-wal`, "r");
+  const log = openLogFile(begin.path);
   const worker = new Worker(new URL("./import-worker.ts", import.meta.url));
   const waiting: PromiseWithResolvers<ImportOutcome[]>[] = [];
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
@@ -63,12 +58,12 @@ export function beginImportAside(begin: Begin): LeadImportAside {
       waiting.push(asked);
       worker.postMessage(pack(leads, nowMs));
       const outcomes = await asked.promise;
-      await putOnDisk(log);
+      await log.putOnDisk();
       return outcomes;
     },
     close() {
       worker.terminate();
-      closeSync(log);
+      log.close();
     },
   };
 }

@@ -56,7 +56,7 @@ export function openForImport(path: string): Connection {
   const database = openAgain(path);
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
   database.$client.run("PRAGMA wal_autocheckpoint = 8000");
-  // The log is put on the disk beside the thread that writes, before anything is said to be done (import-aside.ts).
+  // The log is put on the disk beside the thread that writes, before anything is said to be done (log-file.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
   return database;
 }

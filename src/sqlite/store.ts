@@ -12,6 +12,7 @@ import { beginImport } from "./import.ts";
 import { beginImportAside } from "./import-aside.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
+import { openLogFile } from "./log-file.ts";
 import { rememberKeys } from "./memory.ts";
 import { openDatabase } from "./open.ts";
 import { openPeople } from "./people.ts";
@@ -27,6 +28,9 @@ export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
   // Who imports copies the log into the file long before that; a server that did it would let requests wait.
   database.run(sql`PRAGMA wal_autocheckpoint = 12000`);
+  // All that is written here are counts, which are put on the disk beside the requests.
+  database.run(sql`PRAGMA synchronous = NORMAL`);
+  const log = openLogFile(path);
   const watch = watchFile(path);
   const commits = watchCommits(database, path);
   const keys = rememberKeys(openKeyFinder(database));
@@ -97,16 +101,20 @@ export function openServedStore(path: string): ServedStore {
     }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
     flush: guarded(() => usage.flush("never wait")),
+    settle: log.putOnDisk,
     applyRetention: async (nowMs, hasJumped) =>
       isRetentionDue(database, nowMs) ? applyRetentionAside(path, nowMs, hasJumped) : { erased: 0, waitsUntilMs: null },
     isEmpty: () => first.values().length === 0,
     close() {
-      const written = usage.flush("wait");
+      let written = usage.flush("wait");
+      while (written === "more" || written === "done") written = usage.flush("wait");
+      log.putOnDiskNow();
       database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
       database.$client.close();
       commits.close();
       watch.close();
-      if (!written)
+      log.close();
+      if (written === "locked")
         throw new Refusal("The last counts of usage could not be written: another program kept the file locked.", "");
     },
   };

@@ -1,16 +1,22 @@
-/** Usage (§2.4): requests per key and UTC day, counted in memory and written together twice a second. */
+/** Usage (§2.4): requests per key and UTC day, counted in memory and written twice a second. */
 import { and, between, eq, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/time.ts";
-import type { KeyNumber, UsageBook } from "../store/serving.ts";
+import type { Flushed, KeyNumber, UsageBook } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { patienceMs } from "./open.ts";
 import { usage } from "./tables.ts";
 
 export interface CountedUsage extends UsageBook {
-  /** Writes what was counted. False when another program was writing, and it has to be tried again. */
-  flush(wait: "wait" | "never wait"): boolean;
+  /** Writes a part of what was counted, or as much as there is, and says how it went. */
+  flush(wait: "wait" | "never wait"): Flushed;
 }
+
+/** Requests by UTC day and key. */
+type Counts = Map<string, Map<KeyNumber, number>>;
+
+/** The counts of so many keys take a millisecond or two, in which no request is answered. */
+const keysAtOnce = 500;
 
 /** The first and the last day that the month of a UTC day can have, as they are compared. */
 export function monthOf(day: string): [first: string, last: string] {
@@ -19,7 +25,9 @@ export function monthOf(day: string): [first: string, last: string] {
 }
 
 export function openUsage(database: Connection): CountedUsage {
-  const pending = new Map<string, Map<KeyNumber, number>>();
+  let pending: Counts = new Map();
+  /** What was pending when the writing of it began, until it is written. */
+  let leaving: Counts = new Map();
   let day = { startMs: Number.NaN, name: "" };
   const key = sql.placeholder("key");
   const ofMonth = database
@@ -34,13 +42,21 @@ export function openUsage(database: Connection): CountedUsage {
     return day.name;
   }
 
-  /** One statement for all keys of a day: one for each took a tenth of a second where thousands of keys call. */
-  function write(): void {
-    for (const [day, counts] of pending) {
-      database.run(sql`
-        INSERT INTO ${usage} (key, day, requests)
-        SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify([...counts])}) WHERE TRUE
-        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`);
+  /** One statement for many keys: one for each took a tenth of a second where thousands of keys call. */
+  function write(day: string, counts: readonly [KeyNumber, number][]): void {
+    database.run(sql`
+      INSERT INTO ${usage} (key, day, requests)
+      SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify(counts)}) WHERE TRUE
+      ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`);
+  }
+
+  /** A wait would hold up every request: the server tries again a moment later instead. */
+  function writeWithoutWait(...counts: Parameters<typeof write>): void {
+    database.run(sql`PRAGMA busy_timeout = 0`);
+    try {
+      write(...counts);
+    } finally {
+      database.run(sql.raw(`PRAGMA busy_timeout = ${patienceMs}`));
     }
   }
 
@@ -60,23 +76,27 @@ export function openUsage(database: Connection): CountedUsage {
       };
       const [first, last] = monthOf(today);
       for (const row of ofMonth.all({ key, first, last })) add(row.day, row.requests);
-      for (const [day, counts] of pending) if (day >= first && day <= last) add(day, counts.get(key) ?? 0);
+      for (const [day, counts] of [...leaving, ...pending]) {
+        if (day >= first && day <= last) add(day, counts.get(key) ?? 0);
+      }
       return totals;
     },
     flush(wait) {
-      if (pending.size === 0) return true;
-      // A wait would hold up every request: the server tries again a moment later instead.
-      if (wait === "never wait") database.run(sql`PRAGMA busy_timeout = 0`);
+      if (leaving.size === 0) [leaving, pending] = [pending, leaving];
+      const [oldest] = leaving;
+      if (oldest === undefined) return "idle";
+      const [day, counts] = oldest;
+      const part = [...counts.entries().take(keysAtOnce)];
       try {
-        database.transaction(write, { behavior: "immediate" });
-        pending.clear();
-        return true;
+        if (wait === "wait") write(day, part);
+        else writeWithoutWait(day, part);
       } catch (cause) {
-        if (isLocked(cause)) return false;
+        if (isLocked(cause)) return "locked";
         throw cause;
-      } finally {
-        if (wait === "never wait") database.run(sql.raw(`PRAGMA busy_timeout = ${patienceMs}`));
       }
+      for (const [key] of part) counts.delete(key);
+      if (counts.size === 0) leaving.delete(day);
+      return leaving.size === 0 ? "done" : "more";
     },
   };
 }

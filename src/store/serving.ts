@@ -83,8 +83,10 @@ export interface UsageCounts {
 
 /** What the server holds of the store beyond answering: counts go to disk while it runs, and all of it when it stops. */
 export interface ServedStore extends ReadStore {
-  /** Writes counted requests if nobody else is writing; false when it has to be tried again. */
-  flush(): boolean;
+  /** Writes some of the counted requests, if nobody else is writing. */
+  flush(): Flushed;
+  /** Resolves when what was flushed is on the disk, which may be slow. */
+  settle(): Promise<void>;
   /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Whether nothing has been set up yet, so that a first start can say what to do next. */
@@ -92,6 +94,12 @@ export interface ServedStore extends ReadStore {
   /** Writes what is left, folds the log into the file and closes it. */
   close(): void;
 }
+
+/**
+ * How far the writing of counts came. idle: there was nothing to write; done: all is written that had been counted when it
+ * began; more: a part is, and others should be let through before the next; locked: another program was writing.
+ */
+export type Flushed = "idle" | "done" | "more" | "locked";
 
 export interface Retained {
   /** How many leads were erased. */

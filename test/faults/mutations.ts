@@ -103,8 +103,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "usage that is counted twice",
     "src/sqlite/usage.ts",
-    "        pending.clear();\n",
-    "",
+    "      for (const [key] of part) counts.delete(key);\n",
+    "      if (part.length > 0) leaving.delete(day);\n",
     "test/spec/4-3-usage.test.ts",
     "test/store/usage-writing.test.ts",
   ),

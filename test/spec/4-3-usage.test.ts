@@ -68,11 +68,11 @@ test("what has been written to the file and what has not are one sum", async () 
   const server = await serve();
   const key = server.aKey();
   await server.as(key).get("/leads");
-  expect(server.store.flush()).toBe(true);
+  expect(server.store.flush()).toBe("done");
   await server.as(key).get("/leads");
   expect(await countsOf(server, key)).toEqual([3, 3]);
-  expect(server.store.flush()).toBe(true);
-  expect(server.store.flush()).toBe(true);
+  expect(server.store.flush()).toBe("done");
+  expect(server.store.flush()).toBe("idle");
   expect(await countsOf(server, key)).toEqual([4, 4]);
 });
 

@@ -158,7 +158,7 @@ export function openModel(): StoreUnderTest {
         },
       },
       probe: () => {},
-      flush: () => true,
+      flush: () => "idle",
       isEmpty: () => accounts.length === 0,
       close: () => {},
     },

@@ -1,0 +1,75 @@
+/** A disk that takes its time holds up neither requests nor other writers. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { anAdminAlone } from "../admin.ts";
+import { missingRecorder } from "../faults/strokes.ts";
+import { start } from "../process.ts";
+
+const missing = missingRecorder();
+const note = missing === null ? "" : ` (skipped: ${missing})`;
+const slow = test.skipIf(missing !== null);
+
+/** How long the disk takes to say that something is on it: much longer than what must not wait for it. */
+const slowMs = 1_000;
+
+/** The tracer stands aside, so that a signal reaches the program. */
+const onSlowDisk = (program: string, ...args: string[]) => [
+  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"],
+  ...["-e", `inject=fsync,fdatasync:delay_enter=${slowMs * 1000}`],
+  ...[process.execPath, join(import.meta.dir, "../../src", program), ...args],
+];
+
+slow(`requests do not wait for counts of usage to reach the disk${note}`, async () => {
+  const admin = await anAdminAlone();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const server = start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent" }, admin.folder, onSlowDisk("main.ts"));
+  const url = await server.listening();
+  async function longestOf(times: number): Promise<number> {
+    let longestMs = 0;
+    for (let time = 0; time < times; time++) {
+      const startedMs = performance.now();
+      const { status } = await fetch(`${url}/api/v1/usage`, { headers: { Authorization: `Bearer ${key}` } });
+      expect(status).toBe(200);
+      longestMs = Math.max(longestMs, performance.now() - startedMs);
+      await Bun.sleep(100);
+    }
+    return longestMs;
+  }
+
+  // The first count begins the log anew, and that is waited for.
+  await longestOf(15);
+  expect(await longestOf(40)).toBeLessThan(slowMs / 2);
+  expect(await server.end("SIGTERM")).toBe(0);
+  using file = new Database(admin.file);
+  expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[55]]);
+});
+
+slow(`an import does not keep the file locked while it waits for the disk${note}`, async () => {
+  const admin = await anAdminAlone();
+  const leads = admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
+  // Writing begins the log, and a connection that stays open keeps it.
+  using other = new Database(admin.file);
+  other.run("UPDATE accounts SET created_at = 1");
+  other.run("PRAGMA busy_timeout = 0");
+  const stored = other.query("SELECT 1 FROM stored_leads LIMIT 1");
+  const importing = start(
+    { DATABASE_PATH: admin.file },
+    admin.folder,
+    onSlowDisk("admin.ts", "lead", "import", "acme", leads, "--create-pixels", "--json"),
+  );
+  let freeMs = performance.now();
+  let longestMs = 0;
+  while (stored.get() === null) {
+    await Bun.sleep(5);
+    try {
+      other.run("BEGIN IMMEDIATE");
+      other.run("COMMIT");
+      freeMs = performance.now();
+    } catch {
+      longestMs = Math.max(longestMs, performance.now() - freeMs);
+    }
+  }
+  expect(longestMs).toBeLessThan(slowMs / 2);
+  expect([await importing.exited, JSON.parse(importing.output()).read]).toEqual([0, 100]);
+});
