@@ -32,5 +32,6 @@ export function writeLeadList(documents: readonly Uint8Array[], nextCursor: stri
   const parts: Uint8Array[] = [head];
   for (const document of documents) parts.push(document, comma);
   if (documents.length > 0) parts.pop();
-  return Buffer.concat([...parts, Buffer.from(next)]);
+  parts.push(Buffer.from(next));
+  return Buffer.concat(parts);
 }

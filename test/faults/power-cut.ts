@@ -68,7 +68,10 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     const before = readFileSync(file);
     const { strokes, made } = await record(build, file, beside, promises(key.id, export_, rows));
     strokesSeen += strokes.length;
-    const cuts = Array.from({ length: times / 2 }, () => random.below(strokes.length + 1)).toSorted((a, b) => a - b);
+    // A quarter of them come the moment something was promised: nothing that follows has put it on the disk by chance.
+    const cuts = Array.from({ length: times / 2 }, () =>
+      random.below(4) === 0 ? (made[random.below(made.length)]?.afterStrokes ?? 0) : random.below(strokes.length + 1),
+    ).toSorted((a, b) => a - b);
     const disk = createDisk(new Map([[file, before]]));
     let done = 0;
     for (const cut of cuts) {
