@@ -1,7 +1,6 @@
 /** The package as npm would publish it, built once for all tests of a run. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { folderOfTheRun } from "../run.ts";
 
 const client = join(import.meta.dir, "../../client");
 
@@ -10,8 +9,7 @@ let tarball: string | null = null;
 /** Packs the client, as `npm pack` does it for publishing. */
 export function packed(): string {
   if (tarball !== null) return tarball;
-  const folder = mkdtempSync(join(tmpdir(), "leadfile-pack-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOfTheRun();
   const made = run(["npm", "pack", "--silent", "--pack-destination", folder], client);
   tarball = join(folder, made.trim().split("\n").at(-1) ?? "");
   return tarball;
