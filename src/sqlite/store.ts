@@ -27,7 +27,7 @@ import { openUsage } from "./usage.ts";
 export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
   // Who imports copies the log into the file long before that; a server that did it would let requests wait.
-  database.run(sql`PRAGMA wal_autocheckpoint = 12000`);
+  database.run(sql`PRAGMA wal_autocheckpoint = 9000`);
   // All that is written here are counts, which are put on the disk beside the requests.
   database.run(sql`PRAGMA synchronous = NORMAL`);
   const log = openLogFile(path);
