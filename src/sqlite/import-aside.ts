@@ -58,7 +58,7 @@ export function beginImportAside(begin: Begin): LeadImportAside {
       waiting.push(asked);
       worker.postMessage(pack(leads, nowMs));
       const outcomes = await asked.promise;
-      await log.putOnDisk();
+      await log.putOnDisk().catch(({ message }: Error) => Promise.reject(failed(message)));
       return outcomes;
     },
     close() {

@@ -1,4 +1,4 @@
-/** A disk that takes its time holds up neither requests nor other writers. */
+/** A disk that takes its time holds up neither requests nor other writers; one that fails is heard of. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ const slow = test.skipIf(missing !== null);
 const slowMs = 1_000;
 
 /** The tracer stands aside, so that a signal reaches the program. */
-const onSlowDisk = (program: string, ...args: string[]) => [
-  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"],
-  ...["-e", `inject=fsync,fdatasync:delay_enter=${slowMs * 1000}`],
+const onDisk = (fate: string, program: string, ...args: string[]) => [
+  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", `inject=${fate}`],
   ...[process.execPath, join(import.meta.dir, "../../src", program), ...args],
 ];
+const onSlowDisk = onDisk.bind(null, `fsync,fdatasync:delay_enter=${slowMs * 1000}`);
 
 slow(`requests do not wait for counts of usage to reach the disk${note}`, async () => {
   const admin = await anAdminAlone();
@@ -72,4 +72,19 @@ slow(`an import does not keep the file locked while it waits for the disk${note}
   }
   expect(longestMs).toBeLessThan(slowMs / 2);
   expect([await importing.exited, JSON.parse(importing.output()).read]).toEqual([0, 100]);
+});
+
+slow(`an import whose log cannot be put on the disk says so, and completes when it is run again${note}`, async () => {
+  const admin = await anAdminAlone();
+  const leads = admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
+  const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
+  const failing = start(
+    { DATABASE_PATH: admin.file },
+    admin.folder,
+    onDisk("fdatasync:error=EIO", "admin.ts", ...args),
+  );
+  expect([await failing.exited, failing.output()]).toEqual([1, ""]);
+  expect(failing.errors()).toMatch(/\nThe import was cut short \(EIO[^\n]+\)\. [^\n]+run it again[^\n]+\n$/);
+  const again = await admin.run(...args);
+  expect(again.json).toMatchObject({ read: 100, rejected: 0 });
 });
