@@ -97,6 +97,9 @@ function warnOfPlainHttp(config: Config): void {
 function keepFlushing(store: ServedStore, log: Logger): () => void {
   let timer: ReturnType<typeof setTimeout> | null = null;
   let isStopped = false;
+  let isSettling = false;
+  /** Whether something is written that may not be on the disk. */
+  let isUnsettled = false;
   const next = (ms: number) => {
     if (!isStopped) timer = setTimeout(flush, ms);
   };
@@ -104,22 +107,29 @@ function keepFlushing(store: ServedStore, log: Logger): () => void {
     const why = failure instanceof StoreFailure ? failure.cause : failure;
     log.error({ cause: why instanceof Error ? why.message : "unknown" }, consequence);
   };
+  /** However long the disk takes, counts go on being written: the end of the process alone loses none of these. */
   async function settle(): Promise<void> {
+    if (isSettling || !isUnsettled) return;
+    isSettling = true;
+    isUnsettled = false;
     try {
       await store.settle();
     } catch (failure) {
+      isUnsettled = true;
       // An orderly stop closes the log, and has put it on the disk before.
-      if (!isStopped) complain(failure, "usage is written, but not safe from a power cut");
+      if (!isStopped) complain(failure, "usage is written, but not safe from a power cut; it is tried again");
     }
+    isSettling = false;
   }
-  async function flush(): Promise<void> {
+  function flush(): void {
     let flushed: Flushed = "idle";
     try {
       flushed = store.flush();
     } catch (failure) {
       complain(failure, "usage could not be written; it is kept in memory and tried again");
     }
-    if (flushed === "done") await settle();
+    if (flushed === "more" || flushed === "done") isUnsettled = true;
+    if (flushed !== "more") void settle();
     next(afterMs[flushed]);
   }
   next(flushMs);

@@ -5,7 +5,8 @@
 import { Refusal } from "../refusal.ts";
 import type { ImportOptions, ImportOutcome, LeadImportAside, NewLead } from "../store/imports.ts";
 import type { AccountNumber } from "../store/serving.ts";
-import { openLogFile } from "./log-file.ts";
+import { emptyLog, openLogFile } from "./log-file.ts";
+import { openAgain } from "./open.ts";
 
 export interface Begin {
   readonly path: string;
@@ -52,13 +53,24 @@ export function beginImportAside(begin: Begin): LeadImportAside {
   };
   worker.onerror = ({ message }) => waiting.shift()?.reject(failed(message));
   worker.postMessage(begin);
+  // One after the other: what is counted is on the disk, and so is all that was counted before it.
+  let synced: Promise<void> = Promise.resolve();
+  async function putOnDisk(): Promise<void> {
+    try {
+      await log.putOnDisk();
+    } catch (cause) {
+      rescue(begin.path);
+      throw failed(cause instanceof Error ? cause.message : "unknown error");
+    }
+  }
   return {
     async write(leads: readonly NewLead[], nowMs: number) {
       const asked = Promise.withResolvers<ImportOutcome[]>();
       waiting.push(asked);
       worker.postMessage(pack(leads, nowMs));
       const outcomes = await asked.promise;
-      await log.putOnDisk().catch(({ message }: Error) => Promise.reject(failed(message)));
+      synced = synced.then(putOnDisk);
+      await synced;
       return outcomes;
     },
     close() {
@@ -66,6 +78,18 @@ export function beginImportAside(begin: Begin): LeadImportAside {
       log.close();
     },
   };
+}
+
+/** What the next run takes for imported has to be on the disk by then. */
+function rescue(path: string): void {
+  const database = openAgain(path);
+  try {
+    emptyLog(database);
+  } catch {
+    // The disk fails still; that it does is said in any case.
+  } finally {
+    database.$client.close();
+  }
 }
 
 function failed(said: string): Refusal {

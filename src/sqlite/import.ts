@@ -12,8 +12,8 @@ import { ofPosition } from "./tables.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. */
 const transactionMs = 50;
-/** So few leads at the end of a portion go along, instead of into a transaction of their own. */
-const smallRest = 750;
+/** So few leads at the end of a portion go along, instead of into a transaction of their own, if they take no longer. */
+const smallRest = { leads: 750, ms: 25 };
 /** How many tied moments are remembered; forgetting them costs time, not correctness. */
 const rememberedTies = 100_000;
 
@@ -106,7 +106,9 @@ export function beginImport(database: Connection, account: AccountNumber, option
         for (const lead of leads) {
           outcomes.push(writeOne(lead, nowMs));
           const rest = leads.length - outcomes.length;
-          if (rest > smallRest && rest % 16 === 0 && performance.now() > endMs) break;
+          if (rest % 16 > 0) continue;
+          const overdueMs = performance.now() - endMs;
+          if (overdueMs > 0 && (rest > smallRest.leads || overdueMs > smallRest.ms)) break;
         }
       };
       // A rehearsal writes to its shadows alone, and must not keep anybody from writing.

@@ -4,6 +4,7 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
+import type { Connection } from "./connection.ts";
 
 export interface LogFile {
   /** Resolves when all that was committed before is on the disk. */
@@ -23,4 +24,14 @@ export function openLogFile(path: string): LogFile {
     putOnDiskNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   };
+}
+
+/**
+ * Copies all of the log into the file, puts that on the disk, and empties the log; false where somebody is in the way.
+ * To be done after a sync that failed: what it left out is still in the system's memory, but is not written again by
+ * itself. Later syncs succeed without it, and the next start would read the log up to the gap and no further.
+ */
+export function emptyLog(database: Connection): boolean {
+  const [result] = database.$client.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();
+  return result?.busy === 0;
 }

@@ -43,6 +43,16 @@ function connectToPath(path: string): Connection {
   }
 }
 
+/** Does what must not wait for other programs: it finds the file locked instead. */
+export function withoutWaiting<Result>(database: Connection, work: () => Result): Result {
+  database.$client.run("PRAGMA busy_timeout = 0");
+  try {
+    return work();
+  } finally {
+    database.$client.run(`PRAGMA busy_timeout = ${patienceMs}`);
+  }
+}
+
 /** Opens a file a second time within a process, whose locks a look at the file itself would drop. */
 export function openAgain(path: string): Connection {
   return connect(path);

@@ -12,9 +12,9 @@ import { beginImport } from "./import.ts";
 import { beginImportAside } from "./import-aside.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
-import { openLogFile } from "./log-file.ts";
+import { emptyLog, openLogFile } from "./log-file.ts";
 import { rememberKeys } from "./memory.ts";
-import { openDatabase } from "./open.ts";
+import { openDatabase, withoutWaiting } from "./open.ts";
 import { openPeople } from "./people.ts";
 import { openPixels } from "./pixels.ts";
 import { isRetentionDue, openRetention } from "./retention.ts";
@@ -65,6 +65,17 @@ export function openServedStore(path: string): ServedStore {
     keys.forget();
   }
 
+  let isLogWhole = true;
+
+  /** After a sync that failed the log has a gap, and no other sync would mend it. */
+  async function settle(): Promise<void> {
+    if (!isLogWhole) isLogWhole = withoutWaiting(database, () => emptyLog(database));
+    if (!isLogWhole) throw new Error("another program keeps the log of the database in use");
+    isLogWhole = false;
+    await log.putOnDisk();
+    isLogWhole = true;
+  }
+
   /** One look and one read transaction for all: its locks alone take a tenth of the time of a page. */
   function together(work: () => void): void {
     try {
@@ -101,19 +112,21 @@ export function openServedStore(path: string): ServedStore {
     }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
     flush: guarded(() => usage.flush("never wait")),
-    settle: log.putOnDisk,
+    settle,
     applyRetention: async (nowMs, hasJumped) =>
       isRetentionDue(database, nowMs) ? applyRetentionAside(path, nowMs, hasJumped) : { erased: 0, waitsUntilMs: null },
     isEmpty: () => first.values().length === 0,
     close() {
       let written = usage.flush("wait");
       while (written === "more" || written === "done") written = usage.flush("wait");
-      log.putOnDiskNow();
-      database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
-      database.$client.close();
-      commits.close();
-      watch.close();
-      log.close();
+      try {
+        if (!emptyLog(database)) log.putOnDiskNow();
+      } finally {
+        database.$client.close();
+        commits.close();
+        watch.close();
+        log.close();
+      }
       if (written === "locked")
         throw new Refusal("The last counts of usage could not be written: another program kept the file locked.", "");
     },

@@ -4,7 +4,7 @@ import { dayMs, dayOf } from "../contract/time.ts";
 import type { Flushed, KeyNumber, UsageBook } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
-import { patienceMs } from "./open.ts";
+import { withoutWaiting } from "./open.ts";
 import { usage } from "./tables.ts";
 
 export interface CountedUsage extends UsageBook {
@@ -50,16 +50,6 @@ export function openUsage(database: Connection): CountedUsage {
       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`);
   }
 
-  /** A wait would hold up every request: the server tries again a moment later instead. */
-  function writeWithoutWait(...counts: Parameters<typeof write>): void {
-    database.run(sql`PRAGMA busy_timeout = 0`);
-    try {
-      write(...counts);
-    } finally {
-      database.run(sql.raw(`PRAGMA busy_timeout = ${patienceMs}`));
-    }
-  }
-
   return {
     count(key, nowMs) {
       const today = currentDay(nowMs);
@@ -89,7 +79,8 @@ export function openUsage(database: Connection): CountedUsage {
       const part = [...counts.entries().take(keysAtOnce)];
       try {
         if (wait === "wait") write(day, part);
-        else writeWithoutWait(day, part);
+        // A wait would hold up every request: the server tries again a moment later instead.
+        else withoutWaiting(database, () => write(day, part));
       } catch (cause) {
         if (isLocked(cause)) return "locked";
         throw cause;

@@ -110,9 +110,9 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a write of usage that waits for others",
-    "src/sqlite/usage.ts",
-    "PRAGMA busy_timeout = 0`",
-    "PRAGMA busy_timeout = 9000`",
+    "src/sqlite/open.ts",
+    'PRAGMA busy_timeout = 0"',
+    'PRAGMA busy_timeout = 9000"',
     "test/store/usage-writing.test.ts",
   ),
   line(

@@ -1,6 +1,7 @@
 /** A disk that takes its time holds up neither requests nor other writers; one that fails is heard of. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { anAdminAlone } from "../admin.ts";
 import { missingRecorder } from "../faults/strokes.ts";
@@ -88,3 +89,22 @@ slow(`an import whose log cannot be put on the disk says so, and completes when 
   const again = await admin.run(...args);
   expect(again.json).toMatchObject({ read: 100, rejected: 0 });
 });
+
+slow(
+  `a server whose counts could not be put on the disk says so, and copies its log into the file instead${note}`,
+  async () => {
+    const admin = await anAdminAlone();
+    const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+    const failing = onDisk("fdatasync:error=EIO:when=1", "main.ts");
+    const server = start({ DATABASE_PATH: admin.file }, admin.folder, failing);
+    const headers = { Authorization: `Bearer ${key}` };
+    expect((await fetch(`${await server.listening()}/api/v1/usage`, { headers })).status).toBe(200);
+    await server.said(/EIO[^\n]+not safe from a power cut; it is tried again/);
+    const log = () => statSync(`${admin.file}-wal`).size;
+    for (let tries = 0; log() > 0 && tries < 100; tries++) await Bun.sleep(50);
+    expect(log()).toBe(0);
+    using file = new Database(admin.file);
+    expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[1]]);
+    expect(await server.end("SIGTERM")).toBe(0);
+  },
+);
