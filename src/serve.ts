@@ -95,13 +95,13 @@ function warnOfPlainHttp(config: Config): void {
 }
 
 function keepFlushing(store: ServedStore, log: Logger): () => void {
-  let timer: ReturnType<typeof setTimeout> | null = null;
+  let timer: ReturnType<typeof setTimeout>;
   let isStopped = false;
   let isSettling = false;
   /** Whether something is written that may not be on the disk. */
   let isUnsettled = false;
   const next = (ms: number) => {
-    if (!isStopped) timer = setTimeout(flush, ms);
+    timer = setTimeout(flush, ms);
   };
   const complain = (failure: unknown, consequence: string) => {
     const why = failure instanceof StoreFailure ? failure.cause : failure;
@@ -135,7 +135,7 @@ function keepFlushing(store: ServedStore, log: Logger): () => void {
   next(flushMs);
   return () => {
     isStopped = true;
-    if (timer !== null) clearTimeout(timer);
+    clearTimeout(timer);
   };
 }
 

@@ -82,13 +82,12 @@ export function beginImportAside(begin: Begin): LeadImportAside {
 
 /** What the next run takes for imported has to be on the disk by then. */
 function rescue(path: string): void {
-  const database = openAgain(path);
   try {
+    const database = openAgain(path);
     emptyLog(database);
-  } catch {
-    // The disk fails still; that it does is said in any case.
-  } finally {
     database.$client.close();
+  } catch {
+    // The disk fails still, which is said in any case; the command ends, and its connections with it.
   }
 }
 

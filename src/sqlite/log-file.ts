@@ -28,7 +28,7 @@ export function openLogFile(path: string): LogFile {
 
 /**
  * Copies all of the log into the file, puts that on the disk, and empties the log; false where somebody is in the way.
- * To be done after a sync that failed: what it left out is still in the system's memory, but is not written again by
+ * It mends what a sync that failed has left out, too: that is still in the system's memory, but is not written again by
  * itself. Later syncs succeed without it, and the next start would read the log up to the gap and no further.
  */
 export function emptyLog(database: Connection): boolean {

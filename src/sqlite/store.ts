@@ -2,7 +2,7 @@
 import { count, sql } from "drizzle-orm";
 import { Refusal } from "../refusal.ts";
 import type { AdminStore } from "../store/admin.ts";
-import { type ServedStore, StoreFailure } from "../store/serving.ts";
+import { type Flushed, type ServedStore, StoreFailure } from "../store/serving.ts";
 import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
 import { watchCommits } from "./commits.ts";
@@ -26,7 +26,7 @@ import { openUsage } from "./usage.ts";
 /** Opens the store of the server. Throws a Refusal when the file cannot be used. */
 export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
-  // Who imports copies the log into the file long before that; a server that did it would let requests wait.
+  // Who imports copies the log into the file before that; a server that did it would let requests wait.
   database.run(sql`PRAGMA wal_autocheckpoint = 9000`);
   // All that is written here are counts, which are put on the disk beside the requests.
   database.run(sql`PRAGMA synchronous = NORMAL`);
@@ -111,14 +111,16 @@ export function openServedStore(path: string): ServedStore {
       first.values();
     }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
-    flush: guarded(() => usage.flush("never wait")),
+    // A wait would hold up every request: the server tries again a moment later instead.
+    flush: guarded(() => withoutWaiting(database, usage.flush)),
     settle,
     applyRetention: async (nowMs, hasJumped) =>
       isRetentionDue(database, nowMs) ? applyRetentionAside(path, nowMs, hasJumped) : { erased: 0, waitsUntilMs: null },
     isEmpty: () => first.values().length === 0,
     close() {
-      let written = usage.flush("wait");
-      while (written === "more" || written === "done") written = usage.flush("wait");
+      let written: Flushed;
+      do written = usage.flush();
+      while (written === "more" || written === "done");
       try {
         if (!emptyLog(database)) log.putOnDiskNow();
       } finally {

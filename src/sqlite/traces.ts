@@ -6,13 +6,13 @@
 
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
 import type { Traces } from "../store/custody.ts";
 import type { Connection } from "./connection.ts";
 import { partsOf, servingPath } from "./file.ts";
 import { bytesOf } from "./import.ts";
 import { exportDocuments } from "./leads.ts";
+import { emptyLog } from "./log-file.ts";
 import { removeStaleDrafts } from "./place.ts";
 import { rewrite } from "./rewrite.ts";
 import { createSearch, leastLength, type Search } from "./search.ts";
@@ -75,12 +75,11 @@ function heldByLeads(database: Connection, needles: readonly Buffer[]): Set<numb
 /** Copies the log into the file and cuts it to nothing; false when somebody kept reading the old state for too long. */
 function truncateLog(database: Connection): boolean {
   const endMs = performance.now() + patienceMs;
-  for (;;) {
-    const busy = database.values<[number]>(sql`PRAGMA wal_checkpoint(TRUNCATE)`)[0]?.[0] ?? 0;
-    if (busy === 0) return true;
+  while (!emptyLog(database)) {
     if (performance.now() > endMs) return false;
     Bun.sleepSync(50);
   }
+  return true;
 }
 
 function distinct(needles: readonly Buffer[]): Buffer[] {

@@ -4,12 +4,11 @@ import { dayMs, dayOf } from "../contract/time.ts";
 import type { Flushed, KeyNumber, UsageBook } from "../store/serving.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
-import { withoutWaiting } from "./open.ts";
 import { usage } from "./tables.ts";
 
 export interface CountedUsage extends UsageBook {
-  /** Writes a part of what was counted, or as much as there is, and says how it went. */
-  flush(wait: "wait" | "never wait"): Flushed;
+  /** Writes a part of what was counted, and says how it went. */
+  flush(): Flushed;
 }
 
 /** Requests by UTC day and key. */
@@ -71,16 +70,14 @@ export function openUsage(database: Connection): CountedUsage {
       }
       return totals;
     },
-    flush(wait) {
+    flush() {
       if (leaving.size === 0) [leaving, pending] = [pending, leaving];
       const [oldest] = leaving;
       if (oldest === undefined) return "idle";
       const [day, counts] = oldest;
       const part = [...counts.entries().take(keysAtOnce)];
       try {
-        if (wait === "wait") write(day, part);
-        // A wait would hold up every request: the server tries again a moment later instead.
-        else withoutWaiting(database, () => write(day, part));
+        write(day, part);
       } catch (cause) {
         if (isLocked(cause)) return "locked";
         throw cause;

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { anAdminAlone } from "../admin.ts";
+import { type Admin, anAdminAlone } from "../admin.ts";
 import { missingRecorder } from "../faults/strokes.ts";
 import { start } from "../process.ts";
 
@@ -20,6 +20,9 @@ const onDisk = (fate: string, program: string, ...args: string[]) => [
   ...[process.execPath, join(import.meta.dir, "../../src", program), ...args],
 ];
 const onSlowDisk = onDisk.bind(null, `fsync,fdatasync:delay_enter=${slowMs * 1000}`);
+
+const aHundredRows = (admin: Admin) =>
+  admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
 
 slow(`requests do not wait for counts of usage to reach the disk${note}`, async () => {
   const admin = await anAdminAlone();
@@ -48,7 +51,7 @@ slow(`requests do not wait for counts of usage to reach the disk${note}`, async 
 
 slow(`an import does not keep the file locked while it waits for the disk${note}`, async () => {
   const admin = await anAdminAlone();
-  const leads = admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
+  const leads = aHundredRows(admin);
   // Writing begins the log, and a connection that stays open keeps it.
   using other = new Database(admin.file);
   other.run("UPDATE accounts SET created_at = 1");
@@ -77,7 +80,7 @@ slow(`an import does not keep the file locked while it waits for the disk${note}
 
 slow(`an import whose log cannot be put on the disk says so, and completes when it is run again${note}`, async () => {
   const admin = await anAdminAlone();
-  const leads = admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
+  const leads = aHundredRows(admin);
   const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
   const failing = start(
     { DATABASE_PATH: admin.file },
