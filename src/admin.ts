@@ -1,17 +1,17 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
-import { createPause } from "./cli/pause.ts";
 import { createProgram } from "./cli/program.ts";
+import { createPause } from "./cli/terminal/pause.ts";
 import { readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
 import { endWith } from "./end.ts";
 import { ownAddress, publicOrigin } from "./origin.ts";
-import { inOwnWords } from "./own-words.ts";
-import { Refusal } from "./refusal.ts";
-import { keepCopies } from "./sqlite/copies.ts";
+import { inOwnWords } from "./program-name.ts";
+import { keepCopies } from "./sqlite/backup/copies.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { explain } from "./sqlite/open.ts";
 import { openAdminStore } from "./sqlite/store.ts";
 import type { AdminStore } from "./store/admin.ts";
+import { Refusal } from "./user-error.ts";
 
 let store = null as AdminStore | null;
 let status = 0;

@@ -1,5 +1,5 @@
 /** bun run demo: config → store → made-up leads → server, on a file of its own. */
-import { demoText, makeDemo } from "./cli/demo.ts";
+import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { endWith } from "./end.ts";
 import { serve } from "./serve.ts";

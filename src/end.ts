@@ -1,7 +1,7 @@
 /** How a process ends that cannot go on: one line on standard error, and the status of the refusal. */
 
-import { inOwnWords } from "./own-words.ts";
-import { inOneLine, Refusal } from "./refusal.ts";
+import { inOwnWords } from "./program-name.ts";
+import { inOneLine, Refusal } from "./user-error.ts";
 
 /** Ends the process. A mistake of ours shows its name and place, and never the values that it met. */
 export function endWith(cause: unknown): never {

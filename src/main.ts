@@ -2,7 +2,7 @@
 import { readConfig } from "./config.ts";
 import { endWith } from "./end.ts";
 import { setEngine } from "./engine.ts";
-import { inOwnWords } from "./own-words.ts";
+import { inOwnWords } from "./program-name.ts";
 
 try {
   setEngine();

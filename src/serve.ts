@@ -7,11 +7,11 @@ import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { isInTheClear, publicOrigin } from "./origin.ts";
-import { Refusal } from "./refusal.ts";
 import { keepRetaining } from "./retaining.ts";
-import { claimServing } from "./sqlite/serving.ts";
+import { claimServing } from "./sqlite/server-lock.ts";
 import { openServedStore } from "./sqlite/store.ts";
-import { type Flushed, type ServedStore, StoreFailure } from "./store/serving.ts";
+import { type Flushed, type ServedStore, StoreFailure } from "./store/server.ts";
+import { Refusal } from "./user-error.ts";
 
 export interface Running {
   /** The address that the server listens on. */

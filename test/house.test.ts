@@ -31,7 +31,7 @@ const house: SourceFile[] = paths.map((path) => {
 
 /** The room of a file; a file in no room is its own. */
 const roomOf = (path: string): string => (path.includes("/") ? (path.split("/")[0] ?? "") : path);
-const rooms = ["contract", "http", "sqlite", "intake", "cli"];
+const rooms = ["contract", "http", "sqlite", "ingest", "cli", "conformance"];
 const filesOf = (room: string) => house.filter((file) => roomOf(file.path) === room);
 
 /** Imports that leave a room, as `from → to`, other than those to the places that are allowed. */
@@ -57,7 +57,7 @@ test("the contract imports nothing of the project", () => {
   expect(strays(filesOf("contract"), [])).toEqual([]);
 });
 
-test.each(["limiter.ts", "refusal.ts"])("%s imports the contract alone", (path) => {
+test.each(["limiter.ts", "user-error.ts"])("%s imports the contract alone", (path) => {
   expect(filesOf(path)).toHaveLength(1);
   expect(strays(filesOf(path), ["contract"])).toEqual([]);
 });
@@ -67,14 +67,14 @@ test("the ports import the contract alone", () => {
   expect(strays(filesOf("store"), ["contract"])).toEqual([]);
 });
 
-test("no room imports another, but for the contract, and the commands that use the intake", () => {
+test("no room imports another, but for the contract, and the commands that use ingest and conformance", () => {
   const others = (room: string) => rooms.filter((other) => other !== room && other !== "contract");
   const crossings = rooms.flatMap((room) =>
     filesOf(room).flatMap(({ path, files }) =>
       files.filter((to) => others(room).includes(roomOf(to))).map((to) => `${roomOf(path)} → ${roomOf(to)}`),
     ),
   );
-  expect(crossings.filter((crossing) => crossing !== "cli → intake")).toEqual([]);
+  expect(crossings.filter((crossing) => !["cli → ingest", "cli → conformance"].includes(crossing))).toEqual([]);
 });
 
 test("no room imports a file that puts rooms together", () => {

@@ -1,9 +1,9 @@
 /** bun admin account: whose leads there are, and whether their subscription is active (§3). */
 import { Command } from "commander";
-import { Refusal } from "../refusal.ts";
-import type { Account } from "../store/books.ts";
+import type { Account } from "../store/repositories.ts";
+import { Refusal } from "../user-error.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { table } from "./output.ts";
+import { table } from "./terminal/output.ts";
 
 export function accountCommand(around: Surroundings): Command {
   const account = new Command("account").description("accounts and their subscriptions");

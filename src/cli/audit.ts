@@ -1,10 +1,10 @@
 /** bun admin audit: what was done with the file, without anything of a person. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { table } from "./output.ts";
-import { grouped } from "./progress.ts";
+import { grouped } from "./lead/progress.ts";
+import { table } from "./terminal/output.ts";
 
 interface Options {
   readonly account?: string;

@@ -3,14 +3,14 @@ import { Command } from "commander";
 import { closest, distance } from "fastest-levenshtein";
 import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
-import type { Examine } from "../examination.ts";
 import { printable } from "../printable.ts";
-import { Refusal } from "../refusal.ts";
 import type { AdminStore } from "../store/admin.ts";
-import type { Account } from "../store/books.ts";
-import type { CopyKeeper } from "../store/custody.ts";
-import { createOutput, type Output } from "./output.ts";
-import type { Pause } from "./pause.ts";
+import type { Examine } from "../store/examination.ts";
+import type { CopyKeeper } from "../store/privacy.ts";
+import type { Account } from "../store/repositories.ts";
+import { Refusal } from "../user-error.ts";
+import { createOutput, type Output } from "./terminal/output.ts";
+import type { Pause } from "./terminal/pause.ts";
 
 /** What a command is given by the outside world. */
 export interface Surroundings {

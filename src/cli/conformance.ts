@@ -1,12 +1,12 @@
 /** bun admin conformance: checks any server against the specification, with a key that is no argument. */
 import type { Command } from "commander";
-import { conform, type Report } from "../../conformance/conform.ts";
-import type { Keys } from "../../conformance/probe.ts";
+import { conform, type Report } from "../conformance/conform.ts";
+import type { Keys } from "../conformance/probe.ts";
 import { printable } from "../printable.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../user-error.ts";
 import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { hang } from "./output.ts";
-import { readAll } from "./standard-input.ts";
+import { hang } from "./terminal/output.ts";
+import { readAll } from "./terminal/standard-input.ts";
 
 interface Options {
   readonly limits?: boolean;

@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { leadsText } from "./lead-find.ts";
-import { grouped } from "./progress.ts";
+import { leadsText } from "./lead/find.ts";
+import { grouped } from "./lead/progress.ts";
 
 export function backupCommand(around: Surroundings): Command {
   return jsonCommand("backup")

@@ -1,6 +1,6 @@
 /** Whether the server of these settings answers, and can read its database. */
 import { Command } from "commander";
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../user-error.ts";
 
 export type Health = "fine" | "failing" | "nobody";
 

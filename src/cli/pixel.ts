@@ -2,10 +2,10 @@
 import { Command } from "commander";
 import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
-import { Refusal } from "../refusal.ts";
-import type { Account } from "../store/books.ts";
+import type { Account } from "../store/repositories.ts";
+import { Refusal } from "../user-error.ts";
 import { accountOf, checkPixelId, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { table } from "./output.ts";
+import { table } from "./terminal/output.ts";
 
 export function pixelCommand(around: Surroundings): Command {
   const pixel = new Command("pixel").description("the pixels of an account");

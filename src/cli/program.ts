@@ -1,25 +1,25 @@
 /** bun admin: one command per noun and verb. */
 import { Command } from "commander";
 import { version } from "../../package.json";
-import { inOwnWords } from "../own-words.ts";
+import { inOwnWords } from "../program-name.ts";
 import { accountCommand } from "./account.ts";
 import { auditCommand } from "./audit.ts";
 import type { Surroundings } from "./command.ts";
-import { completionsCommand } from "./completions.ts";
+import { completionsCommand } from "./completions/completions.ts";
 import { conformanceCommand } from "./conformance.ts";
 import { backupCommand, restoreCommand } from "./copies.ts";
-import { demoCommand } from "./demo.ts";
-import { doctorCommand } from "./doctor.ts";
+import { demoCommand } from "./demo/demo.ts";
+import { doctorCommand } from "./doctor/doctor.ts";
 import { addExamples } from "./examples.ts";
 import { healthCommand } from "./health.ts";
-import { keyCommand } from "./key.ts";
-import { leadCommand } from "./lead.ts";
-import { print } from "./output.ts";
-import { paint } from "./paint.ts";
+import { keyCommand } from "./key/key.ts";
+import { leadCommand } from "./lead/lead.ts";
 import { pixelCommand } from "./pixel.ts";
 import { retainCommand } from "./retain.ts";
 import { serveCommand } from "./serve.ts";
 import { statsCommand } from "./stats.ts";
+import { print } from "./terminal/output.ts";
+import { paint } from "./terminal/paint.ts";
 
 /** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
 export function createProgram(around: Surroundings): Command {

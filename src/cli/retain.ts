@@ -1,12 +1,12 @@
 /** bun admin retain: how long the leads of an account are kept. */
 import type { Command } from "commander";
 import { printable } from "../printable.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { canAsk, confirm } from "./confirm.ts";
-import { sayTraces } from "./lead-erase.ts";
-import { leadsText } from "./lead-find.ts";
-import { grouped } from "./progress.ts";
+import { sayTraces } from "./lead/erase.ts";
+import { leadsText } from "./lead/find.ts";
+import { grouped } from "./lead/progress.ts";
+import { canAsk, confirm } from "./terminal/confirm.ts";
 
 interface Options {
   readonly days: string;

@@ -1,11 +1,11 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key and day, as charts in the terminal. */
 import type { Command } from "commander";
 import { dayMs, dayOf } from "../contract/time.ts";
-import { Refusal } from "../refusal.ts";
 import type { Share, Stats } from "../store/admin.ts";
-import type { Account } from "../store/books.ts";
-import { type Bar, chart } from "./chart.ts";
+import type { Account } from "../store/repositories.ts";
+import { Refusal } from "../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { type Bar, chart } from "./terminal/chart.ts";
 
 const usualDays = 30;
 const mostDays = 3_660;

@@ -3,18 +3,18 @@ import { Elysia } from "elysia";
 import type { Logger } from "pino";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { ReadStore } from "../store/serving.ts";
-import { createEntrance } from "./entrance.ts";
+import type { ReadStore } from "../store/server.ts";
+import { arrive, aVisit, callerOf, type Visit } from "./context.ts";
 import { createFailing } from "./errors.ts";
 import type { HostRule } from "./host.ts";
-import { createJournal } from "./journal.ts";
 import { createLeadsAnswer } from "./leads.ts";
-import { type AddressOf, createMetrics } from "./metrics.ts";
+import { createJournal } from "./ops/access-log.ts";
+import { type AddressOf, createMetrics } from "./ops/metrics.ts";
 import { createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
+import { createEntrance } from "./public-paths.ts";
 import { answer } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
-import { arrive, aVisit, callerOf, type Visit } from "./visit.ts";
 
 export interface AppParts extends HostRule {
   readonly store: ReadStore;

@@ -1,10 +1,10 @@
 /** The one place that makes error bodies (§2.5, §7). */
 import { ApiError, type ErrorBody, type ErrorCode } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
-import { StoreFailure } from "../store/serving.ts";
-import type { Journal } from "./journal.ts";
+import { StoreFailure } from "../store/server.ts";
+import type { Visit } from "./context.ts";
+import type { Journal } from "./ops/access-log.ts";
 import { answer } from "./reply.ts";
-import type { Visit } from "./visit.ts";
 
 /** Headers that belong to a code, whoever raises it. */
 const headersOf: Partial<Record<ErrorCode, Record<string, string>>> = {

@@ -3,8 +3,8 @@ import { ApiError } from "../contract/errors.ts";
 import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { AccountNumber, ReadStore } from "../store/serving.ts";
-import { createRemembered } from "./remembered.ts";
+import type { AccountNumber, ReadStore } from "../store/server.ts";
+import { createRemembered } from "./response-cache.ts";
 
 /** The body of a page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
 export type LeadsAnswer = (account: AccountNumber, search: string) => Blob | Uint8Array;

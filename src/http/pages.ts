@@ -2,16 +2,16 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { ApiError } from "../contract/errors.ts";
-import type { ReadStore } from "../store/serving.ts";
-import { originForReader } from "./address.ts";
-import { docsHeaders, docsPage } from "./docs.ts";
-import { explorerAssets } from "./explorer.ts";
-import { answerHealth } from "./health.ts";
+import type { ReadStore } from "../store/server.ts";
+import { aVisit, type Visit } from "./context.ts";
+import { originForReader } from "./docs/address.ts";
+import { explorerAssets } from "./docs/explorer.ts";
+import { openApiDocument } from "./docs/openapi.ts";
+import { docsHeaders, docsPage } from "./docs/page.ts";
 import type { HostRule } from "./host.ts";
-import type { Journal } from "./journal.ts";
-import { type AddressOf, isFromHere, type Metrics } from "./metrics.ts";
-import { openApiDocument } from "./openapi.ts";
-import { aVisit, type Visit } from "./visit.ts";
+import type { Journal } from "./ops/access-log.ts";
+import { answerHealth } from "./ops/health.ts";
+import { type AddressOf, isFromHere, type Metrics } from "./ops/metrics.ts";
 
 export interface PageParts extends HostRule {
   readonly limit: number;

@@ -1,7 +1,7 @@
 /** The one way in which a request of the API is answered. */
 import { windowEndSeconds } from "../limiter.ts";
-import type { Journal, Outcome } from "./journal.ts";
-import type { Visit } from "./visit.ts";
+import type { Visit } from "./context.ts";
+import type { Journal, Outcome } from "./ops/access-log.ts";
 
 export interface Answer extends Outcome {
   readonly body: string | Uint8Array | Blob;

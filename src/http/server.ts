@@ -1,6 +1,6 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
 import type { createApp } from "./app.ts";
-import type { AddressOf } from "./metrics.ts";
+import type { AddressOf } from "./ops/metrics.ts";
 import { goesInOne } from "./reply.ts";
 import { createTurns } from "./turns.ts";
 

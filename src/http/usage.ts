@@ -1,8 +1,8 @@
 /** GET /api/v1/usage (§4.3): what the presented key has used, this call included. */
 import { readNoQuery } from "../contract/parameters.ts";
 import type { Usage } from "../contract/usage.ts";
-import type { ReadStore } from "../store/serving.ts";
-import { callerOf, type Visit } from "./visit.ts";
+import type { ReadStore } from "../store/server.ts";
+import { callerOf, type Visit } from "./context.ts";
 
 /** The body of the counts. Throws invalid_parameter for any parameter. */
 export function answerUsage(store: ReadStore, visit: Visit): string {

@@ -1,10 +1,10 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import { Refusal } from "../refusal.ts";
-import type { Account, AccountBook } from "../store/books.ts";
+import type { Account, AccountBook } from "../store/repositories.ts";
+import { Refusal } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
-import { accounts, mostAccounts } from "./tables.ts";
+import { accounts, mostAccounts } from "./schema.ts";
 
 const columns = {
   number: accounts.number,

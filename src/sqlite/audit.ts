@@ -1,8 +1,8 @@
 /** What was done with the file, when and to which account; who was found or erased is never written down. */
 import { desc, eq } from "drizzle-orm";
-import type { AuditBook, AuditEntry } from "../store/custody.ts";
+import type { AuditBook, AuditEntry } from "../store/privacy.ts";
 import type { Connection } from "./connection.ts";
-import { audit } from "./tables.ts";
+import { audit } from "./schema.ts";
 
 /** Writes an act down, within the transaction of the act where there is one. */
 export function recordAct(database: Pick<Connection, "insert">, { atMs, act, account, detail }: AuditEntry): void {

@@ -5,13 +5,13 @@ import { pathToFileURL } from "node:url";
 import { eq, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Contents, Examination, LiveKey } from "../examination.ts";
+import type { Contents, Examination, LiveKey } from "../store/examination.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite, sizeOf } from "./file.ts";
 import { type Filters, preparePage } from "./leads.ts";
 import { migrationsBehind } from "./migrate.ts";
-import * as schema from "./tables.ts";
-import { accounts, audit, keys, leads, usage } from "./tables.ts";
+import * as schema from "./schema.ts";
+import { accounts, audit, keys, leads, usage } from "./schema.ts";
 
 /** Examines the file at a path; `full` compares every index with its table as well. */
 export function examineFile(path: string, full: boolean): Examination {

@@ -2,12 +2,12 @@
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { dayOf } from "../contract/time.ts";
-import type { KeyBook, KeyRecord } from "../store/books.ts";
-import type { KeyFinder } from "../store/serving.ts";
+import type { KeyBook, KeyRecord } from "../store/repositories.ts";
+import type { KeyFinder } from "../store/server.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
-import { given } from "./given.ts";
-import { accounts, keys, usage } from "./tables.ts";
+import { given } from "./placeholder.ts";
+import { accounts, keys, usage } from "./schema.ts";
 import { monthOf } from "./usage.ts";
 
 /** Looks keys up in the file at every call, so that what another process revoked is refused at once. */

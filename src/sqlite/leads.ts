@@ -2,11 +2,11 @@
 import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { LeadQuery } from "../contract/parameters.ts";
-import type { AccountNumber, LeadReader } from "../store/serving.ts";
+import type { AccountNumber, LeadReader } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
-import { given } from "./given.ts";
 import { pixelOfAccount } from "./pixels.ts";
-import { leads, momentBounds, pixels, positionOf } from "./tables.ts";
+import { given } from "./placeholder.ts";
+import { leads, momentBounds, pixels, positionOf } from "./schema.ts";
 
 /** Which filters a statement has. */
 export interface Filters {

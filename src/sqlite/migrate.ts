@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
-import { rewrite, withRoom } from "./rewrite.ts";
+import { rewrite, withRoom } from "./vacuum.ts";
 
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");

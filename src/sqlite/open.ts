@@ -3,12 +3,12 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { Refusal } from "../refusal.ts";
-import { ensureInstance } from "./blocks.ts";
+import { Refusal } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
 import { isDamaged, isFull, isLocked, underlying } from "./failure.ts";
 import { inodeOf, isSqlite } from "./file.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
+import { ensureInstance } from "./privacy/suppressions.ts";
 
 /** How long a command, or the start of the server, waits for another writer. */
 export const patienceMs = 10_000;

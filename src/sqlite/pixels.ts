@@ -1,11 +1,11 @@
 /** Pixels (§2.3): an id is unique within its account. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
-import type { PixelBook } from "../store/books.ts";
-import type { AccountNumber } from "../store/serving.ts";
+import type { PixelBook } from "../store/repositories.ts";
+import type { AccountNumber } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
-import { given } from "./given.ts";
-import { pixels } from "./tables.ts";
+import { given } from "./placeholder.ts";
+import { pixels } from "./schema.ts";
 
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */
 export const pixelOfAccount = and(eq(pixels.account, given.integer("account")), eq(pixels.id, given.text("pixelId")));

@@ -2,9 +2,9 @@
 import { and, asc, count, eq, gte, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/time.ts";
 import type { Share, Stats } from "../store/admin.ts";
-import type { AccountNumber } from "../store/serving.ts";
+import type { AccountNumber } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
-import { keys, leads, pixels, usage } from "./tables.ts";
+import { keys, leads, pixels, usage } from "./schema.ts";
 
 /** The source lies in the document alone: reading so many takes about a second, however many more there are. */
 const sourcesRead = 100_000;

@@ -1,27 +1,27 @@
 /** The two stores on one file: the one that answers requests, and the one that the admin command works with. */
 import { count, sql } from "drizzle-orm";
-import { Refusal } from "../refusal.ts";
 import type { AdminStore } from "../store/admin.ts";
-import { type Flushed, type ServedStore, StoreFailure } from "../store/serving.ts";
+import { type Flushed, type ServedStore, StoreFailure } from "../store/server.ts";
+import { Refusal } from "../user-error.ts";
 import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
 import { watchCommits } from "./commits.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf, watchFile } from "./file.ts";
-import { beginImport } from "./import.ts";
-import { beginImportAside } from "./import-aside.ts";
+import { beginImport } from "./import/import.ts";
+import { beginImportAside } from "./import/worker-client.ts";
+import { rememberKeys } from "./key-cache.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
-import { emptyLog, openLogFile } from "./log-file.ts";
-import { rememberKeys } from "./memory.ts";
 import { openDatabase, withoutWaiting } from "./open.ts";
-import { openPeople } from "./people.ts";
 import { openPixels } from "./pixels.ts";
-import { isRetentionDue, openRetention } from "./retention.ts";
-import { applyRetentionAside } from "./retention-aside.ts";
+import { openPeople } from "./privacy/people.ts";
+import { isRetentionDue, openRetention } from "./privacy/retention.ts";
+import { applyRetentionAside } from "./privacy/retention-worker-client.ts";
+import { accounts, leads as stored } from "./schema.ts";
 import { readStats } from "./stats.ts";
-import { accounts, leads as stored } from "./tables.ts";
 import { openUsage } from "./usage.ts";
+import { emptyLog, openLogFile } from "./wal.ts";
 
 /** Opens the store of the server. Throws a Refusal when the file cannot be used. */
 export function openServedStore(path: string): ServedStore {

@@ -1,7 +1,8 @@
 /** The port of the admin command: its books, and figures of what has come. */
-import type { AccountBook, KeyBook, LeadBook, PixelBook } from "./books.ts";
-import type { AuditBook, PeopleBook, RetentionBook } from "./custody.ts";
-import type { AccountNumber } from "./serving.ts";
+
+import type { AuditBook, PeopleBook, RetentionBook } from "./privacy.ts";
+import type { AccountBook, KeyBook, LeadBook, PixelBook } from "./repositories.ts";
+import type { AccountNumber } from "./server.ts";
 
 /** All that the admin command needs. What it returns has been written durably. */
 export interface AdminStore {

@@ -1,7 +1,7 @@
 /** Keys that end by themselves, keys that follow one another, and keys that were given in the wrong place. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { stateOf } from "../../src/cli/key-view.ts";
+import { stateOf } from "../../src/cli/key/view.ts";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import { dayMs } from "../../src/contract/time.ts";
 import { anAdmin } from "../admin.ts";

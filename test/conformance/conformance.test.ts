@@ -1,7 +1,7 @@
 /** Leadfile conforms to the specification, and a server that does not is caught, whatever the one thing is. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { allChecks, conform, type Report } from "../../conformance/conform.ts";
+import { allChecks, conform, type Report } from "../../src/conformance/conform.ts";
 import { anAdmin } from "../admin.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
@@ -81,11 +81,11 @@ test("an account without leads is no failure: what takes leads says that it was 
 });
 
 test("the checks know nothing of Leadfile but the contract", async () => {
-  const folder = join(import.meta.dir, "../../conformance");
+  const folder = join(import.meta.dir, "../../src/conformance");
   for (const file of new Bun.Glob("*.ts").scanSync(folder)) {
     const text = await Bun.file(join(folder, file)).text();
     const imported = [...text.matchAll(/ from "([^"]+)"/g)].map(([, from]) => from ?? "");
-    expect(imported.filter((from) => !/^\.\/|^\.\.\/src\/contract\//.test(from))).toEqual([]);
+    expect(imported.filter((from) => !/^\.\/|^\.\.\/contract\//.test(from))).toEqual([]);
   }
 });
 

@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { type ReadStore, StoreFailure } from "../../src/store/serving.ts";
+import { type ReadStore, StoreFailure } from "../../src/store/server.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
 import { describedBy } from "./described.ts";

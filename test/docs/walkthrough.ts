@@ -33,7 +33,7 @@ function aClone(): string {
   ]) {
     if (existsSync(join(root, name))) symlinkSync(join(root, name), join(folder, name));
   }
-  cpSync(join(root, "test/intake/samples"), folder, { recursive: true });
+  cpSync(join(root, "test/ingest/samples"), folder, { recursive: true });
   return folder;
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 test("every server of the bench gives the answers of Leadfile, or says why it is not there", async () => {
-  const bench = join(import.meta.dir, "../../bench/run.ts");
+  const bench = join(import.meta.dir, "../../lab/bench/run.ts");
   const child = Bun.spawn([process.execPath, bench, "--check", "--leads", "2000"], {
     stdin: "ignore",
     stdout: "pipe",

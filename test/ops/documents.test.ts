@@ -8,9 +8,9 @@ import { settings } from "../../src/config.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { sharedHeaders } from "../../src/http/openapi-responses.ts";
-import { createColumns } from "../../src/intake/columns.ts";
-import { aliases } from "../../src/intake/vocabulary.ts";
+import { sharedHeaders } from "../../src/http/docs/openapi-responses.ts";
+import { createColumns } from "../../src/ingest/columns.ts";
+import { aliases } from "../../src/ingest/vocabulary.ts";
 import { theProgram } from "../program.ts";
 
 const root = join(import.meta.dir, "../..");

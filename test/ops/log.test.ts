@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { createKey } from "../../src/contract/key.ts";
-import { leads } from "../../src/sqlite/tables.ts";
+import { leads } from "../../src/sqlite/schema.ts";
 import { aLead } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";

@@ -1,7 +1,7 @@
 /** GET /metrics: counts for Prometheus, for this machine alone unless it is opened. */
 import { describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
-import { createMetrics, isFromHere } from "../../src/http/metrics.ts";
+import { createMetrics, isFromHere } from "../../src/http/ops/metrics.ts";
 import { createLimiter } from "../../src/limiter.ts";
 import { someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";

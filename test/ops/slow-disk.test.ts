@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { missingRecorder } from "../../lab/faults/strokes.ts";
 import { type Admin, anAdminAlone } from "../admin.ts";
-import { missingRecorder } from "../faults/strokes.ts";
 import { start } from "../process.ts";
 
 const missing = missingRecorder();

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { missingRecorder } from "../../lab/faults/strokes.ts";
 import { type Admin, anAdminAlone } from "../admin.ts";
-import { missingRecorder } from "../faults/strokes.ts";
 
 const missing = missingRecorder();
 const recorded = test.skipIf(missing !== null);

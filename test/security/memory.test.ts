@@ -1,6 +1,6 @@
 /** Long questions are answered like any others, and are not kept: a client with one key could fill the memory. */
 import { expect, test } from "bun:test";
-import { createRemembered } from "../../src/http/remembered.ts";
+import { createRemembered } from "../../src/http/response-cache.ts";
 
 /** How often a page is made that is asked for three times. */
 function madeFor(question: string): number {

@@ -5,8 +5,8 @@ import { describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
 import { errorCodes } from "../../src/contract/errors.ts";
-import { leads } from "../../src/sqlite/tables.ts";
-import { type ReadStore, StoreFailure } from "../../src/store/serving.ts";
+import { leads } from "../../src/sqlite/schema.ts";
+import { type ReadStore, StoreFailure } from "../../src/store/server.ts";
 import { aLead } from "../builders.ts";
 import { type Answer, serve } from "../harness.ts";
 

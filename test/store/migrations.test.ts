@@ -9,7 +9,7 @@ import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
-import * as schema from "../../src/sqlite/tables.ts";
+import * as schema from "../../src/sqlite/schema.ts";
 import { aFolder } from "../folder.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -169,7 +169,7 @@ test("there is nothing left to generate a migration for", async () => {
   const folder = aFolder();
   cpSync(join(root, "drizzle"), folder, { recursive: true });
   const before = readdirSync(folder, { recursive: true }).toSorted();
-  const command = ["generate", "--dialect", "sqlite", "--schema", "./src/sqlite/tables.ts"];
+  const command = ["generate", "--dialect", "sqlite", "--schema", "./src/sqlite/schema.ts"];
   const kit = Bun.spawn([process.execPath, "x", "drizzle-kit", ...command, "--out", relative(root, folder)], {
     cwd: root,
     stdout: "pipe",

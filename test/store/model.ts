@@ -2,7 +2,7 @@
 import { randomText } from "../../src/contract/key.ts";
 import { writeDocument } from "../../src/contract/lead.ts";
 import { dayOf, writeMoment } from "../../src/contract/time.ts";
-import type { Account, KeyRecord } from "../../src/store/books.ts";
+import type { Account, KeyRecord } from "../../src/store/repositories.ts";
 import { beginModelImport, type Row } from "./model-import.ts";
 import type { StoreUnderTest } from "./stores.ts";
 

@@ -5,9 +5,9 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
-import { Refusal } from "../../src/refusal.ts";
+import { leads } from "../../src/sqlite/schema.ts";
 import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
-import { leads } from "../../src/sqlite/tables.ts";
+import { Refusal } from "../../src/user-error.ts";
 import { aLead } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount } from "../harness.ts";
@@ -130,7 +130,7 @@ async function open(folder: string, path: string): Promise<{ status: number; sai
 function aLaterVersion(): { folder: string; version: number } {
   const folder = aFolder();
   mkdirSync(join(folder, "src"));
-  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store", "src/refusal.ts", "package.json"]) {
+  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store", "src/user-error.ts", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

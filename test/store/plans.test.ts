@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { preparePage } from "../../src/sqlite/leads.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
-import { leads } from "../../src/sqlite/tables.ts";
+import { leads } from "../../src/sqlite/schema.ts";
 import { aFolder } from "../folder.ts";
 
 const columnOf = { pixel: "pixel", state: "state", city: "city_key", email: "has_email" } as const;

@@ -6,7 +6,7 @@ import { dayMs } from "../../src/contract/time.ts";
 import { recordAct } from "../../src/sqlite/audit.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
-import { waitUntil } from "../../src/sqlite/retention-hold.ts";
+import { waitUntil } from "../../src/sqlite/privacy/retention-hold.ts";
 import { noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 

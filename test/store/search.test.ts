@@ -1,7 +1,7 @@
 /** The search for what was erased finds every needle where it is, and none where it is not. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSearch, leastLength } from "../../src/sqlite/search.ts";
+import { createSearch, leastLength } from "../../src/sqlite/privacy/byte-search.ts";
 
 const some = { minLength: leastLength, maxLength: 12 };
 const letters = fc.array(fc.constantFrom(97, 98, 99), some).map((bytes) => Buffer.from(bytes));

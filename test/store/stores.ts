@@ -2,8 +2,8 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
-import type { AccountBook, KeyBook, LeadBook, PixelBook } from "../../src/store/books.ts";
-import type { ServedStore } from "../../src/store/serving.ts";
+import type { AccountBook, KeyBook, LeadBook, PixelBook } from "../../src/store/repositories.ts";
+import type { ServedStore } from "../../src/store/server.ts";
 import { aFolder } from "../folder.ts";
 import { openModel } from "./model.ts";
 

@@ -7,7 +7,7 @@ import { digestOf } from "../../src/contract/key.ts";
 import { readLeadQuery } from "../../src/contract/parameters.ts";
 import { watchCommits } from "../../src/sqlite/commits.ts";
 import { openServedStore } from "../../src/sqlite/store.ts";
-import { StoreFailure } from "../../src/store/serving.ts";
+import { StoreFailure } from "../../src/store/server.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 

@@ -1,7 +1,7 @@
 /** What is in the file: whether it is ours and whole, what its moments say of the clock, and keys that nobody uses. */
 import { statSync } from "node:fs";
 import { dayMs, writeMoment } from "../../contract/time.ts";
-import type { Contents, Examination, LiveKey } from "../../examination.ts";
+import type { Contents, Examination, LiveKey } from "../../store/examination.ts";
 import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 
 /** An import takes times up to this much ahead of the clock as now. */

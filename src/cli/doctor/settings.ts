@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/time.ts";
 import { isInTheClear, isLoopback, publicOrigin } from "../../origin.ts";
-import type { Refusal } from "../../refusal.ts";
+import type { Refusal } from "../../user-error.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Certificates of 90 days are renewed a month before they end: with this much left, renewing has failed. */

@@ -1,0 +1,234 @@
+/** Lines of the product broken one at a time: the tests that should notice are run, and those that do not are named. */
+import { rmSync } from "node:fs";
+import { breakBuild, type Patch } from "./build.ts";
+
+interface Mutation {
+  readonly what: string;
+  readonly patch: Patch;
+  /** Where it should be noticed. */
+  readonly tests: readonly string[];
+}
+
+const line = (what: string, file: string, from: string, to: string, ...tests: string[]): Mutation => ({
+  what,
+  patch: { file, from, to },
+  tests,
+});
+
+/** Each is one character or word that a tired person could have written. */
+export const mutations: readonly Mutation[] = [
+  line(
+    "a page that begins with the cursor's own lead",
+    "src/sqlite/leads.ts",
+    "lt(leads.position, ",
+    "lte(leads.position, ",
+    "test/spec/4-1-leads.test.ts",
+    "test/spec/4-1-paging.test.ts",
+  ),
+  line(
+    "since without its own moment",
+    "src/sqlite/leads.ts",
+    "gte(leads.position, ",
+    "gt(leads.position, ",
+    "test/spec/4-1-leads.test.ts",
+  ),
+  line(
+    "one more lead than the limit",
+    "src/sqlite/leads.ts",
+    "if (hasMore) rows.pop();",
+    "",
+    "test/spec/4-1-leads.test.ts",
+  ),
+  line(
+    "a limit of 101",
+    "src/contract/parameters.ts",
+    "limit <= pageSize.most ?",
+    "limit <= pageSize.most + 1 ?",
+    "test/spec/4-1-parameters.test.ts",
+  ),
+  line(
+    "bounds rounded down",
+    "src/contract/parameters.ts",
+    '"+$1"), "up")',
+    '"+$1"), "down")',
+    "test/spec/4-1-leads.test.ts",
+    "test/spec/4-1-parameters.test.ts",
+  ),
+  line("a window of 61", "src/limiter.ts", "if (used >= limit)", "if (used > limit)", "test/spec/8-limits.test.ts"),
+  line(
+    "a refused request that counts as used",
+    "src/http/auth.ts",
+    "if (!verdict.allowed) {",
+    "if (!verdict.allowed) {\n    usage.count(key.number, visit.arrivedMs);",
+    "test/spec/8-limits.test.ts",
+    "test/spec/4-3-usage.test.ts",
+  ),
+  line(
+    "a window that outlasts its minute when the clock is set back",
+    "src/limiter.ts",
+    " || elapsedMs - startedMs >= windowMs",
+    "",
+    "lab/faults/faults.test.ts -t clock",
+  ),
+  line(
+    "a revoked key that passes",
+    "src/http/auth.ts",
+    "if (!isLive(presented, visit.arrivedMs)) throw",
+    "if (false) throw",
+    "test/spec/3-states.test.ts",
+  ),
+  line(
+    "a lapsed subscription that passes",
+    "src/http/auth.ts",
+    "if (!presented.subscribed) {",
+    "if (false) {",
+    "test/spec/5-authentication.test.ts",
+    "test/spec/3-states.test.ts",
+  ),
+  line(
+    "a revoked key that counts in the window",
+    "src/http/auth.ts",
+    '=== "object" && !presented.revoked',
+    '=== "object"',
+    "test/spec/8-limits.test.ts",
+  ),
+  line(
+    "a key without its checksum",
+    "src/contract/key.ts",
+    " && readNumber(key.slice(-checksumLength)) === crc32(key.slice(0, -checksumLength))",
+    "",
+    "test/security/keys.test.ts",
+    "test/cli/key.test.ts",
+  ),
+  line(
+    "usage that is counted twice",
+    "src/sqlite/usage.ts",
+    "      for (const [key] of part) counts.delete(key);\n",
+    "      if (part.length > 0) leaving.delete(day);\n",
+    "test/spec/4-3-usage.test.ts",
+    "test/store/usage-writing.test.ts",
+  ),
+  line(
+    "a write of usage that waits for others",
+    "src/sqlite/open.ts",
+    'PRAGMA busy_timeout = 0"',
+    'PRAGMA busy_timeout = 9000"',
+    "test/store/usage-writing.test.ts",
+  ),
+  line(
+    "a commit that is not synced",
+    "src/sqlite/open.ts",
+    "synchronous = FULL",
+    "synchronous = NORMAL",
+    "lab/faults/faults.test.ts -t power",
+  ),
+  line(
+    "a file that others may read",
+    "src/sqlite/open.ts",
+    "process.umask(0o077)",
+    "process.umask(0o022)",
+    "test/store/openings.test.ts",
+  ),
+  line(
+    "leads that get the time of import counted as moved",
+    "src/sqlite/import/import.ts",
+    "moved: lead.identifiedMs !== null && at !== wanted",
+    "moved: at !== wanted || lead.identifiedMs === null",
+    "test/cli/import-times.test.ts",
+  ),
+  line(
+    "an id that forgets its account",
+    "src/ingest/identity.ts",
+    "JSON.stringify([account, ",
+    "JSON.stringify([",
+    "test/ingest/identity.test.ts",
+  ),
+  line(
+    "a city compared by its case",
+    "src/contract/lead.ts",
+    '.normalize("NFC").toLowerCase()',
+    '.normalize("NFC")',
+    "test/spec/4-1-leads.test.ts",
+  ),
+  line(
+    "a phone with the digits of its extension",
+    "src/ingest/values.ts",
+    '.replace(extension, "")',
+    "",
+    "test/ingest/values.test.ts",
+  ),
+  line(
+    "a 429 without its header",
+    "src/http/errors.ts",
+    'rate_limit_exceeded: { "Retry-After": String(retryAfterSeconds) },',
+    "",
+    "test/spec/8-limits.test.ts",
+    "test/spec/7-errors.test.ts",
+  ),
+  line(
+    "a redirect to the host that the client named",
+    "src/http/public-paths.ts",
+    "const url = parts.baseUrl + visit.path",
+    'const url = "http://" + visit.request.headers.get("host") + visit.path',
+    "test/spec/1-host.test.ts",
+  ),
+  line(
+    "a cause shown to the client",
+    "src/http/errors.ts",
+    '"The database could not be read. Try again in a moment."',
+    "String(thrown.cause)",
+    "test/spec/7-errors.test.ts",
+  ),
+  line(
+    "a path in the log as it came",
+    "src/http/ops/access-log.ts",
+    "path: safePath(visit.path)",
+    "path: visit.path",
+    "test/ops/log.test.ts",
+  ),
+  line(
+    "a file that is not looked at",
+    "src/sqlite/file.ts",
+    "if (now.ino !== opened.ino || now.dev !== opened.dev) {",
+    "if (now.dev !== opened.dev) {",
+    "test/spec/7-errors.test.ts",
+  ),
+  line(
+    "a formula that is not guarded",
+    "src/cli/lead/export.ts",
+    "safe && /^",
+    "safe && false && /^",
+    "test/cli/lead-export.test.ts",
+  ),
+];
+
+/** Runs the tests that should notice; whether any did. */
+async function isNoticed({ patch, tests }: Mutation): Promise<boolean> {
+  const build = breakBuild([patch]);
+  try {
+    for (const asked of tests) {
+      const [path = "", ...more] = asked.split(" ");
+      const child = Bun.spawn([process.execPath, "test", "--timeout", "60000", path, ...more], {
+        cwd: build,
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      if ((await child.exited) !== 0) return true;
+    }
+    return false;
+  } finally {
+    rmSync(build, { recursive: true, force: true });
+  }
+}
+
+/** Tries all of them; says each on standard error, and returns what nobody noticed. */
+export async function tryMutations(say: (text: string) => void): Promise<{ tried: number; unnoticed: string[] }> {
+  const unnoticed: string[] = [];
+  for (const mutation of mutations) {
+    const noticed = await isNoticed(mutation);
+    say(`${noticed ? "noticed" : "NOT NOTICED"}: ${mutation.what}\n`);
+    if (!noticed) unnoticed.push(mutation.what);
+  }
+  return { tried: mutations.length, unnoticed };
+}

@@ -1,0 +1,28 @@
+/** bun admin completions: what a shell needs to complete the words of a command, made from the commands themselves. */
+import { Argument, Command } from "commander";
+import { print } from "../terminal/output.ts";
+import { bashScript } from "./bash.ts";
+import { fishScript } from "./fish.ts";
+import { wordsOf } from "./words.ts";
+import { zshScript } from "./zsh.ts";
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+type Shell = keyof typeof scripts;
+
+export function completionsCommand(program: () => Command): Command {
+  return new Command("completions")
+    .description("print the completions for a shell")
+    .addArgument(new Argument("<SHELL>", "the shell that you type in").choices(Object.keys(scripts)))
+    .addHelpText(
+      "after",
+      `
+They complete bun admin, beside what bun itself completes, and the executable leadfile.
+
+  bash  bun admin completions bash > ~/.leadfile.bash
+        echo 'source ~/.leadfile.bash' >> ~/.bashrc
+  zsh   bun admin completions zsh > ~/.leadfile.zsh
+        echo 'source ~/.leadfile.zsh' >> ~/.zshrc     (behind compinit)
+  fish  bun admin completions fish > ~/.config/fish/conf.d/leadfile.fish`,
+    )
+    .action((shell: Shell) => void print(scripts[shell](wordsOf(program()))));
+}

@@ -1,0 +1,55 @@
+/** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
+import type { Command } from "commander";
+import { inOwnWords } from "../../program-name.ts";
+import { jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { hang } from "../terminal/output.ts";
+import { lookAtContents } from "./contents.ts";
+import { lookAtFile } from "./file.ts";
+import type { Finding, Level } from "./finding.ts";
+import { lookAtServer } from "./server.ts";
+import { lookAtSettings } from "./settings.ts";
+
+const statuses: Readonly<Record<Level, number>> = { fine: 0, warning: 1, broken: 2 };
+
+export function doctorCommand(around: Surroundings): Command {
+  return jsonCommand("doctor")
+    .description("look for what is wrong with the file, the settings and the disk")
+    .option("--full", "compare every index with its table as well, which takes longer")
+    .addHelpText(
+      "after",
+      "\nChanges nothing. Ends with 0 when all is well, 1 with warnings, 2 when something\nis broken.",
+    )
+    .action(async (options: { full?: boolean; json?: boolean }) => {
+      const findings = (await look(around, options.full === true)).map((finding) => ({
+        ...finding,
+        advice: inOwnWords(finding.advice),
+      }));
+      const found = findings.filter(({ level }) => level !== "fine");
+      const shown = found.map(({ level, what, advice }) => ({ level, what, advice }));
+      outputOf(options).result({ findings: shown }, text(findings));
+      around.endWith(Math.max(0, ...findings.map(({ level }) => statuses[level])));
+    });
+}
+
+async function look(around: Surroundings, full: boolean): Promise<Finding[]> {
+  const { databasePath: path } = around;
+  const nowMs = around.now();
+  const { faults, config, address } = around.settings();
+  return [
+    ...lookAtContents(path, around.examine(full), full, nowMs),
+    ...lookAtFile(path),
+    ...lookAtSettings(faults, config, nowMs),
+    ...(await lookAtServer(path, address)),
+  ];
+}
+
+function text(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ level, thing, what, advice }) => {
+    const label = `${level.padEnd(8)} ${thing.padEnd(12)} `;
+    return [hang(label, what), ...(advice === "" ? [] : [hang(`${" ".repeat(label.length)}→ `, advice)])];
+  });
+  const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
+  const [warnings, broken] = [count("warning"), count("broken")];
+  const sum = warnings + broken === 0 ? "All is well." : `${broken} broken, ${warnings} to look into.`;
+  return `${lines.join("\n")}\n\n${sum}`;
+}

@@ -1,0 +1,139 @@
+/** bun admin key: API keys (§3, §5). A key is never an argument, and is shown once. */
+import { Command } from "commander";
+import { createKey, digestOf, isWellFormed, prefixOf } from "../../contract/key.ts";
+import { writeMoment } from "../../contract/time.ts";
+import { printable } from "../../printable.ts";
+import type { Account, KeyRecord } from "../../store/repositories.ts";
+import { Refusal } from "../../user-error.ts";
+import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { confirm } from "../terminal/confirm.ts";
+import { leadsNowhere, type Output } from "../terminal/output.ts";
+import { readAll } from "../terminal/standard-input.ts";
+import { readExpiry, readOverlap } from "./times.ts";
+import { listText, stateOf, view } from "./view.ts";
+
+export function keyCommand(around: Surroundings): Command {
+  const key = new Command("key").description("API keys");
+  key.addCommand(createCommand(around));
+  key.addCommand(rotateCommand(around));
+  key.addCommand(
+    jsonCommand("list")
+      .description("list the keys of an account")
+      .argument("<ACCOUNT>", "id or exact name")
+      .action((idOrName: string, options) => {
+        const { number } = accountOf(around.store(), idOrName);
+        const requests = around.store().keys.requestsOfMonth(number, around.now());
+        const all = around
+          .store()
+          .keys.list(number)
+          .map((record) => view(record, around.now(), requests.get(record.id) ?? 0));
+        outputOf(options).result(all, listText(all));
+      }),
+  );
+  key.addCommand(
+    jsonCommand("revoke")
+      .description("revoke a key, at once and for ever")
+      .argument("<ID>", "id of the key, as key list shows it")
+      .option("--yes", "do not ask")
+      .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+        await confirm(`Revoke the key ${printable(id)} for ever?`, options);
+        const record = around.store().keys.revoke(id, around.now());
+        if (record === null) refuseUnknown();
+        const { number } = accountOf(around.store(), record.account);
+        const requests = around.store().keys.requestsOfMonth(number, around.now()).get(record.id) ?? 0;
+        outputOf(options).result(
+          view(record, around.now(), requests),
+          `Key ${record.id} is revoked; the next request with it gets 401.`,
+        );
+      }),
+  );
+  key.addCommand(
+    jsonCommand("check")
+      .description("read a key from standard input and say whether it is active, revoked, unknown or malformed")
+      .action((options) => check(around, options)),
+  );
+  return key;
+}
+
+function createCommand(around: Surroundings): Command {
+  return jsonCommand("create")
+    .description("make a key and print it, this once")
+    .argument("<ACCOUNT>", "id or exact name")
+    .option("--label <TEXT>", "what it is for")
+    .option("--expires <DATE>", "revoke it by itself from then on: 2027-01-31 (its first moment in UTC) or a full time")
+    .action((idOrName: string, options: { label?: string; expires?: string; json?: boolean }) => {
+      const account = accountOf(around.store(), idOrName);
+      const label = options.label === undefined ? null : checkText("--label", options.label);
+      const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, around.now());
+      makeKey(around, outputOf(options), account, { label, expiresMs }, {});
+    });
+}
+
+function rotateCommand(around: Surroundings): Command {
+  return jsonCommand("rotate")
+    .description("make a new key like this one and print it, this once; the old one is revoked by itself later")
+    .argument("<ID>", "id of the old key, as key list shows it")
+    .option("--overlap <TIME>", "how long the old one holds: 30m, 24h, 7d, or 0 for no longer", "24h")
+    .action((id: string, options: { overlap: string; json?: boolean }) => {
+      const overlapMs = readOverlap(options.overlap);
+      const { keys } = around.store();
+      const old = keys.find(id) ?? refuseUnknown();
+      const nowMs = around.now();
+      if (stateOf(old, nowMs) === "revoked") {
+        throw new Refusal(`Key ${old.id} is revoked already.`, `Make a new one: bun admin key create ${old.account}.`);
+      }
+      const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
+      const account = accountOf(around.store(), old.account);
+      const output = outputOf(options);
+      makeKey(around, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
+      // Only now: had the new key not been shown, the old one must go on.
+      keys.expire(old.id, endMs, nowMs);
+      output.say(`Key ${old.id} is revoked by itself at ${writeMoment(endMs)}.`);
+    });
+}
+
+/** Makes a key and shows it; throws a Refusal where nobody would see it. */
+function makeKey(
+  around: Surroundings,
+  output: Output,
+  account: Account,
+  { label, expiresMs }: Pick<KeyRecord, "label" | "expiresMs">,
+  more: Readonly<Record<string, string>>,
+): void {
+  if (leadsNowhere()) {
+    throw new Refusal("Nobody would see the key: standard output leads nowhere.", "Send it to a terminal or a file.");
+  }
+  const key = createKey();
+  const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
+  const { id, prefix } = around.store().keys.create(account.number, stored, around.now());
+  show(output, id, () => output.result({ id, key, prefix, label, account: account.id, ...more }, key));
+  const until = expiresMs === null ? "" : ` It is revoked by itself at ${writeMoment(expiresMs)}.`;
+  output.say(`Keep it now: it cannot be shown again. Its id is ${id}.${until}`);
+}
+
+/** A key that could not be shown is lost, and must not stay behind. */
+function show(output: Output, id: string, print: () => boolean): void {
+  const advice = `Revoke it, bun admin key revoke ${id}, and make a new one.`;
+  try {
+    if (print()) return;
+  } catch (cause) {
+    output.say(cause instanceof Refusal ? cause.sentence : "");
+  }
+  throw new Refusal("The key was made but could not be shown.", advice);
+}
+
+async function check(around: Surroundings, options: { json?: boolean }): Promise<void> {
+  const key = (await readAll(around.standardInput())).trim();
+  const record = isWellFormed(key) ? around.store().keys.findByDigest(digestOf(key)) : null;
+  const state = record === null ? (isWellFormed(key) ? "unknown" : "malformed") : stateOf(record, around.now());
+  const known = record === null ? {} : { id: record.id, label: record.label, account: record.account };
+  outputOf(options).result(
+    { state, ...known },
+    record === null ? state : `${state} (${record.id} of ${record.account})`,
+  );
+  if (state !== "active") around.endWith(1);
+}
+
+function refuseUnknown(): never {
+  throw new Refusal("No key has this id.", "bun admin key list ACCOUNT shows the ids; the key itself is no id.");
+}

@@ -1,0 +1,52 @@
+/** bun admin lead export: all leads of an account, oldest first, in a form that imports back as it is. */
+import { Command, Option } from "commander";
+import { stringify } from "csv-stringify/sync";
+import { type Lead, leadFields } from "../../contract/lead.ts";
+import { accountOf, type Surroundings } from "../command.ts";
+import { print } from "../terminal/output.ts";
+
+interface Options {
+  readonly format: "ndjson" | "csv";
+  readonly spreadsheetSafe?: boolean;
+}
+
+export function exportCommand(around: Surroundings): Command {
+  return new Command("export")
+    .description("write all leads of an account to standard output, oldest first")
+    .argument("<ACCOUNT>", "id or exact name")
+    .addOption(
+      new Option("--format <FORMAT>", "one lead a line as served, or a table")
+        .choices(["ndjson", "csv"])
+        .default("ndjson"),
+    )
+    .option("--spreadsheet-safe", "with csv: put a ' before what a spreadsheet would run as a formula")
+    .action((idOrName: string, options: Options) => {
+      const { number, id } = accountOf(around.store(), idOrName);
+      const detail = { format: options.format };
+      around.store().audit.record({ atMs: around.now(), act: "lead.export", account: id, detail });
+      for (const text of texts(around.store().leads.export(number), options)) if (!print(text)) return;
+    });
+}
+
+function* texts(groups: Iterable<readonly string[]>, { format, spreadsheetSafe }: Options): Generator<string> {
+  if (format === "csv") yield writeCsv([leadFields]);
+  for (const documents of groups) {
+    if (format === "ndjson") yield `${documents.join("\n")}\n`;
+    else yield writeCsv(documents.map((document) => cellsOf(document, spreadsheetSafe === true)));
+  }
+}
+
+function cellsOf(document: string, safe: boolean): string[] {
+  const lead: Lead = JSON.parse(document);
+  return leadFields.map((field) => {
+    const value = lead[field] ?? "";
+    return safe && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
+  });
+}
+
+function writeCsv(rows: readonly (readonly string[])[]): string {
+  return stringify(
+    rows.map((row) => [...row]),
+    { quoted_match: /[\r\n]/ },
+  );
+}

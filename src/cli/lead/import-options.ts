@@ -1,0 +1,80 @@
+/** The options of an import, read and checked before anything is touched. */
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { type DetailField, detailFields } from "../../contract/lead.ts";
+import type { LeadRules } from "../../ingest/lead.ts";
+import { isZone } from "../../ingest/times.ts";
+import type { Account } from "../../store/repositories.ts";
+import { Refusal } from "../../user-error.ts";
+import { checkPixelId, type Surroundings } from "../command.ts";
+
+export interface ImportRequest {
+  readonly map?: string;
+  readonly pixel?: string;
+  readonly createPixels?: boolean;
+  readonly rejects?: string;
+  readonly identity?: string;
+  readonly onDuplicate: "skip" | "replace";
+  readonly stamp: "source" | "arrival";
+  readonly timezone: string;
+  readonly dayFirst?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** How rows are to be read; throws a Refusal that names the option that is wrong. */
+export function readRules(account: string, options: ImportRequest): LeadRules {
+  if (!isZone(options.timezone)) {
+    throw new Refusal(
+      `--timezone is ${JSON.stringify(options.timezone)}, which is no IANA zone.`,
+      "Write it as America/New_York or UTC.",
+      2,
+    );
+  }
+  return {
+    account,
+    pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
+    identity: options.identity === undefined ? detailFields : readIdentity(options.identity),
+    stamp: options.stamp,
+    zone: options.timezone,
+    dayFirst: options.dayFirst === true,
+  };
+}
+
+function readIdentity(text: string): DetailField[] {
+  return text.split(",").map((part) => {
+    const field = detailFields.find((known) => known === part.trim());
+    if (field !== undefined) return field;
+    throw new Refusal(
+      `--identity has ${JSON.stringify(part)}.`,
+      `It takes fields out of ${detailFields.join(", ")}.`,
+      2,
+    );
+  });
+}
+
+/** Throws a Refusal when --pixel names one that the account does not have and that is not to be made. */
+export function checkPixel(around: Surroundings, account: Account, { pixel, createPixels }: ImportRequest): void {
+  if (pixel === undefined || createPixels === true || around.store().pixels.has(account.number, pixel.trim())) return;
+  throw new Refusal(
+    `The account has no pixel ${JSON.stringify(pixel)}.`,
+    "Add --create-pixels, or make it: bun admin pixel create.",
+  );
+}
+
+/** Throws a Refusal when --rejects would be written over the file that is read, or over the database. */
+export function checkRejects(around: Surroundings, file: string, { rejects }: ImportRequest): void {
+  if (rejects === undefined) return;
+  const besideDatabase = ["", "-wal", "-shm"].map((suffix) => resolve(around.databasePath + suffix));
+  if (besideDatabase.includes(resolve(rejects))) throw overwrites(around.databasePath);
+  if (!existsSync(rejects)) return;
+  for (const precious of [file, around.databasePath]) {
+    if (existsSync(precious) && realpathSync(precious) === realpathSync(rejects)) {
+      throw overwrites(precious);
+    }
+  }
+}
+
+function overwrites(precious: string): Refusal {
+  return new Refusal(`--rejects would write over ${precious}.`, "Name another file.", 2);
+}

@@ -1,0 +1,114 @@
+/** What an import says of itself: before it starts which column is what, in the end what the counts mean. */
+import { leadFields } from "../../contract/lead.ts";
+import type { ColumnReport } from "../../ingest/columns.ts";
+import type { Oddity } from "../../ingest/lead.ts";
+import type { Format, Row } from "../../ingest/row.ts";
+import type { Counts } from "../../ingest/run.ts";
+import { printable } from "../../printable.ts";
+import { hang, table } from "../terminal/output.ts";
+import { grouped } from "./progress.ts";
+
+/** Which column is read as which field, in order of preference, and which are not kept. */
+export function columnsText({ matched, unmatched, remark }: ColumnReport, format: Format): string {
+  const rows = withWholeNames(matched).flatMap(({ field, names }) => columnRows(field, names));
+  const read =
+    rows.length === 0
+      ? "No column was recognised; --map theirs=ours says which is which."
+      : table(["FIELD", "COLUMN"], rows);
+  const shown = unmatched.slice(0, shownColumns).map(printable).join(", ");
+  const more = unmatched.length > shownColumns ? ` and ${grouped(unmatched.length - shownColumns)} more` : "";
+  const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
+  const untimed = matched.some(({ target }) => target === "identified_at")
+    ? ""
+    : "\nNo column has the time of the visit: the leads get the time of import.";
+  const said = remark === null ? "" : `\n${printable(remark)}.`;
+  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${untimed}${said}\n`;
+}
+
+interface FieldColumns {
+  readonly field: string;
+  readonly names: readonly string[];
+}
+
+/** First and last names are told with the field that they make. */
+function withWholeNames(matched: ColumnReport["matched"]): FieldColumns[] {
+  const of = (target: string) => matched.find((entry) => entry.target === target)?.names ?? [];
+  const halves = [of("first_name"), of("last_name")]
+    .filter((names) => names.length > 0)
+    .map((names) => names.join(" or "));
+  const whole = [...of("name"), ...(halves.length === 0 ? [] : [halves.join(" + ")])];
+  return leadFields
+    .map((field) => ({ field, names: field === "name" ? whole : of(field) }))
+    .filter(({ names }) => names.length > 0);
+}
+
+/** One line where it fits a terminal, else one for each column. */
+function columnRows(field: string, names: readonly string[]): string[][] {
+  const inOne = names.join(", then ");
+  if (inOne.length <= 60) return [[field, inOne]];
+  return names.map((name, position) => [position === 0 ? field : "", position === 0 ? name : `then ${name}`]);
+}
+
+/** Collects what deserves a word once the import is through. */
+export interface Notes {
+  readonly legacyLine: () => void;
+  readonly onOddity: (oddity: Oddity) => void;
+  readonly onReject: (row: Row, reason: string) => void;
+  /** All that was collected, and the names in --map that were missing. */
+  lines(missing: readonly string[]): string[];
+}
+
+const shownRejects = 5;
+/** Of columns that are not kept; a file can have thousands. */
+const shownColumns = 40;
+
+export function createNotes(): Notes {
+  let legacyLines = 0;
+  const oddities: Record<Oddity, number> = { state: 0, email: 0 };
+  const rejects: string[] = [];
+  return {
+    legacyLine: () => void legacyLines++,
+    onOddity: (oddity) => void oddities[oddity]++,
+    onReject(row, reason) {
+      if (rejects.length < shownRejects) rejects.push(`Line ${row.line} was rejected: ${printable(reason)}.`);
+    },
+    lines: (missing) => [
+      ...rejects,
+      ...warning(legacyLines, "line", "not in UTF-8; read as Windows-1252"),
+      ...warning(oddities.state, "row", "with a state that is none of the US; it was left out"),
+      ...warning(oddities.email, "row", "with an e-mail address that is none; it was left out"),
+      ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
+    ],
+  };
+}
+
+function warning(count: number, what: string, text: string): string[] {
+  return count === 0 ? [] : [`Warning: ${grouped(count)} ${what}${count === 1 ? "" : "s"} ${text}.`];
+}
+
+interface Asked {
+  readonly rejects?: string;
+  readonly dryRun?: boolean;
+}
+
+/** The counts, each with what it means for whoever reads it. */
+export function summaryText(counts: Counts, { rejects, dryRun }: Asked): string {
+  const rejected =
+    rejects === undefined ? "--rejects FILE keeps them to be mended" : `mend ${rejects} and import it as it is`;
+  const meanings: [keyof Counts, string][] = [
+    ["read", "rows in the file"],
+    ["imported", "new leads, served from the next request on"],
+    ["duplicates", "were there already and were left as they are"],
+    ["replaced", "were there already and have the new content now"],
+    ["moved", "share their millisecond with another lead and lie up to the next free one later"],
+    ["late", "are older than the newest lead was: clients that poll have passed them; --stamp arrival would show them"],
+    ["suppressed", "belong to somebody who was erased, and stay out"],
+    ["rejected", `were not imported; ${rejected}`],
+  ];
+  const shown = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
+  const width = Math.max(...shown.map(([name]) => grouped(counts[name]).length));
+  const text = shown
+    .map(([name, meaning]) => hang(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
+    .join("\n");
+  return dryRun === true ? `Nothing was changed. An import would give:\n${text}` : text;
+}

@@ -1,0 +1,81 @@
+/** §3, §4, §5, §7, §9: keys, methods and paths, and the errors that they meet. */
+
+import type { Answer } from "./answer.ts";
+import type { Check } from "./check.ts";
+import type { Asking, Probe } from "./probe.ts";
+import { codeOf, faultOfError } from "./shapes.ts";
+import { need, skip } from "./verdict.ts";
+
+const endpoints = ["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"] as const;
+
+/** Made up, and of no server. */
+const strange = "lf_00000000000000000000000000000000000000";
+
+export const accessChecks: Check[] = [
+  expecting("3", "a revoked key is refused: 401 revoked_api_key", "401 revoked_api_key", ({ keys }) => {
+    if (keys.revoked === null) skip("no revoked key was given");
+    return { authorization: `Bearer ${keys.revoked}` };
+  }),
+  expecting("3", "without a subscription: 403 subscription_required", "403 subscription_required", ({ keys }) => {
+    if (keys.unsubscribed === null) skip("no key of an account without a subscription was given");
+    return { authorization: `Bearer ${keys.unsubscribed}` };
+  }),
+  ...["POST", "PUT", "PATCH", "DELETE"].map((method) =>
+    expecting("4", `${method} is refused: 405 method_not_allowed`, "405 method_not_allowed", () => ({ method })),
+  ),
+  ...["/api/v1/lead", "/api/v1", "/api/v1/leads/1"].map(
+    (path): Check => ({
+      section: "4",
+      title: `${path} is no endpoint: 404 not_found`,
+      run: async ({ ask }) => needAnswer(await ask(path), "404 not_found"),
+    }),
+  ),
+  expecting("5", "no Authorization header: 401 missing_api_key", "401 missing_api_key", () => ({
+    authorization: null,
+  })),
+  expecting("5", "another scheme than Bearer: 401 missing_api_key", "401 missing_api_key", () => ({
+    authorization: "Basic bGVhZDpmaWxl",
+  })),
+  expecting("5", "a key that does not exist: 401 invalid_api_key", "401 invalid_api_key", () => ({
+    authorization: `Bearer ${strange}`,
+  })),
+  {
+    section: "5",
+    title: "a key in the URL is no key: it answers 401 or 400",
+    async run({ ask, keys }) {
+      // A key that is no longer worth anything: one that works must never be in a URL.
+      const key = keys.revoked ?? strange;
+      const { status } = await ask(`/api/v1/usage?api_key=${key}`, { authorization: null });
+      need(status === 401 || status === 400, `it answered ${status}`);
+    },
+  },
+  {
+    section: "9",
+    title: "the three endpoints lie below /api/v1",
+    async run({ ask }) {
+      for (const path of endpoints) {
+        const { status } = await ask(path);
+        need(status === 200, `${path} answered ${status}`);
+      }
+    },
+  },
+];
+
+/** Every endpoint must answer a request of this kind in the same way. */
+function expecting(section: string, title: string, wanted: string, how: (probe: Probe) => Asking): Check {
+  return {
+    section,
+    title,
+    async run(probe) {
+      const asking = how(probe);
+      for (const path of endpoints) needAnswer(await probe.ask(path, asking), wanted);
+    },
+  };
+}
+
+function needAnswer({ asked, status, body }: Answer, wanted: string): void {
+  const got = `${status} ${codeOf(body)}`;
+  need(got === wanted, `${asked} answered ${got}`);
+  const fault = faultOfError(body);
+  need(fault === null, `${asked}: ${fault}`);
+}

@@ -1,0 +1,36 @@
+/** What a check is, and how its verdict is reached: it returns, or throws that it failed or was skipped. */
+import type { Probe } from "./probe.ts";
+import { Failed, Skipped } from "./verdict.ts";
+
+export interface Check {
+  /** The section of the specification, such as 4.1. */
+  readonly section: string;
+  /** A sentence about a server that conforms. */
+  readonly title: string;
+  readonly run: (probe: Probe) => Promise<void>;
+}
+
+export interface Result {
+  readonly section: string;
+  readonly title: string;
+  readonly verdict: "passed" | "failed" | "skipped";
+  /** Why it failed or was skipped. */
+  readonly reason: string | null;
+}
+
+export async function runCheck({ section, title, run }: Check, probe: Probe): Promise<Result> {
+  try {
+    await run(probe);
+    return { section, title, verdict: "passed", reason: null };
+  } catch (cause) {
+    if (cause instanceof Skipped) return { section, title, verdict: "skipped", reason: cause.message };
+    const reason = cause instanceof Failed ? cause.message : `the request failed: ${nameOf(cause)}`;
+    return { section, title, verdict: "failed", reason };
+  }
+}
+
+/** A failed connection may show its request, and with it the key: only its code is told. */
+function nameOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return "unknown";
+  return "code" in cause ? String(cause.code) : cause.name;
+}

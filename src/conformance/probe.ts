@@ -1,0 +1,121 @@
+/** Requests to the server under test: paced to the limit of the key, and every answer remembered. */
+import type { Answer } from "./answer.ts";
+import { envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
+import { need, skip } from "./verdict.ts";
+
+export interface Keys {
+  readonly live: string;
+  readonly revoked: string | null;
+  /** Of an account without an active subscription. */
+  readonly unsubscribed: string | null;
+}
+
+export interface Asking {
+  readonly method?: string;
+  /** The Authorization header; null for none, the live key unless told. */
+  readonly authorization?: string | null;
+  readonly origin?: string;
+  /** Whether a 429 is what the check wants to see. */
+  readonly overLimit?: boolean;
+}
+
+export interface Probe {
+  readonly url: URL;
+  readonly keys: Keys;
+  readonly answers: readonly Answer[];
+  ask(target: string, how?: Asking): Promise<Answer>;
+  /** A page of leads; fails when the answer is none. */
+  page(query?: Readonly<Record<string, string>>): Promise<LeadPage>;
+  /** Some of the newest leads, the same at every call; skips the check when there are fewer. */
+  leads(atLeast: number): Promise<readonly Item[]>;
+  /** Waits for the next window. */
+  nextWindow(): Promise<void>;
+}
+
+export interface World {
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Hears of waits. */
+  readonly say: (text: string) => void;
+}
+
+const windowMs = 60_000;
+const timeoutMs = 30_000;
+
+export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: World): Probe {
+  const url = new URL(baseUrl);
+  const answers: Answer[] = [];
+  let left = Number.POSITIVE_INFINITY;
+  let untilResetMs = windowMs;
+  let known: readonly Item[] | null = null;
+
+  async function nextWindow(): Promise<void> {
+    say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
+    await sleep(untilResetMs);
+    left = Number.POSITIVE_INFINITY;
+  }
+
+  async function ask(target: string, how: Asking = {}): Promise<Answer> {
+    if (left <= 0 && how.overLimit !== true) await nextWindow();
+    const answer = await send(url, target, how, keys.live);
+    if (how.authorization === undefined) {
+      left = Number(answer.headers.get("x-ratelimit-remaining") ?? Number.POSITIVE_INFINITY);
+      untilResetMs = resetOf(answer.headers);
+    }
+    if (answer.status === 429 && how.overLimit !== true) {
+      await nextWindow();
+      return ask(target, how);
+    }
+    answers.push(answer);
+    return answer;
+  }
+
+  async function page(query: Readonly<Record<string, string>> = {}): Promise<LeadPage> {
+    const answer = await ask(`/api/v1/leads?${new URLSearchParams(query)}`.replace(/\?$/, ""));
+    need(answer.status === 200, `${answer.asked} gave ${answer.status} and not 200`);
+    return envelope(answer);
+  }
+
+  return {
+    url,
+    keys,
+    answers,
+    ask,
+    page,
+    nextWindow,
+    async leads(atLeast) {
+      known ??= (await page({ limit: "100" })).data.filter(isRecord);
+      if (known.length < atLeast) skip(`the account has ${known.length} leads, and this takes ${atLeast}`);
+      return known;
+    },
+  };
+}
+
+async function send(url: URL, target: string, how: Asking, liveKey: string): Promise<Answer> {
+  const {
+    method = "GET",
+    authorization = `Bearer ${liveKey}`,
+    origin = url.origin + url.pathname.replace(/\/$/, ""),
+  } = how;
+  const response = await fetch(`${origin}${target}`, {
+    method,
+    headers: authorization === null ? {} : { Authorization: authorization },
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const text = await response.text();
+  return { asked: `${method} ${target}`, status: response.status, headers: response.headers, body: parse(text) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How long the window still lasts by the server's own clock; a whole one where that is not told. */
+function resetOf(headers: Headers): number {
+  const ms = Number(headers.get("x-ratelimit-reset")) * 1000 - Date.parse(headers.get("date") ?? "");
+  return ms > 0 && ms <= windowMs ? ms : windowMs;
+}

@@ -1,0 +1,62 @@
+/** Pieces of HTML for the page at /docs. */
+import type { Language, Programs } from "./programs.ts";
+
+/** Prose in Markdown as HTML. */
+export function prose(markdown: string): string {
+  return Bun.markdown.html(markdown).trim();
+}
+
+interface Definition {
+  readonly term: string;
+  readonly text: string;
+  /** What kind of value it is. */
+  readonly type?: string;
+}
+
+/** A list of names and what they mean. */
+export function definitions(list: readonly Definition[]): string {
+  const rows = list.map(
+    ({ term, text, type }) =>
+      `<div><dt><code>${Bun.escapeHTML(term)}</code>${type === undefined ? "" : `<span class="type">${Bun.escapeHTML(type)}</span>`}</dt>` +
+      `<dd>${Bun.escapeHTML(text)}</dd></div>`,
+  );
+  return `<dl>\n${rows.join("\n")}\n</dl>`;
+}
+
+const names: Readonly<Record<Language, string>> = { curl: "curl", typescript: "TypeScript", python: "Python" };
+
+/** The same in several languages, of which one is shown: radio buttons need no JavaScript. */
+export function programs(topic: string, all: Programs): string {
+  const languages = Object.entries(all) as [Language, string][]; // Object.entries forgets the names.
+  const choices = languages.map(([language], position) => {
+    const id = `${topic}-${language}`;
+    return (
+      `<input type="radio" name="${topic}" id="${id}" value="${language}"${position === 0 ? " checked" : ""}>` +
+      `<label for="${id}">${names[language]}</label>`
+    );
+  });
+  const blocks = languages.map(
+    ([language, code]) =>
+      `<div class="code" data-language="${language}"><pre tabindex="0" role="region" aria-label="${names[language]}, ${topic}"><code>${tint(code.trim())}</code></pre></div>`,
+  );
+  return `<fieldset class="tabs">\n<legend>Language</legend>\n${choices.join("\n")}\n${blocks.join("\n")}\n</fieldset>`;
+}
+
+const words =
+  "async await break const def except for from function if import in let new not of raise return throw try while with yield";
+const token = new RegExp(
+  `(?<comment>(?<=^|\\n|\\s{2})(?:#|//) [^\\n]*)|(?<text>"(?:\\\\.|[^"\\\\])*"|\`(?:\\\\.|[^\`\\\\])*\`)|\\b(?<word>${words.split(" ").join("|")})\\b`,
+  "g",
+);
+
+/** Code as HTML in which comments, texts and words of the language have a colour of their own. */
+function tint(code: string): string {
+  let html = "";
+  let done = 0;
+  for (const { index, 0: found, groups = {} } of code.matchAll(token)) {
+    const element = groups["comment"] !== undefined ? "i" : groups["text"] !== undefined ? "s" : "b";
+    html += `${Bun.escapeHTML(code.slice(done, index))}<${element}>${Bun.escapeHTML(found)}</${element}>`;
+    done = index + found.length;
+  }
+  return html + Bun.escapeHTML(code.slice(done));
+}

@@ -1,0 +1,166 @@
+/** Which column of a file is which field of a lead: by its name, by the path to it, or by the order of its owner. */
+
+import { parse } from "csv-parse/sync";
+import { type LeadField, leadFields } from "../contract/lead.ts";
+import { Refusal } from "../user-error.ts";
+import { meaningOfNested } from "./paths.ts";
+import { type Meaning, meaningOf, squash, type Target } from "./vocabulary.ts";
+
+/** Orders of the owner, by the squashed name of a column; a null field is not to be kept. */
+export type Orders = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
+
+/** The columns that a rejects file has besides those of its source. */
+export const rejectColumns = ["reject_line", "reject_reason"] as const;
+
+const targets: readonly Target[] = [...leadFields, "first_name", "last_name"];
+
+/** The columns of a file, which may turn out to be more while it is read. */
+export interface Columns {
+  /** What each column is called here, where no two are called the same. */
+  readonly names: readonly string[];
+  /** What each column is called in the file. */
+  readonly titles: readonly string[];
+  /** The number of a column, which is made known if it is new. */
+  indexOf(name: string, path: readonly string[]): number;
+  /** Whether the values of a column are of any use. */
+  isKept(number: number): boolean;
+  /** The numbers of the columns that hold a field, the preferred first. */
+  of(target: Target): readonly number[];
+  /** Says that there will be no more columns: what they are together tells an address book. */
+  complete(): void;
+  /** The names in the orders of the owner that no column has. */
+  missing(): readonly string[];
+  /** What became of each column, for the eyes of whoever imports. */
+  report(): ColumnReport;
+}
+
+export interface ColumnReport {
+  readonly matched: readonly { readonly target: Target; readonly names: readonly string[] }[];
+  readonly unmatched: readonly string[];
+  /** A remark on a column that was left out although its name is known. */
+  readonly remark: string | null;
+}
+
+/** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a Refusal that names the part that is wrong. */
+export function readOrders(text: string | null): Orders {
+  const parts = text === null ? [] : splitOrders(text);
+  return new Map(parts.map((part) => [squash(part.slice(0, part.lastIndexOf("="))), readOrder(part)]));
+}
+
+function splitOrders(text: string): string[] {
+  try {
+    const parts = parse(text, { relax_quotes: true }).flat() as string[]; // Without columns a record is a list of texts.
+    return parts.length === 0 ? [""] : parts;
+  } catch {
+    return [text];
+  }
+}
+
+function readOrder(part: string): { name: string; target: Target | null } {
+  const equals = part.lastIndexOf("=");
+  const name = part.slice(0, Math.max(0, equals)).trim();
+  const ours = part.slice(equals + 1).trim();
+  const target = ours === "-" ? null : targets.find((known) => known === ours);
+  if (squash(name) !== "" && target !== undefined) return { name, target };
+  throw new Refusal(
+    `--map has ${JSON.stringify(part)}, which is not theirs=ours.`,
+    `ours is one of ${targets.join(", ")}, or - for a column that is not to be kept.`,
+    2,
+  );
+}
+
+export function createColumns(orders: Orders): Columns {
+  const names: string[] = [];
+  const titles: string[] = [];
+  const numbers = new Map<string, number>();
+  const meanings: (Meaning | null)[] = [];
+  const named = new Set<string>();
+  let byTarget: Map<Target, number[]> | null = null;
+  let complete = false;
+
+  function group(): Map<Target, number[]> {
+    const grouped = new Map<Target, number[]>();
+    const profile = complete && isAddressBook(meanings);
+    for (const [number, meaning] of meanings.entries()) {
+      if (meaning === null || (profile && isCreation(names[number], meaning))) continue;
+      grouped.set(meaning.target, [...(grouped.get(meaning.target) ?? []), number]);
+    }
+    const rank = (number: number) => meanings[number]?.rank ?? 0;
+    for (const those of grouped.values()) those.sort((a, b) => rank(a) - rank(b) || a - b);
+    return grouped;
+  }
+
+  const grouped = () => (byTarget ??= group());
+
+  return {
+    names,
+    titles,
+    indexOf(name, path) {
+      const known = numbers.get(name);
+      if (known !== undefined) return known;
+      const number = names.push(name) - 1;
+      titles.push(path.join("."));
+      numbers.set(name, number);
+      const meaning = meaningOfPath(path, orders);
+      meanings.push(meaning);
+      named.add(squash(path.join(""))).add(squash(path.at(-1) ?? ""));
+      if (meaning !== null) byTarget = null;
+      return number;
+    },
+    isKept: (number) => meanings[number] !== null,
+    complete() {
+      complete = true;
+      byTarget = null;
+    },
+    of: (target) => grouped().get(target) ?? [],
+    missing: () => [...orders].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
+    report() {
+      const used = new Set([...grouped().values()].flat());
+      const left = names.filter((name, number) => !used.has(number) && !isRejectColumn(name));
+      const created = names.find((name, number) => !used.has(number) && isCreation(name, meanings[number] ?? null));
+      return {
+        matched: targets
+          .filter((target) => grouped().has(target))
+          .map((target) => ({ target, names: (grouped().get(target) ?? []).map((number) => names[number] ?? "") })),
+        unmatched: left,
+        remark:
+          created === undefined
+            ? null
+            : `${created} is taken for the time at which a profile was made, not for a visit; ` +
+              `--map "${created}=identified_at" overrules`,
+      };
+    },
+  };
+}
+
+export function isRejectColumn(name: string): boolean {
+  return rejectColumns.some((column) => column === name);
+}
+
+function meaningOfPath(path: readonly string[], orders: Orders): Meaning | null {
+  const squashed = path.map(squash);
+  const whole = squashed.join("");
+  const order = orders.get(whole) ?? orders.get(squashed.at(-1) ?? "");
+  if (order !== undefined) return order.target === null ? null : { target: order.target, rank: -1 };
+  if (squashed.length === 1) return meaningOf(whole);
+  return meaningOfNested(squashed);
+}
+
+const ofVisits: ReadonlySet<LeadField> = new Set(["pixel_id", "page_url", "referrer"]);
+
+/** Whether the columns are those of an address book, which has people but no visits. */
+function isAddressBook(meanings: readonly (Meaning | null)[]): boolean {
+  const held = new Set(meanings.map((meaning) => meaning?.target));
+  if ([...ofVisits].some((field) => held.has(field))) return false;
+  const people = ["name", "first_name", "last_name", "phone", "company", "city", "state"] as const;
+  return people.filter((field) => held.has(field)).length >= 3;
+}
+
+/** Whether a column, not one that the owner named, says when something was made. */
+function isCreation(name: string | undefined, meaning: Meaning | null): boolean {
+  if (name === undefined || meaning === null || meaning.rank < 0) return false;
+  return (
+    meaning.target === "identified_at" &&
+    /^(?:created?(?:at|on|date|time)?|creationdate|datecreated)$/.test(squash(name))
+  );
+}

@@ -1,0 +1,35 @@
+/** A drill: a backup is restored into a place of its own and compared with what was backed up. */
+import { rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Backup } from "../../store/privacy.ts";
+import { Refusal } from "../../user-error.ts";
+import { drillPlaceIn, removeLeftovers } from "../atomic-file.ts";
+import { rehearse } from "./restore.ts";
+
+/** Throws a Refusal that says in what the restored file differs. */
+export function drillBackup(file: string): Backup {
+  process.umask(0o077);
+  removeLeftovers(dirname(resolve(file)));
+  const folder = drillPlaceIn(dirname(resolve(file)));
+  try {
+    const { manifest, found } = rehearse(file, join(folder, "leadfile.db"));
+    const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));
+    if (differing !== undefined) {
+      const [name, count] = differing;
+      throw failed(file, `it has ${countIn(found.counts, name)} ${name}, and ${count} were backed up`);
+    }
+    if (found.content !== manifest.content)
+      throw failed(file, "its content has another digest than what was backed up");
+    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: found.counts.leads };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function countIn(counts: Readonly<Record<string, number>>, name: string): number {
+  return counts[name] ?? 0;
+}
+
+function failed(file: string, why: string): Refusal {
+  return new Refusal(`The drill failed: ${file} was restored, but ${why}.`, "Make a new backup, and drill that.");
+}

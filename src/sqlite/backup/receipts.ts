@@ -1,0 +1,70 @@
+/** Receipts of erasures, one a line: what was erased after a backup was made, where the machine itself was lost. */
+import { readFileSync } from "node:fs";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { eq } from "drizzle-orm";
+import type { Receipt } from "../../store/privacy.ts";
+import { Refusal } from "../../user-error.ts";
+import type { Connection } from "../connection.ts";
+import { addBlocks, listInstances } from "../privacy/suppressions.ts";
+import { accounts } from "../schema.ts";
+
+const ReceiptLine = Type.Object({
+  erased_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" }),
+  account: Type.String(),
+  instance: Type.String(),
+  hashes: Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+});
+/** What lead erase prints with --json holds the receipt. */
+const Line = Type.Union([ReceiptLine, Type.Object({ receipt: ReceiptLine })]);
+
+/** Reads a file of receipts; throws a Refusal that names the first line that is none. */
+export function readReceipts(path: string): Receipt[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    throw new Refusal(
+      `${path} cannot be read.`,
+      "Give --receipts a file with one receipt a line, as lead erase prints it.",
+    );
+  }
+  return text.split("\n").flatMap((line, number) => (line.trim() === "" ? [] : [readReceipt(line, number + 1, path)]));
+}
+
+function readReceipt(line: string, number: number, path: string): Receipt {
+  const read = parse(line);
+  if (read !== null) return "receipt" in read ? read.receipt : read;
+  throw new Refusal(
+    `Line ${number} of ${path} is no receipt.`,
+    "One receipt stands on each line, as lead erase prints it.",
+  );
+}
+
+function parse(line: string): Static<typeof Line> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return Value.Check(Line, value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Blocks what the receipts name; throws a Refusal where one cannot be honoured. */
+export function applyReceipts(database: Connection, receipts: readonly Receipt[]): void {
+  const known = listInstances(database);
+  for (const receipt of receipts) {
+    const instance = known.find(({ id }) => id === receipt.instance);
+    if (instance === undefined) {
+      throw new Refusal(
+        `The receipt of ${receipt.erased_at} was made with a key that this backup does not have.`,
+        "Take a backup of the same instance, or leave the receipt out and erase the person again.",
+      );
+    }
+    const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
+    // An account that the backup does not have has no leads to erase.
+    if (account === undefined) continue;
+    const hashes = receipt.hashes.map((hash) => Buffer.from(hash, "hex"));
+    addBlocks(database, account, instance, hashes, Date.parse(receipt.erased_at));
+  }
+}

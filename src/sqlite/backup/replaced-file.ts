@@ -1,0 +1,75 @@
+/** The file that a restore replaces: locked for this process alone, and looked through for what must outlive it. */
+import { existsSync, statSync } from "node:fs";
+import { sql } from "drizzle-orm";
+import { Refusal } from "../../user-error.ts";
+import type { Connection } from "../connection.ts";
+import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
+import { allParts, type Part, partsOfFirst } from "./merge.ts";
+
+export type Attached = "attached" | "nothing there" | "unreadable";
+
+/**
+ * Attaches the file that is to be replaced, for this process alone, with its log folded in: SQLite leaves the mode of
+ * the log only when no other process has the file open.
+ */
+export function attachReplaced(database: Connection, target: string): Attached {
+  if (!existsSync(target) || statSync(target).size === 0) return "nothing there";
+  database.run(sql`PRAGMA busy_timeout = 2000`);
+  try {
+    database.run(sql`ATTACH ${target} AS old`);
+    database.run(sql`PRAGMA old.journal_mode = DELETE`);
+    database.run(sql`PRAGMA old.locking_mode = EXCLUSIVE`);
+    database.run(sql`BEGIN EXCLUSIVE`);
+    database.run(sql`COMMIT`);
+    return "attached";
+  } catch (failure) {
+    if (isLocked(failure)) return refuseOpen(target);
+    // A head that SQLite does not know is a plain error to it.
+    if (codeOf(failure) === "SQLITE_ERROR" || isUnreadable(failure)) return "unreadable";
+    throw underlying(failure);
+  }
+}
+
+export function refuseOpen(path: string): never {
+  throw new Refusal(
+    `${path} is open in a server or another program.`,
+    "Stop it, then restore: a server would go on serving the old file.",
+  );
+}
+
+/** What is brought over from the replaced file, and what would be but for the damage to that file. */
+export interface Heritage {
+  readonly readable: readonly Part[];
+  readonly unread: readonly Part[];
+}
+
+/** A file is restored because the one before is damaged: each part of that one is looked at for itself. */
+export function examineReplaced(database: Connection, attached: Attached): Heritage {
+  if (attached === "nothing there") return { readable: [], unread: [] };
+  const tables =
+    attached === "attached" ? attempt(() => database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`)) : null;
+  if (tables === null) return { readable: [], unread: allParts };
+  const names = new Set(tables.map(([name]) => name));
+  const there = names.has("blocks")
+    ? allParts
+    : partsOfFirst.filter(({ tables }) => tables.every((table) => names.has(table)));
+  const isSound = (table: string) =>
+    attempt(() => database.values<[string]>(sql.raw(`PRAGMA old.integrity_check('${table}')`)))?.[0]?.[0] === "ok";
+  const readable = there.filter(({ tables }) => tables.every(isSound));
+  return { readable, unread: there.filter((part) => !readable.includes(part)) };
+}
+
+/** Null where the file that is replaced could not be read. */
+function attempt<Result>(work: () => Result): Result | null {
+  try {
+    return work();
+  } catch (failure) {
+    if (isUnreadable(failure)) return null;
+    throw failure;
+  }
+}
+
+/** Whether a file is damaged, or the disk below it. */
+function isUnreadable(failure: unknown): boolean {
+  return isDamaged(failure) || codeOf(failure) === "SQLITE_IOERR_READ";
+}

@@ -1,0 +1,40 @@
+/** A draft takes the place of the file that is at a path: at every moment the old one or the new one is there. */
+import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { writeMoment } from "../../contract/time.ts";
+import { giveToOwner, isUnlinkable, sync } from "../atomic-file.ts";
+
+/**
+ * Gives a draft the name of the database; where the file before is kept under another name, that name. `folded` says
+ * that its log is folded into it.
+ */
+export function putInPlace(draft: string, target: string, folded: boolean, nowMs: number): string | null {
+  const kept = existsSync(target)
+    ? freeName(`${target}.replaced-${writeMoment(nowMs).replaceAll(/[:.]/g, "-")}`)
+    : null;
+  giveToOwner(draft, target);
+  if (kept !== null) keep(target, kept);
+  // The log of a file that could not be read is kept with it; beside the new file it would be served.
+  for (const suffix of ["-wal", "-shm", "-journal"]) {
+    if (!existsSync(target + suffix)) continue;
+    if (kept !== null && !folded && suffix !== "-shm") renameSync(target + suffix, kept + suffix);
+    else rmSync(target + suffix);
+  }
+  renameSync(draft, target);
+  sync(dirname(target));
+  return kept;
+}
+
+function freeName(name: string): string {
+  for (let number = 2, free = name; ; free = `${name}-${number++}`) if (!existsSync(free)) return free;
+}
+
+function keep(target: string, kept: string): void {
+  try {
+    linkSync(target, kept);
+  } catch (cause) {
+    if (!isUnlinkable(cause)) throw cause;
+    copyFileSync(target, kept, constants.COPYFILE_EXCL);
+    sync(kept);
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * A restore: the backup becomes the database, whole or not at all. Everything is checked and made ready in a draft
+ * beside it; the one step that changes anything is the renaming of the draft.
+ */
+import { Database, SQLiteError } from "bun:sqlite";
+import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import type { Receipt, Restoration } from "../../store/privacy.ts";
+import { Refusal } from "../../user-error.ts";
+import { copyDigesting, draftOf, sync } from "../atomic-file.ts";
+import { recordAct } from "../audit.ts";
+import type { Connection } from "../connection.ts";
+import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
+import { isSqlite, partsOf } from "../file.ts";
+import { migrateSchema, refuseForeign } from "../migrate.ts";
+import { ensureInstance } from "../privacy/suppressions.ts";
+import { claimServing } from "../server-lock.ts";
+import { rewrite } from "../vacuum.ts";
+import { contentOf, type Manifest, readManifest } from "./manifest.ts";
+import { eraseAgain, mergeReplaced } from "./merge.ts";
+import { applyReceipts, readReceipts } from "./receipts.ts";
+import { attachReplaced, examineReplaced, refuseOpen } from "./replaced-file.ts";
+import { putInPlace } from "./replacement.ts";
+
+/** Puts a backup in the place of the database. Throws a Refusal when it cannot; then all is as it was. */
+export function restoreBackup(path: string, file: string, receipts: string | null, nowMs: number): Restoration {
+  const target = existsSync(path) ? realpathSync(path) : resolve(path);
+  const manifest = readManifest(file);
+  const named = receipts === null ? [] : readReceipts(receipts);
+  if (existsSync(file) && realpathSync(file) === target) {
+    throw new Refusal(`${file} is the database itself.`, "Name a file that bun admin backup has made.");
+  }
+  mkdirSync(dirname(target), { recursive: true });
+  const release = claimServing(target) ?? refuseOpen(path);
+  const draft = draftOf(target);
+  try {
+    copyChecked(file, draft, manifest);
+    return replace(openDraft(draft, file, manifest), draft, target, named, nowMs);
+  } catch (cause) {
+    throw explainRestore(cause, file, target);
+  } finally {
+    for (const part of partsOf(draft)) rmSync(part, { force: true });
+    release();
+  }
+}
+
+/** Restores a backup into a place of its own, and gives what is in it then. The caller removes the place. */
+export function rehearse(file: string, draft: string): { manifest: Manifest; found: ReturnType<typeof contentOf> } {
+  const manifest = readManifest(file);
+  try {
+    copyChecked(file, draft, manifest);
+    const database = openDraft(draft, file, manifest);
+    const found = contentOf(database);
+    database.$client.close();
+    return { manifest, found };
+  } catch (cause) {
+    throw explainRestore(cause, file, draft);
+  }
+}
+
+function copyChecked(file: string, draft: string, manifest: Manifest): void {
+  if (!existsSync(file)) throw new Refusal(`There is no file ${file}.`, "Name a file that bun admin backup has made.");
+  const { sha256, bytes } = copyDigesting(file, draft);
+  if (bytes !== manifest.bytes) {
+    throw new Refusal(
+      `${file} has ${bytes} bytes, but its manifest says ${manifest.bytes}.`,
+      "It is not whole; take another backup.",
+    );
+  }
+  if (sha256 === manifest.sha256) return;
+  throw new Refusal(`${file} is not what was backed up: its SHA-256 differs.`, "It is damaged; take another backup.");
+}
+
+/** Opens the draft and brings it up to the schema of this version; throws a Refusal for what is not a sound backup. */
+function openDraft(draft: string, file: string, manifest: Manifest): Connection {
+  if (!isSqlite(draft)) throw notOurs(file);
+  const client = new Database(draft, { readwrite: true });
+  const database = drizzle({ client });
+  refuseForeign(database, file);
+  client.run("PRAGMA journal_mode = DELETE");
+  client.run("PRAGMA secure_delete = ON");
+  client.run("PRAGMA temp_store = MEMORY");
+  const faults = database.values<[string]>(sql`PRAGMA integrity_check(1)`);
+  if (faults[0]?.[0] !== "ok") {
+    throw new Refusal(`${file} is damaged (${faults[0]?.[0]}).`, "Take another backup.");
+  }
+  migrateSchema(database, file, "no copy");
+  const leads = countLeads(database);
+  if (leads === manifest.counts.leads) return database;
+  throw new Refusal(
+    `${file} has ${leads} leads, but its manifest says ${manifest.counts.leads}.`,
+    "Take another backup.",
+  );
+}
+
+/** Merges what must outlive the replaced file, erases again, and gives the draft its name. */
+function replace(
+  database: Connection,
+  draft: string,
+  target: string,
+  receipts: readonly Receipt[],
+  nowMs: number,
+): Restoration {
+  const attached = attachReplaced(database, target);
+  const heritage = examineReplaced(database, attached);
+  const erasedAgain = database.transaction(() => {
+    mergeReplaced(database, heritage.readable);
+    ensureInstance(database);
+    applyReceipts(database, receipts);
+    return eraseAgain(database);
+  });
+  const leads = countLeads(database);
+  recordAct(database, { atMs: nowMs, act: "restore", account: null, detail: { leads, erased_again: erasedAgain } });
+  if (erasedAgain > 0) rewrite(database);
+  sync(draft);
+  const kept = putInPlace(draft, target, attached === "attached", nowMs);
+  // The lock on the replaced file ends here, when nobody finds it at its path any more.
+  database.$client.close();
+  return { leads, erasedAgain, unread: heritage.unread.map(({ name }) => name), kept };
+}
+
+function countLeads(database: Connection): number {
+  return database.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0;
+}
+
+function notOurs(file: string): Refusal {
+  return new Refusal(`${file} is not a Leadfile database.`, "Name a file that bun admin backup has made.");
+}
+
+function explainRestore(failure: unknown, file: string, target: string): unknown {
+  const cause = underlying(failure);
+  const code = codeOf(cause);
+  if (isFull(cause)) {
+    return new Refusal(
+      `The disk of ${target} is full.`,
+      "A restore needs room for a second file; nothing has changed.",
+    );
+  }
+  if (isDamaged(cause)) return notOurs(file);
+  if (cause instanceof SQLiteError || code !== "") {
+    const said = cause instanceof Error ? cause.message : code;
+    return new Refusal(`The restore failed (${said}).`, `${target} is as it was; check its folder and the backup.`);
+  }
+  return cause;
+}

@@ -1,0 +1,42 @@
+/** Who and what an import must keep out: persons who were erased, and leads older than their account keeps. */
+import { eq, exists, sql } from "drizzle-orm";
+import { dayMs } from "../../contract/time.ts";
+import type { ImportOutcome, NewLead } from "../../store/imports.ts";
+import type { AccountNumber } from "../../store/server.ts";
+import type { Connection } from "../connection.ts";
+import { openBlocks, traitsOf } from "../privacy/suppressions.ts";
+import { accounts, blocks } from "../schema.ts";
+
+export interface ImportGuard {
+  /** To be called first in each transaction: what was erased until then holds for it. */
+  refresh(nowMs: number): void;
+  /** Why a lead stays out; null lets it in. */
+  objection(lead: NewLead): ImportOutcome | null;
+}
+
+export function openGuard(database: Connection, account: AccountNumber): ImportGuard {
+  const anyBlock = database.select({ one: sql`1` }).from(blocks).where(eq(blocks.account, accounts.number));
+  const rules = database
+    .select({ id: accounts.id, retainDays: accounts.retainDays, blocked: exists(anyBlock).mapWith(Boolean) })
+    .from(accounts)
+    .where(eq(accounts.number, account))
+    .prepare();
+  let isBlocked: ReturnType<typeof openBlocks> | null = null;
+  let retainDays: number | null = null;
+  let oldestMs = Number.NEGATIVE_INFINITY;
+  return {
+    refresh(nowMs) {
+      const now = rules.get();
+      retainDays = now?.retainDays ?? null;
+      oldestMs = retainDays === null ? Number.NEGATIVE_INFINITY : nowMs - retainDays * dayMs;
+      // Hashing costs a good part of a row, and most accounts have erased nobody.
+      if (now?.blocked !== true) isBlocked = null;
+      else isBlocked ??= openBlocks(database, { number: account, id: now.id });
+    },
+    objection(lead) {
+      if (isBlocked?.(traitsOf({ ...JSON.parse(`{${lead.tail}`), id: lead.id }))) return { kind: "suppressed" };
+      if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
+      return { kind: "rejected", reason: `it is older than the ${retainDays} days for which the account keeps leads` };
+    },
+  };
+}

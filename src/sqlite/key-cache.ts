@@ -1,0 +1,27 @@
+/** Keys that are presented again and again, known out of memory until another process writes to the file. */
+import type { KeyFinder, KnownKey } from "../store/server.ts";
+
+/** All keys of an instance, unless it is a very large one. */
+const mostKeys = 20_000;
+
+export interface RememberedKeys extends KeyFinder {
+  forget(): void;
+}
+
+export function rememberKeys(keys: KeyFinder): RememberedKeys {
+  const known = new Map<string, KnownKey>();
+  return {
+    find(digest) {
+      const name = digest.toString("latin1");
+      const remembered = known.get(name);
+      if (remembered !== undefined) return remembered;
+      const found = keys.find(digest);
+      if (found === null) return null;
+      // What is asked again is soon back.
+      if (known.size >= mostKeys) known.clear();
+      known.set(name, found);
+      return found;
+    },
+    forget: () => known.clear(),
+  };
+}

@@ -1,0 +1,44 @@
+/** Retention waits where the clock may be wrong: what it erases never comes back. */
+import { desc, eq, max } from "drizzle-orm";
+import { dayMs } from "../../contract/time.ts";
+import { recordAct } from "../audit.ts";
+import type { Connection } from "../connection.ts";
+import { audit, usage } from "../schema.ts";
+
+/** A server may have been off, or without requests, for so long. */
+const usualGapMs = 7 * dayMs;
+/** Time to set the clock right, or to see that it is. */
+const waitMs = dayMs;
+const act = "retain.wait";
+
+/**
+ * Until when the server's retention waits, in Unix milliseconds; null when it need not: because the clock has jumped
+ * under the server, or is far ahead of all that was ever written. A wait is put on record and outlives a restart.
+ */
+export function waitUntil(database: Connection, nowMs: number, hasJumped: boolean): number | null {
+  const begun = lastWait(database);
+  if (begun !== null && nowMs >= begun && nowMs < begun + waitMs) return begun + waitMs;
+  const known = newestMoment(database);
+  if (!hasJumped && (known === null || nowMs - known <= usualGapMs)) return null;
+  recordAct(database, { atMs: nowMs, act, account: null, detail: {} });
+  return nowMs + waitMs;
+}
+
+function lastWait(database: Connection): number | null {
+  const last = database.select({ at: audit.at }).from(audit).where(eq(audit.act, act)).orderBy(desc(audit.number));
+  return last.limit(1).get()?.at ?? null;
+}
+
+/** When something was last put on record, or the end of the last day with requests. */
+function newestMoment(database: Connection): number | null {
+  const recorded = database
+    .select({ at: max(audit.at) })
+    .from(audit)
+    .get()?.at;
+  const day = database
+    .select({ day: max(usage.day) })
+    .from(usage)
+    .get()?.day;
+  const moments = [recorded ?? null, day ? Date.parse(day) + dayMs : null].filter((moment) => moment !== null);
+  return moments.length === 0 ? null : Math.max(...moments);
+}

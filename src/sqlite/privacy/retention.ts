@@ -1,0 +1,112 @@
+/** Leads are kept for as long as their account says, and erased after that, bytes and all. */
+import { and, asc, eq, isNotNull, lt, max, min } from "drizzle-orm";
+import type { Lead } from "../../contract/lead.ts";
+import { dayMs } from "../../contract/time.ts";
+import type { RetentionBook, Traces } from "../../store/privacy.ts";
+import type { Account } from "../../store/repositories.ts";
+import { recordAct } from "../audit.ts";
+import type { Connection } from "../connection.ts";
+import { keptDescriptor } from "../file.ts";
+import { accounts, leads } from "../schema.ts";
+import { rewrite } from "../vacuum.ts";
+import { deleteLeads } from "./people.ts";
+import { type Descriptors, needlesOf, removeTraces } from "./traces.ts";
+
+/** Deleting so many takes some 30 ms, and nobody waits longer for it. */
+const leadsAtOnce = 500;
+/** Of more leads than these not each is looked for: the file is written anew in any case. */
+const mostLookedFor = 10_000;
+
+type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
+
+export function openRetention(database: Connection, path: string): RetentionBook {
+  return {
+    wouldEraseAll(account, days, nowMs) {
+      const where = eq(leads.account, account);
+      const newest = database
+        .select({ ms: max(leads.identifiedAt) })
+        .from(leads)
+        .where(where)
+        .get()?.ms;
+      return newest !== undefined && newest !== null && newest < nowMs - days * dayMs;
+    },
+    set(account, days, nowMs) {
+      // Set first: what an import brings from here on is young enough.
+      database.transaction(() => {
+        database.update(accounts).set({ retainDays: days }).where(eq(accounts.number, account.number)).run();
+        recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
+      });
+      return days === null ? nothing : erase(database, path, [{ ...account, retainDays: days }], nowMs);
+    },
+  };
+}
+
+const nothing = { erased: 0, traces: { gone: true, bytes: 0, shared: 0, copies: [] } as Traces };
+
+/** Whether any account has leads that are older than it keeps. */
+export function isRetentionDue(database: Connection, nowMs: number): boolean {
+  return accountsKeeping(database).some(({ number, retainDays }) => {
+    const oldest = database
+      .select({ ms: min(leads.identifiedAt) })
+      .from(leads)
+      .where(eq(leads.account, number))
+      .get()?.ms;
+    return oldest !== undefined && oldest !== null && oldest < nowMs - retainDays * dayMs;
+  });
+}
+
+/** Erases what is older than its account keeps, and puts it on record. */
+export function applyRetention(database: Connection, path: string, nowMs: number, descriptors: Descriptors) {
+  return erase(database, path, accountsKeeping(database), nowMs, descriptors);
+}
+
+function accountsKeeping(database: Connection): Keeping[] {
+  return database
+    .select({ number: accounts.number, id: accounts.id, retainDays: accounts.retainDays })
+    .from(accounts)
+    .where(isNotNull(accounts.retainDays))
+    .all()
+    .flatMap((account) => (account.retainDays === null ? [] : [{ ...account, retainDays: account.retainDays }]));
+}
+
+function erase(
+  database: Connection,
+  path: string,
+  keeping: readonly Keeping[],
+  nowMs: number,
+  descriptors: Descriptors = keptDescriptor,
+): { erased: number; traces: Traces } {
+  let erased = 0;
+  const needles: Buffer[] = [];
+  for (const account of keeping) {
+    const before = erased;
+    for (const documents of eraseOlder(database, account, nowMs)) {
+      erased += documents.length;
+      if (erased <= mostLookedFor) needles.push(...documents.flatMap(needlesOf));
+    }
+    const detail = { days: account.retainDays, erased: erased - before };
+    if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
+  }
+  if (erased === 0) return nothing;
+  if (erased > mostLookedFor) rewrite(database);
+  return { erased, traces: removeTraces(database, path, needles, descriptors) };
+}
+
+/** Deletes in short transactions, oldest first, and hands on what was deleted. */
+function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Generator<readonly string[]> {
+  const older = and(eq(leads.account, account.number), lt(leads.identifiedAt, nowMs - account.retainDays * dayMs));
+  const some = database.select({ doc: leads.doc }).from(leads).where(older).orderBy(asc(leads.identifiedAt));
+  for (;;) {
+    const documents = database.transaction(
+      () => {
+        const rows = some.limit(leadsAtOnce).all();
+        const gone = rows.map(({ doc }): Lead => JSON.parse(doc));
+        deleteLeads(database, account.number, gone);
+        return rows.map(({ doc }) => doc);
+      },
+      { behavior: "immediate" },
+    );
+    if (documents.length === 0) return;
+    yield documents;
+  }
+}

@@ -1,0 +1,72 @@
+/** The books that the admin command keeps: accounts, pixels, keys and leads. */
+import type { Pixel } from "../contract/pixel.ts";
+import type { ImportOptions, LeadImport, LeadImportAside } from "./imports.ts";
+import type { AccountNumber, LeadReader, PixelReader } from "./server.ts";
+
+export interface Account {
+  readonly number: AccountNumber;
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  /** Leads older than so many days are erased; null keeps them all. */
+  readonly retainDays: number | null;
+}
+
+export interface AccountBook {
+  /** A new account with an active subscription; null when the name is taken. */
+  create(name: string, nowMs: number): Account | null;
+  list(): Account[];
+  /** By id or by exact name. */
+  find(idOrName: string): Account | null;
+  setActive(account: AccountNumber, active: boolean): void;
+}
+
+export interface PixelBook extends PixelReader {
+  /** False when the account has a pixel with this id. */
+  create(account: AccountNumber, pixel: Pixel, nowMs: number): boolean;
+  /** False when the account has no such pixel. */
+  setStatus(account: AccountNumber, pixel: Pixel): boolean;
+}
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly prefix: string;
+  readonly label: string | null;
+  /** The id of its account. */
+  readonly account: string;
+  readonly createdMs: number;
+  readonly revokedMs: number | null;
+  /** When it is revoked by itself; null for one that holds until it is revoked. */
+  readonly expiresMs: number | null;
+  /** The last UTC day with a request, `2026-01-31`. */
+  readonly lastUsed: string | null;
+}
+
+export interface NewKey {
+  readonly digest: Buffer;
+  readonly prefix: string;
+  readonly label: string | null;
+  /** Nothing is a key that holds until it is revoked. */
+  readonly expiresMs?: number | null;
+}
+
+export interface KeyBook {
+  create(account: AccountNumber, key: NewKey, nowMs: number): KeyRecord;
+  list(account: AccountNumber): KeyRecord[];
+  find(id: string): KeyRecord | null;
+  /** Requests of each key by its id in the UTC month of a moment, as far as they are in the file. */
+  requestsOfMonth(account: AccountNumber, nowMs: number): ReadonlyMap<string, number>;
+  /** Sets the moment from which a key is revoked by itself; the key as it is then, null when there is none. */
+  expire(id: string, expiresMs: number, nowMs: number): KeyRecord | null;
+  /** The key as it is after its revocation, which is final; null when there is none with this id. */
+  revoke(id: string, nowMs: number): KeyRecord | null;
+  findByDigest(digest: Buffer): KeyRecord | null;
+}
+
+export interface LeadBook extends LeadReader {
+  /** The same in a thread of its own, for imports of any size. */
+  beginImportAside(account: AccountNumber, options: ImportOptions): LeadImportAside;
+  beginImport(account: AccountNumber, options: ImportOptions): LeadImport;
+  /** The stored documents, oldest first, in groups. */
+  export(account: AccountNumber): Iterable<readonly string[]>;
+}

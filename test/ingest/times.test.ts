@@ -1,0 +1,136 @@
+/** Times as vendors write them; what is wrong or could be two is refused and never guessed. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { isZone, readTime, type TimeReading } from "../../src/ingest/times.ts";
+import { noonMs } from "../builders.ts";
+import { leadsOf } from "./reading.ts";
+
+const read = (text: string, reading: Partial<TimeReading> = {}): string | null => {
+  const time = readTime(text, { zone: "UTC", dayFirst: false, ...reading });
+  return "ms" in time ? new Date(time.ms).toISOString() : null;
+};
+
+const quarterPastNine =
+  "2026-01-31T09:15:00Z,2026-01-31t09:15:00z,2026-01-31T09:15:00+00:00,2026-01-31T10:15:00+01:00,2026-01-31 09:15:00," +
+  "2026-01-31 09:15,2026-01-31T09:15:00,2026-01-31 09:15:00 UTC,2026-01-31 04:15:00 EST,2026-01-31T09:15:00+0000," +
+  "2026-01-31 9:15 AM,01/31/2026 9:15 AM,1/31/2026 9:15,01/31/2026 09:15:00,1769850900,1769850900000,1769850900.0";
+
+test.each([
+  ...quarterPastNine.split(",").map((text) => [text]),
+  ["01/31/2026, 9:15:00 AM"],
+  ["Sat, 31 Jan 2026 09:15:00 UTC +00:00"],
+  ["Sat, 31 Jan 2026 09:15:00 GMT"],
+  ["Sat, 31 Jan 2026 09:15:00 +0000"],
+  ["31 Jan 2026 09:15:00 +0000"],
+  ["2026-01-31 14:45:00 +0530"],
+  ["2026-01-31 05:45:00 -03:30"],
+  ["01/31/2026 10:15 GMT+01"],
+  ["2026-01-31 05:15 EDT"],
+  ["2026-01-31 03:15 CST"],
+  ["2026-01-31 04:15 CDT"],
+  ["2026-01-31 02:15 MST"],
+  ["2026-01-31 03:15 MDT"],
+  ["2026-01-31 01:15 PST"],
+  ["2026-01-31 02:15 PDT"],
+])("%s is a quarter past nine of 31 January 2026", (text) => {
+  expect(read(text)).toBe("2026-01-31T09:15:00.000Z");
+});
+
+test.each([
+  ["2026-01-31", "2026-01-31T00:00:00.000Z"],
+  ["01/31/2026", "2026-01-31T00:00:00.000Z"],
+  ["2024-02-29", "2024-02-29T00:00:00.000Z"],
+  ["01/31/2026 12:00 AM", "2026-01-31T00:00:00.000Z"],
+  ["01/31/2026 12:30 PM", "2026-01-31T12:30:00.000Z"],
+  ["2026-01-31T09:15:00.123999Z", "2026-01-31T09:15:00.123Z"],
+  ["2026-01-31 09:15:00,5", "2026-01-31T09:15:00.500Z"],
+  ["1769850900.123456", "2026-01-31T09:15:00.123Z"],
+  ["1769850900123", "2026-01-31T09:15:00.123Z"],
+  ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
+  ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
+  ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
+])("%s is %s: decimals are cut and never rounded up", (text, moment) => {
+  expect(read(text)).toBe(moment);
+});
+
+test.each(
+  (
+    "2026-02-29,2026-13-01,2026-00-10,2026-01-32,31/01/2026,13/13/2026,2026-01-31T24:00:00Z,2026-01-31T09:60:00Z," +
+    "2026-01-31T09:15:60Z,01/31/2026 13:15 PM,01/31/2026 0:15 AM,2026-01-31T09:15:00+25:00,0000-12-31," +
+    "0001-01-01T00:00:00+01:00,9999-12-31T23:59:59-01:00,1/31/26,31.01.2026,yesterday,5 minutes ago,0,17,-1769850900," +
+    "1.7698E9,176985090,46053.385,2026,2026-01,09:15,2026-01-31 09:15:00 XYZ,2026-01-31T09:15:00Z."
+  ).split(","),
+)("%s is refused", (text) => {
+  expect(read(text)).toBeNull();
+});
+
+test.each(["Mon, 31 Jan 2026 09:15:00 UTC", "Sat, 31 Foo 2026 09:15:00 UTC", "Sat, 32 Jan 2026 09:15:00 UTC"])(
+  "%s is refused: the parts of a date must agree",
+  (text) => {
+    expect(read(text)).toBeNull();
+  },
+);
+
+describe("with --day-first", () => {
+  test.each([
+    ["01/02/2026", "2026-02-01T00:00:00.000Z"],
+    ["31/01/2026 9:15 PM", "2026-01-31T21:15:00.000Z"],
+    ["31.01.2026 09:15", "2026-01-31T09:15:00.000Z"],
+    ["2026-01-02", "2026-01-02T00:00:00.000Z"],
+  ])("%s is %s", (text, moment) => {
+    expect(read(text, { dayFirst: true })).toBe(moment);
+  });
+
+  test("01/31/2026 is refused", () => {
+    expect(read("01/31/2026", { dayFirst: true })).toBeNull();
+  });
+});
+
+test("a date that only --day-first can read is refused with a word on it", () => {
+  for (const text of ["31/01/2026", "31.01.2026 09:15"]) {
+    expect(readTime(text, { zone: "UTC", dayFirst: false })).toMatchObject({
+      fault: expect.stringContaining("--day-first"),
+    });
+  }
+});
+
+describe("with --timezone", () => {
+  const zone = "America/New_York";
+  test.each([
+    ["2026-01-31 09:15:00", "2026-01-31T14:15:00.000Z"],
+    ["2026-07-31 09:15:00", "2026-07-31T13:15:00.000Z"],
+    ["2026-01-31", "2026-01-31T05:00:00.000Z"],
+    ["01/31/2026 9:15 AM", "2026-01-31T14:15:00.000Z"],
+    ["2026-01-31T09:15:00Z", "2026-01-31T09:15:00.000Z"],
+    ["2026-01-31 09:15:00 +01:00", "2026-01-31T08:15:00.000Z"],
+    ["1769850900", "2026-01-31T09:15:00.000Z"],
+  ])("%s is %s: an offset of its own goes first", (text, moment) => {
+    expect(read(text, { zone })).toBe(moment);
+  });
+
+  test.each(["2026-03-08 02:30:00", "2026-11-01 01:30:00"])("%s comes never or twice, and is refused", (text) => {
+    expect(read(text, { zone })).toBeNull();
+  });
+
+  test.each(["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"])("%s is a zone", (name) => {
+    expect(isZone(name)).toBe(true);
+  });
+
+  test.each(["", "Mars/Olympus", "+02:00", "New York", "9"])("%j is none", (name) => {
+    expect(isZone(name)).toBe(false);
+  });
+});
+
+test("whatever is written as RFC 3339 is read to its millisecond", () => {
+  const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
+  fc.assert(fc.property(date, (moment) => expect(read(moment.toISOString())).toBe(moment.toISOString())));
+});
+
+test("a time five minutes ahead of the clock is taken as now, and one a millisecond further is refused", async () => {
+  const ahead = (ms: number) => new Date(noonMs + 300_000 + ms).toISOString();
+  const readings = await leadsOf(`email,time\na@example.com,${ahead(0)}\nb@example.com,${ahead(1)}\n`);
+  expect(readings).toMatchObject([
+    { lead: { identifiedMs: noonMs }, clamped: true },
+    { fault: expect.stringContaining("ahead of the clock") },
+  ]);
+});
