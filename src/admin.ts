@@ -11,7 +11,7 @@ import { examineFile } from "./sqlite/examine.ts";
 import { explain } from "./sqlite/open.ts";
 import { openAdminStore } from "./sqlite/store.ts";
 import type { AdminStore } from "./store/admin.ts";
-import { Refusal } from "./user-error.ts";
+import { UserError } from "./user-error.ts";
 
 let store = null as AdminStore | null;
 let status = 0;
@@ -62,7 +62,7 @@ function statusOf(error: CommanderError): number {
   if (error.exitCode === 0) return 0;
   if (error.code !== "commander.help") {
     const said = error.message.replace(/^error: /, "");
-    const { sentence } = new Refusal(said.replace(/\.?$/, "."), "bun admin --help shows what there is.", 2);
+    const { sentence } = new UserError(said.replace(/\.?$/, "."), "bun admin --help shows what there is.", 2);
     process.stderr.write(`${inOwnWords(sentence)}\n`);
   }
   return 2;

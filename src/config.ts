@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { defaultLimitPerMin } from "./contract/limits.ts";
-import { Refusal } from "./user-error.ts";
+import { UserError } from "./user-error.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -62,20 +62,20 @@ export function environmentWith(wanted: Readonly<Record<string, string>>): NodeJ
   return isThere ? null : { ...wanted, ...process.env };
 }
 
-/** Reads all settings; throws a Refusal that names the first wrong one, what it was and what is accepted. */
+/** Reads all settings; throws a UserError that names the first wrong one, what it was and what is accepted. */
 export function readConfig(environment: Environment = process.env): Config {
   const read = Object.entries(readers).map(([name, reader]) => [name, reader(environment)]);
   return Object.fromEntries(read) as Config; // The readers have every name, and what each reads.
 }
 
 /** The refusal of every wrong setting, where a start would stop at the first. */
-export function settingFaults(environment: Environment = process.env): Refusal[] {
+export function settingFaults(environment: Environment = process.env): UserError[] {
   return Object.values(readers).flatMap((reader) => {
     try {
       reader(environment);
       return [];
     } catch (cause) {
-      if (cause instanceof Refusal) return [cause];
+      if (cause instanceof UserError) return [cause];
       throw cause;
     }
   });
@@ -111,8 +111,8 @@ export function readClientKey(environment: Environment = process.env): string | 
   return environment["LEADFILE_KEY"]?.trim() || null;
 }
 
-function wrong(name: Name, value: string, accepts: string): Refusal {
-  return new Refusal(`${name} is ${JSON.stringify(value)}, but it takes ${accepts}.`, "", 2);
+function wrong(name: Name, value: string, accepts: string): UserError {
+  return new UserError(`${name} is ${JSON.stringify(value)}, but it takes ${accepts}.`, "", 2);
 }
 
 /** A variable that is set to nothing counts as unset, as in a compose file that passes it on. */

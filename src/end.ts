@@ -1,12 +1,12 @@
 /** How a process ends that cannot go on: one line on standard error, and the status of the refusal. */
 
 import { inOwnWords } from "./program-name.ts";
-import { inOneLine, Refusal } from "./user-error.ts";
+import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process. A mistake of ours shows its name and place, and never the values that it met. */
 export function endWith(cause: unknown): never {
   const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : "unknown error";
-  const line = cause instanceof Refusal ? cause.sentence : inOneLine(`Leadfile failed: ${said}`);
+  const line = cause instanceof UserError ? cause.sentence : inOneLine(`Leadfile failed: ${said}`);
   process.stderr.write(`${inOwnWords(line)}\n`);
-  process.exit(cause instanceof Refusal ? cause.status : 1);
+  process.exit(cause instanceof UserError ? cause.status : 1);
 }

@@ -8,10 +8,10 @@ import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { isInTheClear, publicOrigin } from "./origin.ts";
 import { keepRetaining } from "./retaining.ts";
-import { claimServing } from "./sqlite/server-lock.ts";
+import { lockForServing } from "./sqlite/server-lock.ts";
 import { openServedStore } from "./sqlite/store.ts";
 import { type Flushed, type ServedStore, StoreFailure } from "./store/server.ts";
-import { Refusal } from "./user-error.ts";
+import { UserError } from "./user-error.ts";
 
 export interface Running {
   /** The address that the server listens on. */
@@ -26,7 +26,7 @@ export interface Running {
 const flushMs = 500;
 const afterMs = { idle: flushMs, done: flushMs, more: 0, locked: 4 };
 
-/** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a Refusal that says why it cannot. */
+/** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a UserError that says why it cannot. */
 export function serve(config: Config): Running {
   const log = openLog(config.logLevel);
   claim(config.databasePath);
@@ -47,10 +47,10 @@ export function serve(config: Config): Running {
   return { url: listening.url, baseUrl, isEmpty: store.isEmpty() };
 }
 
-/** Throws a Refusal where another server has the file: each would grant the limit of §8 once more. */
+/** Throws a UserError where another server has the file: each would grant the limit of §8 once more. */
 function claim(path: string): void {
-  if (claimServing(path) !== null) return;
-  throw new Refusal(
+  if (lockForServing(path) !== null) return;
+  throw new UserError(
     `${path} is served by another process, or being restored.`,
     "End that first, or set DATABASE_PATH to another file.",
   );
@@ -65,22 +65,22 @@ function startListening(config: Config, store: ServedStore, makeApp: Parameters<
   }
 }
 
-function explain(cause: unknown, { host, port, tls }: Config): Refusal {
+function explain(cause: unknown, { host, port, tls }: Config): UserError {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (code === "EADDRINUSE") {
-    return new Refusal(
+    return new UserError(
       `Port ${port} on ${host} is in use.`,
       "End the program that has it, or set PORT to another one.",
     );
   }
   if (code === "EACCES" && port < 1024) {
-    return new Refusal(`Port ${port} is for privileged programs.`, "Set PORT to 1024 or more.");
+    return new UserError(`Port ${port} is for privileged programs.`, "Set PORT to 1024 or more.");
   }
   const said = cause instanceof Error ? cause.message : String(cause);
   if (tls !== null) {
-    return new Refusal(`TLS could not be set up (${said}).`, "Check that TLS_CERT and TLS_KEY are PEM and a pair.");
+    return new UserError(`TLS could not be set up (${said}).`, "Check that TLS_CERT and TLS_KEY are PEM and a pair.");
   }
-  return new Refusal(
+  return new UserError(
     `Listening on ${host}, port ${port}, failed (${said}).`,
     "Set HOST to an address of this machine.",
   );

@@ -2,16 +2,16 @@
 import { withoutKeys } from "./contract/key.ts";
 
 /** 1 where the world is not as it must be, 2 where the command or a setting was written wrong. */
-export type RefusalStatus = 1 | 2;
+export type UserErrorStatus = 1 | 2;
 
 /** A refusal says what is wrong and what to do next; it is shown as one line, without a stack trace. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
+export class UserError extends Error {
+  override readonly name = "UserError";
 
   constructor(
     message: string,
     readonly advice: string,
-    readonly status: RefusalStatus = 1,
+    readonly status: UserErrorStatus = 1,
   ) {
     super(message);
   }

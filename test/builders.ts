@@ -2,7 +2,7 @@
 import type { Lead } from "../src/contract/lead.ts";
 import { prepareLead } from "../src/ingest/new-lead.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../src/store/imports.ts";
-import type { LeadBook } from "../src/store/repositories.ts";
+import type { LeadRepository } from "../src/store/repositories.ts";
 import type { AccountNumber } from "../src/store/server.ts";
 
 /** When the clock of a test stands, unless it says otherwise: ten seconds into a minute. */
@@ -53,11 +53,11 @@ export function newLead({ id, identified_at: at, pixel_id: pixelId, ...details }
   return prepareLead(id, pixelId, details, Date.parse(at));
 }
 
-const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true, rehearsal: false };
+const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true, dryRun: false };
 
 /** Imports leads, however many transactions that takes, and returns the outcome of each. */
 export function importLeads(
-  book: Pick<LeadBook, "beginImport">,
+  book: Pick<LeadRepository, "beginImport">,
   account: AccountNumber,
   leads: readonly NewLead[],
   { nowMs = noonMs, ...options }: Partial<ImportOptions> & { nowMs?: number } = {},

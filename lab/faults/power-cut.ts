@@ -26,7 +26,7 @@ export const powerCut: Fault = {
       name: "an import that is not put on the disk",
       times: 200,
       patches: [
-        { file: "src/sqlite/import/worker-client.ts", from: "await log.putOnDisk()", to: "await Promise.resolve()" },
+        { file: "src/sqlite/import/worker-client.ts", from: "await log.fsync()", to: "await Promise.resolve()" },
         // A thread that ends closes its connection, which may come in time to hide it.
         { file: "src/sqlite/import/worker-client.ts", from: "worker.terminate();", to: "worker.unref();" },
       ],

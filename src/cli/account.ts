@@ -1,7 +1,7 @@
 /** bun admin account: whose leads there are, and whether their subscription is active (§3). */
 import { Command } from "commander";
 import type { Account } from "../store/repositories.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { table } from "./terminal/output.ts";
 
@@ -42,10 +42,10 @@ export function accountCommand(around: Surroundings): Command {
 
 function create(around: Surroundings, text: string): Account {
   const name = checkText("NAME", text);
-  if (/^acc_/i.test(name)) throw new Refusal("NAME begins like an id, acc_.", "Choose a name that does not.", 2);
+  if (/^acc_/i.test(name)) throw new UserError("NAME begins like an id, acc_.", "Choose a name that does not.", 2);
   const made = around.store().accounts.create(name, around.now());
   if (made !== null) return made;
-  throw new Refusal(`There is an account with the name ${JSON.stringify(name)}.`, "Choose another name.");
+  throw new UserError(`There is an account with the name ${JSON.stringify(name)}.`, "Choose another name.");
 }
 
 function subscriptionCommand(around: Surroundings, verb: string, active: boolean): Command {

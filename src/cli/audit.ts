@@ -1,7 +1,7 @@
 /** bun admin audit: what was done with the file, without anything of a person. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { grouped } from "./lead/progress.ts";
 import { table } from "./terminal/output.ts";
@@ -38,7 +38,7 @@ export function auditCommand(around: Surroundings): Command {
 function readLimit(text: string): number {
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= mostShown) return limit;
-  throw new Refusal(`--limit takes a whole number from 1 to ${grouped(mostShown)}.`, "", 2);
+  throw new UserError(`--limit takes a whole number from 1 to ${grouped(mostShown)}.`, "", 2);
 }
 
 function detailText(detail: Readonly<Record<string, string | number | null>>): string {

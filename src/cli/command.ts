@@ -8,7 +8,7 @@ import type { AdminStore } from "../store/admin.ts";
 import type { Examine } from "../store/examination.ts";
 import type { CopyKeeper } from "../store/privacy.ts";
 import type { Account } from "../store/repositories.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/pause.ts";
 
@@ -26,7 +26,7 @@ export interface Surroundings {
   readonly origin: () => string;
   /** The settings as they are: what is wrong with them, else all of them and where this machine reaches the server. */
   readonly settings: () => {
-    readonly faults: readonly Refusal[];
+    readonly faults: readonly UserError[];
     readonly config: Config | null;
     readonly address: string | null;
   };
@@ -51,14 +51,14 @@ export function outputOf(options: { json?: boolean }): Output {
   return createOutput(options.json === true);
 }
 
-/** The account with this id or this exact name; throws a Refusal when there is none. */
+/** The account with this id or this exact name; throws a UserError when there is none. */
 export function accountOf(store: AdminStore, idOrName: string): Account {
   const account = store.accounts.find(idOrName);
   if (account !== null) return account;
   const names = store.accounts.list().flatMap(({ id, name }) => [name, id]);
   const near = closestTo(idOrName, names);
   const advice = near === null ? "" : `Did you mean ${JSON.stringify(printable(near))}? `;
-  throw new Refusal(
+  throw new UserError(
     `No account has the id or name ${JSON.stringify(idOrName)}.`,
     `${advice}bun admin account list shows them.`,
   );
@@ -75,19 +75,19 @@ function closestTo(text: string, known: readonly string[]): string | null {
   return distance(text.toLowerCase(), found) <= original.length / 3 ? original : null;
 }
 
-/** The id of a pixel; throws a Refusal that names the option. */
+/** The id of a pixel; throws a UserError that names the option. */
 export function checkPixelId(option: string, text: string): string {
   if (isPixelId(text.trim())) return text.trim();
-  throw new Refusal(
+  throw new UserError(
     `${option} takes an id of 1 to 200 characters, none of which only controls a terminal.`,
     "It does not begin with [, and is no word for nothing, such as null.",
     2,
   );
 }
 
-/** A name or id that people and terminals can live with; throws a Refusal that names what it is of. */
+/** A name or id that people and terminals can live with; throws a UserError that names what it is of. */
 export function checkText(what: string, text: string): string {
   const trimmed = text.trim();
   if (isName(trimmed)) return trimmed;
-  throw new Refusal(`${what} takes 1 to 200 characters, and none that only controls a terminal.`, "", 2);
+  throw new UserError(`${what} takes 1 to 200 characters, and none that only controls a terminal.`, "", 2);
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { conform, type Report } from "../conformance/conform.ts";
 import type { Keys } from "../conformance/probe.ts";
 import { printable } from "../printable.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { hang } from "./terminal/output.ts";
 import { readAll } from "./terminal/standard-input.ts";
@@ -29,7 +29,7 @@ hold a revoked key, a third one a key of an account without a subscription.`,
 
 async function check(around: Surroundings, url: string, options: Options): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new Refusal("URL is no address.", "It takes one such as https://www.example.com.", 2);
+    throw new UserError("URL is no address.", "It takes one such as https://www.example.com.", 2);
   }
   const output = outputOf(options);
   const keys = await readKeys(around);
@@ -41,7 +41,7 @@ async function check(around: Surroundings, url: string, options: Options): Promi
 async function readKeys(around: Surroundings): Promise<Keys> {
   const given = around.clientKey() ?? (await readAll(around.standardInput()));
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
-  if (!live) throw new Refusal("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
+  if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
 }
 

@@ -1,6 +1,6 @@
 /** Whether the server of these settings answers, and can read its database. */
 import { Command } from "commander";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 
 export type Health = "fine" | "failing" | "nobody";
 
@@ -27,7 +27,7 @@ export function healthCommand(origin: () => string): Command {
     .description("ask the running server whether it can read its database; ends with 1 when not")
     .action(async () => {
       const health = await askHealth(origin());
-      if (health === "failing") throw new Refusal("The server cannot read its database.", "Its log says why.");
-      if (health === "nobody") throw new Refusal(`No server answers at ${origin()}.`, "Start it: bun start.");
+      if (health === "failing") throw new UserError("The server cannot read its database.", "Its log says why.");
+      if (health === "nobody") throw new UserError(`No server answers at ${origin()}.`, "Start it: bun start.");
     });
 }

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
 import type { Account } from "../store/repositories.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { accountOf, checkPixelId, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { table } from "./terminal/output.ts";
 
@@ -56,7 +56,7 @@ function createCommand(around: Surroundings): Command {
       const id = options.id === undefined ? `px_${randomText(12)}` : checkPixelId("--id", options.id);
       const pixel = { id, status: checkText("--status", options.status) };
       if (!around.store().pixels.create(account.number, pixel, around.now())) {
-        throw new Refusal(
+        throw new UserError(
           `The account has a pixel with the id ${JSON.stringify(id)}.`,
           "bun admin pixel list shows it.",
         );
@@ -65,8 +65,8 @@ function createCommand(around: Surroundings): Command {
     });
 }
 
-function noSuchPixel(account: Account, id: string): Refusal {
-  return new Refusal(
+function noSuchPixel(account: Account, id: string): UserError {
+  return new UserError(
     `${account.name} has no pixel with the id ${JSON.stringify(id)}.`,
     `bun admin pixel list ${account.id} shows them.`,
   );

@@ -1,7 +1,7 @@
 /** bun admin retain: how long the leads of an account are kept. */
 import type { Command } from "commander";
 import { printable } from "../printable.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { sayTraces } from "./lead/erase.ts";
 import { leadsText } from "./lead/find.ts";
@@ -39,7 +39,7 @@ function readDays(text: string): number | null {
   if (text === "off") return null;
   const days = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (days >= 1 && days <= mostDays) return days;
-  throw new Refusal(`--days takes a whole number from 1 to ${grouped(mostDays)}, or off.`, "", 2);
+  throw new UserError(`--days takes a whole number from 1 to ${grouped(mostDays)}, or off.`, "", 2);
 }
 
 function textOf(name: string, days: number | null, erased: number): string {
@@ -48,10 +48,10 @@ function textOf(name: string, days: number | null, erased: number): string {
   return `${kept}; ${erased === 0 ? "none was older" : `${leadsText(erased)} older than that ${erased === 1 ? "is" : "are"} erased`}.`;
 }
 
-/** Asks on a terminal; throws a Refusal where nobody can be asked, and where the answer is no. */
+/** Asks on a terminal; throws a UserError where nobody can be asked, and where the answer is no. */
 async function confirmAll(name: string): Promise<void> {
   if (canAsk()) {
     return confirm(`This erases all leads of ${printable(name)}: even the newest is older. Go on?`, {});
   }
-  throw new Refusal(`This would erase all leads of ${name}, and nothing was changed.`, "Say --yes if you mean it.");
+  throw new UserError(`This would erase all leads of ${name}, and nothing was changed.`, "Say --yes if you mean it.");
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { dayMs, dayOf } from "../contract/time.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { Account } from "../store/repositories.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { type Bar, chart } from "./terminal/chart.ts";
 
@@ -32,7 +32,7 @@ export function statsCommand(around: Surroundings): Command {
 function readDays(option: string): number {
   const days = /^\d{1,4}$/.test(option) ? Number(option) : 0;
   if (days >= 1 && days <= mostDays) return days;
-  throw new Refusal(`--days takes a whole number from 1 to ${mostDays}.`, "", 2);
+  throw new UserError(`--days takes a whole number from 1 to ${mostDays}.`, "", 2);
 }
 
 const sumOf = (shares: readonly Share[]) => shares.reduce((sum, { count }) => sum + count, 0);

@@ -3,12 +3,12 @@ import { ApiError } from "../contract/errors.ts";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { KeyFinder, KnownKey, UsageBook } from "../store/server.ts";
+import type { KeyFinder, KnownKey, UsageCounter } from "../store/server.ts";
 import type { Visit } from "./context.ts";
 
 export interface GateParts {
   readonly limiter: Limiter;
-  readonly store: { readonly keys: KeyFinder; readonly usage: UsageBook };
+  readonly store: { readonly keys: KeyFinder; readonly usage: UsageCounter };
 }
 
 /** What the Authorization header holds: no key at all, one that nobody has, or a key that was made here. */
@@ -53,7 +53,7 @@ export function isLive(presented: Presented, nowMs: number): presented is KnownK
   return typeof presented === "object" && !presented.revoked && nowMs < presented.expiresMs;
 }
 
-function count(visit: Visit, key: KnownKey, limiter: Limiter, usage: UsageBook): void {
+function count(visit: Visit, key: KnownKey, limiter: Limiter, usage: UsageCounter): void {
   visit.key = key;
   const verdict = limiter.hit(key.number, visit.arrivedMs, visit.startedNs / 1e6);
   visit.remaining = verdict.remaining;

@@ -2,12 +2,12 @@
 
 import { parse } from "csv-parse/sync";
 import { type LeadField, leadFields } from "../contract/lead.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { meaningOfNested } from "./paths.ts";
-import { type Meaning, meaningOf, squash, type Target } from "./vocabulary.ts";
+import { type Meaning, meaningOf, normalizeName, type Target } from "./vocabulary.ts";
 
-/** Orders of the owner, by the squashed name of a column; a null field is not to be kept. */
-export type Orders = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
+/** ColumnMapping of the owner, by the squashed name of a column; a null field is not to be kept. */
+export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
 
 /** The columns that a rejects file has besides those of its source. */
 export const rejectColumns = ["reject_line", "reject_reason"] as const;
@@ -41,13 +41,13 @@ export interface ColumnReport {
   readonly remark: string | null;
 }
 
-/** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a Refusal that names the part that is wrong. */
-export function readOrders(text: string | null): Orders {
-  const parts = text === null ? [] : splitOrders(text);
-  return new Map(parts.map((part) => [squash(part.slice(0, part.lastIndexOf("="))), readOrder(part)]));
+/** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a UserError that names the part that is wrong. */
+export function readMapping(text: string | null): ColumnMapping {
+  const parts = text === null ? [] : splitMapping(text);
+  return new Map(parts.map((part) => [normalizeName(part.slice(0, part.lastIndexOf("="))), readMapped(part)]));
 }
 
-function splitOrders(text: string): string[] {
+function splitMapping(text: string): string[] {
   try {
     const parts = parse(text, { relax_quotes: true }).flat() as string[]; // Without columns a record is a list of texts.
     return parts.length === 0 ? [""] : parts;
@@ -56,20 +56,20 @@ function splitOrders(text: string): string[] {
   }
 }
 
-function readOrder(part: string): { name: string; target: Target | null } {
+function readMapped(part: string): { name: string; target: Target | null } {
   const equals = part.lastIndexOf("=");
   const name = part.slice(0, Math.max(0, equals)).trim();
   const ours = part.slice(equals + 1).trim();
   const target = ours === "-" ? null : targets.find((known) => known === ours);
-  if (squash(name) !== "" && target !== undefined) return { name, target };
-  throw new Refusal(
+  if (normalizeName(name) !== "" && target !== undefined) return { name, target };
+  throw new UserError(
     `--map has ${JSON.stringify(part)}, which is not theirs=ours.`,
     `ours is one of ${targets.join(", ")}, or - for a column that is not to be kept.`,
     2,
   );
 }
 
-export function createColumns(orders: Orders): Columns {
+export function createColumns(mapping: ColumnMapping): Columns {
   const names: string[] = [];
   const titles: string[] = [];
   const numbers = new Map<string, number>();
@@ -101,9 +101,9 @@ export function createColumns(orders: Orders): Columns {
       const number = names.push(name) - 1;
       titles.push(path.join("."));
       numbers.set(name, number);
-      const meaning = meaningOfPath(path, orders);
+      const meaning = meaningOfPath(path, mapping);
       meanings.push(meaning);
-      named.add(squash(path.join(""))).add(squash(path.at(-1) ?? ""));
+      named.add(normalizeName(path.join(""))).add(normalizeName(path.at(-1) ?? ""));
       if (meaning !== null) byTarget = null;
       return number;
     },
@@ -113,7 +113,7 @@ export function createColumns(orders: Orders): Columns {
       byTarget = null;
     },
     of: (target) => grouped().get(target) ?? [],
-    missing: () => [...orders].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
+    missing: () => [...mapping].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
     report() {
       const used = new Set([...grouped().values()].flat());
       const left = names.filter((name, number) => !used.has(number) && !isRejectColumn(name));
@@ -137,13 +137,13 @@ export function isRejectColumn(name: string): boolean {
   return rejectColumns.some((column) => column === name);
 }
 
-function meaningOfPath(path: readonly string[], orders: Orders): Meaning | null {
-  const squashed = path.map(squash);
-  const whole = squashed.join("");
-  const order = orders.get(whole) ?? orders.get(squashed.at(-1) ?? "");
+function meaningOfPath(path: readonly string[], mapping: ColumnMapping): Meaning | null {
+  const normalized = path.map(normalizeName);
+  const whole = normalized.join("");
+  const order = mapping.get(whole) ?? mapping.get(normalized.at(-1) ?? "");
   if (order !== undefined) return order.target === null ? null : { target: order.target, rank: -1 };
-  if (squashed.length === 1) return meaningOf(whole);
-  return meaningOfNested(squashed);
+  if (normalized.length === 1) return meaningOf(whole);
+  return meaningOfNested(normalized);
 }
 
 const ofVisits: ReadonlySet<LeadField> = new Set(["pixel_id", "page_url", "referrer"]);
@@ -161,6 +161,6 @@ function isCreation(name: string | undefined, meaning: Meaning | null): boolean 
   if (name === undefined || meaning === null || meaning.rank < 0) return false;
   return (
     meaning.target === "identified_at" &&
-    /^(?:created?(?:at|on|date|time)?|creationdate|datecreated)$/.test(squash(name))
+    /^(?:created?(?:at|on|date|time)?|creationdate|datecreated)$/.test(normalizeName(name))
   );
 }

@@ -23,10 +23,10 @@ export interface LeadRules extends TimeReading {
 }
 
 /** Values that were left out, by what they should have been. */
-export type Oddity = "state" | "email";
+export type Warning = "state" | "email";
 
 export type ReadLead =
-  | { readonly lead: NewLead; readonly clamped: boolean; readonly oddities: readonly Oddity[] }
+  | { readonly lead: NewLead; readonly clamped: boolean; readonly warnings: readonly Warning[] }
   | { readonly fault: string };
 
 /** Clocks differ a little: a time so far ahead is taken as now, one further ahead is wrong. */
@@ -41,7 +41,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   const pixelId = first(cellsOf("pixel_id"), firstText) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
   if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
-  const { details, oddities } = readDetails(cellsOf);
+  const { details, warnings } = readDetails(cellsOf);
   if (detailFields.every((field) => details[field] === null)) {
     return { fault: "it is empty beside id, identified_at and pixel_id" };
   }
@@ -55,7 +55,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   const lead = prepareLead(id, pixelId, details, time.identifiedMs);
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.tail) > largestRecord - roomForHead) return { fault: "it is larger than 1 MiB" };
-  return { lead, clamped: time.clamped, oddities };
+  return { lead, clamped: time.clamped, warnings };
 }
 
 function hasNul(cell: Cell): boolean {
@@ -75,17 +75,17 @@ function first(cells: readonly Cell[], read: (cell: Cell) => string | null): str
 
 type CellsOf = (target: Target) => readonly Cell[];
 
-function readDetails(cellsOf: CellsOf): { details: LeadDetails; oddities: Oddity[] } {
+function readDetails(cellsOf: CellsOf): { details: LeadDetails; warnings: Warning[] } {
   const text = (target: Target) => first(cellsOf(target), firstText);
   const email = (target: Target) => first(cellsOf(target), (cell) => firstEmail(textsOf(cell)));
   const verified = email("verified_email");
   const best = email("email");
   const place = text("state");
   const state = place === null ? null : stateCode(place);
-  const oddities: Oddity[] = [];
-  if (place !== null && state === null) oddities.push("state");
+  const warnings: Warning[] = [];
+  if (place !== null && state === null) warnings.push("state");
   if ((best === null && text("email") !== null) || (verified === null && text("verified_email") !== null)) {
-    oddities.push("email");
+    warnings.push("email");
   }
   const details: LeadDetails = {
     name: text("name") ?? nameOf(text("first_name"), text("last_name")),
@@ -106,7 +106,7 @@ function readDetails(cellsOf: CellsOf): { details: LeadDetails; oddities: Oddity
     referrer: text("referrer"),
     traffic_source: text("traffic_source"),
   };
-  return { details, oddities };
+  return { details, warnings };
 }
 
 function nameOf(firstName: string | null, lastName: string | null): string | null {

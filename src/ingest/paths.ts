@@ -18,10 +18,10 @@ const surroundings: readonly { readonly within: RegExp; readonly means: (last: s
 ];
 
 /** Nested names are matched by the last one, seen in the light of those around it. */
-export function meaningOfNested(squashed: readonly string[]): Meaning | null {
+export function meaningOfNested(normalized: readonly string[]): Meaning | null {
   // The value in a list of emails or phones is named by the list.
-  const generic = /^(?:value|number|address|raw|e164|formatted)$/.test(squashed.at(-1) ?? "");
-  const path = generic && squashed.length > 1 ? squashed.slice(0, -1) : squashed;
+  const generic = /^(?:value|number|address|raw|e164|formatted)$/.test(normalized.at(-1) ?? "");
+  const path = generic && normalized.length > 1 ? normalized.slice(0, -1) : normalized;
   const last = path.at(-1) ?? "";
   const around = path.slice(0, -1).toReversed();
   for (const parent of around) {

@@ -1,7 +1,7 @@
 /** Rejected rows, written so that the file can be mended and imported as it is. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { stringify } from "csv-stringify/sync";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { isRejectColumn, rejectColumns } from "./columns.ts";
 import type { Format, Row } from "./row.ts";
 
@@ -16,7 +16,7 @@ export function openRejects(path: string): (format: Format, columnNames: () => r
   try {
     file = openSync(path, "w");
   } catch {
-    throw new Refusal(
+    throw new UserError(
       `${path} cannot be written.`,
       "Check the folder of --rejects, and that this user may write in it.",
     );

@@ -1,5 +1,5 @@
 /** The rows of a file: CSV or NDJSON, told apart by how it begins. */
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import type { Columns } from "./columns.ts";
 import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";
@@ -35,12 +35,12 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
 /** Lists in which a page of an API holds its records. */
 const listNames = ["data", "events", "leads", "visitors", "results", "items", "records", "rows"];
 
-/** Throws a Refusal for a text that is neither a table nor one object a line. */
+/** Throws a UserError for a text that is neither a table nor one object a line. */
 function refuseOther(text: string): void {
   const inList = listInFirstLine(text);
   if (inList === null && !/^\{\s*\n|^\[\s*[{\n\]]/.test(text)) return;
   const filter = inList === null || inList === "" ? ".[]" : `.${inList}[]`;
-  throw new Refusal(
+  throw new UserError(
     "This is one JSON document, not one object a line.",
     `Convert it: jq -c '${filter}' FILE > leads.ndjson`,
   );

@@ -1,7 +1,7 @@
 /** One import from beginning to end: rows are read, written in short transactions, and counted. */
-import type { ImportOutcome, LeadImportAside } from "../store/imports.ts";
+import type { ImportOutcome, ImportWorker } from "../store/imports.ts";
 import type { Columns } from "./columns.ts";
-import { type LeadRules, type Oddity, type ReadLead, readLead } from "./lead.ts";
+import { type LeadRules, type ReadLead, readLead, type Warning } from "./lead.ts";
 import type { Rejects } from "./rejects.ts";
 import type { Row } from "./row.ts";
 
@@ -23,13 +23,13 @@ export interface Run {
   readonly groups: AsyncIterable<readonly Row[]>;
   readonly columns: Columns;
   readonly rules: LeadRules;
-  readonly target: Pick<LeadImportAside, "write">;
+  readonly target: Pick<ImportWorker, "write">;
   readonly rejects: Rejects | null;
   readonly now: () => number;
   /** Hears of every row that is rejected. */
   readonly onReject: (row: Row, reason: string) => void;
   /** Hears of values that were left out of a lead. */
-  readonly onOddity: (oddity: Oddity) => void;
+  readonly onWarning: (warning: Warning) => void;
   readonly onProgress: (counts: Readonly<Counts>) => void;
 }
 
@@ -96,7 +96,7 @@ async function write(run: Run, readings: readonly Read[], nowMs: number, counts:
       reject(run, row, reading.fault, counts);
       continue;
     }
-    for (const oddity of reading.oddities) run.onOddity(oddity);
+    for (const warning of reading.warnings) run.onWarning(warning);
     const outcome = outcomes.next().value;
     if (outcome === undefined) throw new Error("the store has lost a lead on its way");
     tally(run, row, reading.clamped, outcome, counts);

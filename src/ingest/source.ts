@@ -3,10 +3,10 @@ import { createReadStream, statSync } from "node:fs";
 import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 
 export interface Source {
-  /** The bytes, unpacked. Fails with a Refusal when they cannot be read to the end. */
+  /** The bytes, unpacked. Fails with a UserError when they cannot be read to the end. */
   readonly chunks: AsyncIterable<Buffer>;
   /** How far the reading is, in bytes of the file as it lies on the disk. */
   bytesRead(): number;
@@ -17,7 +17,7 @@ export interface Source {
 /** About a thousand rows: as much as one transaction takes. */
 const chunkBytes = 512 * 1024;
 
-/** Opens a file, or standard input for `-`. Throws a Refusal when there is no such file. */
+/** Opens a file, or standard input for `-`. Throws a UserError when there is no such file. */
 export function openSource(file: string, standardInput: () => AsyncIterable<Uint8Array>): Source {
   const size = file === "-" ? null : sizeOf(file);
   const bytes = file === "-" ? standardInput() : createReadStream(file, { highWaterMark: chunkBytes });
@@ -34,11 +34,11 @@ export function openSource(file: string, standardInput: () => AsyncIterable<Uint
 function sizeOf(file: string): number {
   try {
     const found = statSync(file);
-    if (found.isDirectory()) throw new Refusal(`${file} is a folder.`, "Name the export itself.");
+    if (found.isDirectory()) throw new UserError(`${file} is a folder.`, "Name the export itself.");
     return found.size;
   } catch (cause) {
-    if (cause instanceof Refusal) throw cause;
-    throw new Refusal(`${file} cannot be read.`, "Check the name, and that this user may read it.");
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(`${file} cannot be read.`, "Check the name, and that this user may read it.");
   }
 }
 
@@ -54,11 +54,11 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGen
   try {
     const inner = unpackedBytes[Symbol.asyncIterator]();
     const innerHead = await readHead(inner);
-    if (isGzip(innerHead)) throw new Refusal(`${file} is packed twice.`, "Unpack it once before the import.");
+    if (isGzip(innerHead)) throw new UserError(`${file} is packed twice.`, "Unpack it once before the import.");
     yield* prepend(innerHead, inner);
   } catch (cause) {
-    if (cause instanceof Refusal) throw cause;
-    throw new Refusal(
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
       `${file} is damaged or cut off: its gzip data ends wrongly.`,
       "The rows before that place are in; import the whole file and it completes.",
     );
@@ -82,7 +82,7 @@ const otherFiles: readonly (readonly [head: string, what: string, advice: string
 function refuseOther(head: Buffer, file: string): void {
   const start = head.toString("hex", 0, 4);
   const other = otherFiles.find(([bytes]) => start.startsWith(bytes));
-  if (other !== undefined) throw new Refusal(`${file} is ${other[1]}, not CSV or NDJSON.`, other[2]);
+  if (other !== undefined) throw new UserError(`${file} is ${other[1]}, not CSV or NDJSON.`, other[2]);
 }
 
 /** The first bytes, four at least unless there are fewer. */

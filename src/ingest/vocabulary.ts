@@ -8,7 +8,7 @@ import type { LeadField } from "../contract/lead.ts";
 export type Target = LeadField | "first_name" | "last_name";
 
 /** Squashes a name to what is compared, letters and digits of any script: `Personal E-Mails` and `PERSONAL_EMAILS` are one. */
-export function squash(name: string): string {
+export function normalizeName(name: string): string {
   return name
     .normalize("NFKD")
     .toLowerCase()
@@ -139,8 +139,8 @@ for (const [target, names] of Object.entries(aliases) as [Target, string[]][]) {
 }
 
 /** What a squashed name means, or null when nothing is known by it. */
-export function meaningOf(squashed: string): Meaning | null {
-  const name = canonical(squashed);
+export function meaningOf(normalized: string): Meaning | null {
+  const name = canonical(normalized);
   // A second or third of its kind, not a bracket such as "Age 18-24".
   const numbered = name.replace(/(?<!\d)(?:[1-9]|10)$/, "");
   return (
@@ -152,8 +152,8 @@ export function meaningOf(squashed: string): Meaning | null {
 }
 
 /** Writes the variants of a word in one way, so that the lists above need only that one. */
-function canonical(squashed: string): string {
-  return squashed
+function canonical(normalized: string): string {
+  return normalized
     .replaceAll(/emails?(?:addresse?s?)?/g, "email")
     .replaceAll(/(?:tele|cell)?phone(?:no|nr|numbers?)?s?/g, (word) => (word.startsWith("cell") ? "mobile" : "phone"))
     .replaceAll(/mobile(?:phone|number|no)?s?/g, "mobile")

@@ -1,8 +1,8 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import type { Account, AccountBook } from "../store/repositories.ts";
-import { Refusal } from "../user-error.ts";
+import type { Account, AccountRepository } from "../store/repositories.ts";
+import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, mostAccounts } from "./schema.ts";
 
@@ -14,7 +14,7 @@ const columns = {
   retainDays: accounts.retainDays,
 };
 
-export function openAccounts(database: Connection): AccountBook {
+export function openAccounts(database: Connection): AccountRepository {
   return {
     create(name, nowMs) {
       return database.transaction((transaction) => {
@@ -25,7 +25,7 @@ export function openAccounts(database: Connection): AccountBook {
           .returning(columns)
           .get();
         if (made !== undefined && made.number > mostAccounts) {
-          throw new Refusal(
+          throw new UserError(
             `This file holds ${mostAccounts.toLocaleString("en-US")} accounts, and has no room for more.`,
             "Set DATABASE_PATH to another file.",
           );

@@ -1,6 +1,6 @@
 /** What was done with the file, when and to which account; who was found or erased is never written down. */
 import { desc, eq } from "drizzle-orm";
-import type { AuditBook, AuditEntry } from "../store/privacy.ts";
+import type { AuditEntry, AuditRepository } from "../store/privacy.ts";
 import type { Connection } from "./connection.ts";
 import { audit } from "./schema.ts";
 
@@ -12,7 +12,7 @@ export function recordAct(database: Pick<Connection, "insert">, { atMs, act, acc
     .run();
 }
 
-export function openAudit(database: Connection): AuditBook {
+export function openAudit(database: Connection): AuditRepository {
   return {
     record: (entry) => recordAct(database, entry),
     list: (most, account) =>

@@ -91,7 +91,7 @@ export function keptDescriptor(path: string): number | null {
 }
 
 /** The file that a server holds a lock on while it serves a database. */
-export function servingPath(path: string): string {
+export function serverLockPath(path: string): string {
   return `${path}.serving`;
 }
 

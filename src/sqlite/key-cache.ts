@@ -4,11 +4,11 @@ import type { KeyFinder, KnownKey } from "../store/server.ts";
 /** All keys of an instance, unless it is a very large one. */
 const mostKeys = 20_000;
 
-export interface RememberedKeys extends KeyFinder {
+export interface KeyCache extends KeyFinder {
   forget(): void;
 }
 
-export function rememberKeys(keys: KeyFinder): RememberedKeys {
+export function cacheKeys(keys: KeyFinder): KeyCache {
   const known = new Map<string, KnownKey>();
   return {
     find(digest) {

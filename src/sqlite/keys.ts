@@ -2,11 +2,11 @@
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { dayOf } from "../contract/time.ts";
-import type { KeyBook, KeyRecord } from "../store/repositories.ts";
+import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
 import type { KeyFinder } from "../store/server.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
-import { given } from "./placeholder.ts";
+import { placeholder } from "./placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
 import { monthOf } from "./usage.ts";
 
@@ -23,7 +23,7 @@ export function openKeyFinder(database: Connection): KeyFinder {
     })
     .from(keys)
     .innerJoin(accounts, eq(accounts.number, keys.account))
-    .where(eq(keys.digest, given.blob("digest")))
+    .where(eq(keys.digest, placeholder.blob("digest")))
     .prepare();
   return {
     find(digest) {
@@ -35,7 +35,7 @@ export function openKeyFinder(database: Connection): KeyFinder {
   };
 }
 
-export function openKeys(database: Connection): KeyBook {
+export function openKeys(database: Connection): KeyRepository {
   const records = (where: SQL): KeyRecord[] =>
     database
       .select({

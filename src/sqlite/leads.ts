@@ -5,7 +5,7 @@ import type { LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber, LeadReader } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
-import { given } from "./placeholder.ts";
+import { placeholder } from "./placeholder.ts";
 import { leads, momentBounds, pixels, positionOf } from "./schema.ts";
 
 /** Which filters a statement has. */
@@ -56,10 +56,10 @@ export function openLeads(database: Connection): LeadReader {
 
 /** The statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: Filters) {
-  const account = given.integer("account");
+  const account = placeholder.integer("account");
   const conditions: SQL[] = [
-    gte(leads.position, positionOf(account, given.integer("sinceMs"))),
-    lt(leads.position, positionOf(account, given.integer("beforeMs"))),
+    gte(leads.position, positionOf(account, placeholder.integer("sinceMs"))),
+    lt(leads.position, positionOf(account, placeholder.integer("beforeMs"))),
   ];
   const isFiltered = Object.values(filters).includes(true);
   // Without a filter it would lead the planner from the table, which is read as it lies, to an index beside it.
@@ -68,8 +68,8 @@ export function preparePage(database: Connection, filters: Filters) {
     const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
     conditions.push(eq(leads.pixel, pixel));
   }
-  if (filters.state) conditions.push(eq(leads.state, given.text("state")));
-  if (filters.city) conditions.push(eq(leads.cityKey, given.text("city")));
+  if (filters.state) conditions.push(eq(leads.state, placeholder.text("state")));
+  if (filters.city) conditions.push(eq(leads.cityKey, placeholder.text("city")));
   const source = sourceFor(filters);
   // Drizzle does not know what stands in a source of its own words, so the columns are named in words as well.
   // Bytes that go out as they are need not become a text and bytes again, which cost a tenth of a page.
@@ -86,7 +86,7 @@ export function preparePage(database: Connection, filters: Filters) {
       .where(and(...conditions, ...more));
 
   const order = desc(columns.position);
-  const rows = given.limit("rows");
+  const rows = placeholder.limit("rows");
   if (filters.email) return those(eq(leads.hasEmail, sql`1`)).orderBy(order).limit(rows).prepare();
   if (!isFiltered) return those().orderBy(order).limit(rows).prepare();
   return unionAll(those(eq(leads.hasEmail, sql`1`)), those(eq(leads.hasEmail, sql`0`)))

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
-import { rewrite, withRoom } from "./vacuum.ts";
+import { vacuum, withTemporaryFiles } from "./vacuum.ts";
 
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
@@ -18,7 +18,7 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   const applied = appliedMs(database);
   if (applied === newest) return;
   if (applied !== null && applied > newest) {
-    throw new Refusal(
+    throw new UserError(
       `${path} was written by a newer version of Leadfile.`,
       "Install that version or a later one; this one leaves the file as it is.",
     );
@@ -26,7 +26,7 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   if (applied !== null && copy === "copy first") keepCopy(database, path, known.filter((ms) => ms <= applied).length);
   apply(database, newest);
   // A table that was built anew leaves the pages of the old one free: as many as it has itself.
-  if (applied !== null && freeShare(database) > 0.25) rewrite(database);
+  if (applied !== null && freeShare(database) > 0.25) vacuum(database);
 }
 
 /** How many migrations a file has: the version of its schema. */
@@ -40,11 +40,11 @@ function knownMs(): number[] {
   return readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
 }
 
-/** Throws a Refusal for the database of another program, before anything in it is changed. */
+/** Throws a UserError for the database of another program, before anything in it is changed. */
 export function refuseForeign(database: Connection, path: string): void {
   // Another first start may be at it: what tables there are is asked first, and what made them after.
   if (!hasTables(database) || appliedMs(database) !== null) return;
-  throw new Refusal(
+  throw new UserError(
     `${path} is the database of another program.`,
     "Set DATABASE_PATH to another file, or move this one away.",
   );
@@ -75,7 +75,7 @@ function apply(database: Connection, newest: number): void {
   // A migration that rebuilds a table would cascade its deletes.
   database.run(sql`PRAGMA foreign_keys = OFF`);
   try {
-    withRoom(database, () => migrate(database, { migrationsFolder }));
+    withTemporaryFiles(database, () => migrate(database, { migrationsFolder }));
   } catch (cause) {
     // Two first starts at once: the other one was faster, and its schema is as good as ours.
     if (appliedMs(database) !== newest) throw cause;

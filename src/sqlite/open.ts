@@ -3,7 +3,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
 import { isDamaged, isFull, isLocked, underlying } from "./failure.ts";
 import { inodeOf, isSqlite } from "./file.ts";
@@ -19,7 +19,7 @@ export const patienceMs = 10_000;
  */
 const opened = new Set<string>();
 
-/** Opens the file at a path. Throws a Refusal that says what to do where it cannot be used. */
+/** Opens the file at a path. Throws a UserError that says what to do where it cannot be used. */
 export function openDatabase(path: string): Connection {
   // What is in the file is nobody else's business; its copies and the log beside it are made with the same mask.
   process.umask(0o077);
@@ -110,8 +110,8 @@ function turnToLog(client: Database): void {
   }
 }
 
-function notADatabase(path: string): Refusal {
-  return new Refusal(
+function notADatabase(path: string): UserError {
+  return new UserError(
     `${path} is not a Leadfile database.`,
     "Set DATABASE_PATH to another file, or move this one away.",
   );
@@ -123,18 +123,21 @@ export function explain(failure: unknown, path: string): unknown {
   if (cause instanceof SQLiteError) {
     if (isDamaged(cause)) return notADatabase(path);
     if (isLocked(cause)) {
-      return new Refusal(`${path} has been locked by another program for too long.`, "End that program and try again.");
+      return new UserError(
+        `${path} has been locked by another program for too long.`,
+        "End that program and try again.",
+      );
     }
     if (isFull(cause)) {
-      return new Refusal(`The disk of ${path} is full.`, "Make room and run the command again.");
+      return new UserError(`The disk of ${path} is full.`, "Make room and run the command again.");
     }
-    return new Refusal(
+    return new UserError(
       `${path} cannot be opened or written (${cause.message}).`,
       "Check that the folder exists, that this user may write in it, and that the disk is not full.",
     );
   }
   if (cause instanceof Error && "syscall" in cause) {
-    return new Refusal(
+    return new UserError(
       `${path} cannot be opened (${cause.message}).`,
       "Set DATABASE_PATH to a file in a folder that this user may write in.",
     );

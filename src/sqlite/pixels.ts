@@ -1,21 +1,24 @@
 /** Pixels (§2.3): an id is unique within its account. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
-import type { PixelBook } from "../store/repositories.ts";
+import type { PixelRepository } from "../store/repositories.ts";
 import type { AccountNumber } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
-import { given } from "./placeholder.ts";
+import { placeholder } from "./placeholder.ts";
 import { pixels } from "./schema.ts";
 
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */
-export const pixelOfAccount = and(eq(pixels.account, given.integer("account")), eq(pixels.id, given.text("pixelId")));
+export const pixelOfAccount = and(
+  eq(pixels.account, placeholder.integer("account")),
+  eq(pixels.id, placeholder.text("pixelId")),
+);
 
-export function openPixels(database: Connection): PixelBook {
+export function openPixels(database: Connection): PixelRepository {
   const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
   const all = database
     .select({ id: pixels.id, status: pixels.status })
     .from(pixels)
-    .where(eq(pixels.account, given.integer("account")))
+    .where(eq(pixels.account, placeholder.integer("account")))
     .orderBy(asc(pixels.number))
     .prepare();
   return {

@@ -5,10 +5,10 @@
  */
 import { type Placeholder, type SQL, sql } from "drizzle-orm";
 
-export const given = {
+export const placeholder = {
   blob: (name: string): SQL => sql`CAST(${sql.placeholder(name)} AS BLOB)`,
   integer: (name: string): SQL => sql`CAST(${sql.placeholder(name)} AS INTEGER)`,
   // Drizzle prints whatever stands here, though its types know of numbers and placeholders alone.
-  limit: (name: string) => given.integer(name) as unknown as Placeholder,
+  limit: (name: string) => placeholder.integer(name) as unknown as Placeholder,
   text: (name: string): SQL => sql`CAST(${sql.placeholder(name)} AS TEXT)`,
 };

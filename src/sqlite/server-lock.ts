@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { giveToOwner, removeStaleDrafts } from "./atomic-file.ts";
 import { isLocked } from "./failure.ts";
-import { servingPath } from "./file.ts";
+import { serverLockPath } from "./file.ts";
 import { explain } from "./open.ts";
 
 /** A server that was told to stop may need a moment. */
@@ -16,17 +16,17 @@ const held = new Set<Database>();
  * Takes the place of the one server of a file; what it returns gives it back, and so does the end of the process, by
  * whatever cause. Null when another process has it.
  */
-export function claimServing(path: string): (() => void) | null {
+export function lockForServing(path: string): (() => void) | null {
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const client = new Database(servingPath(path), { create: true, readwrite: true });
+    const client = new Database(serverLockPath(path), { create: true, readwrite: true });
     try {
       client.run(`PRAGMA busy_timeout = ${patienceMs}`);
       // Nothing is ever written: the lock of the operating system is all that is wanted.
       client.run("PRAGMA journal_mode = MEMORY");
       client.run("BEGIN EXCLUSIVE");
-      if (process.getuid?.() === 0) giveToOwner(servingPath(path), path);
+      if (process.getuid?.() === 0) giveToOwner(serverLockPath(path), path);
       removeStaleDrafts(path);
       held.add(client);
       return () => {

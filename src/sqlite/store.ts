@@ -2,38 +2,38 @@
 import { count, sql } from "drizzle-orm";
 import type { AdminStore } from "../store/admin.ts";
 import { type Flushed, type ServedStore, StoreFailure } from "../store/server.ts";
-import { Refusal } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
 import { watchCommits } from "./commits.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf, watchFile } from "./file.ts";
 import { beginImport } from "./import/import.ts";
-import { beginImportAside } from "./import/worker-client.ts";
-import { rememberKeys } from "./key-cache.ts";
+import { startImportWorker } from "./import/worker-client.ts";
+import { cacheKeys } from "./key-cache.ts";
 import { openKeyFinder, openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
 import { openDatabase, withoutWaiting } from "./open.ts";
 import { openPixels } from "./pixels.ts";
 import { openPeople } from "./privacy/people.ts";
 import { isRetentionDue, openRetention } from "./privacy/retention.ts";
-import { applyRetentionAside } from "./privacy/retention-worker-client.ts";
+import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
 import { accounts, leads as stored } from "./schema.ts";
 import { readStats } from "./stats.ts";
 import { openUsage } from "./usage.ts";
-import { emptyLog, openLogFile } from "./wal.ts";
+import { openWal, truncateWal } from "./wal.ts";
 
-/** Opens the store of the server. Throws a Refusal when the file cannot be used. */
+/** Opens the store of the server. Throws a UserError when the file cannot be used. */
 export function openServedStore(path: string): ServedStore {
   const database = openDatabase(path);
   // Who imports copies the log into the file before that; a server that did it would let requests wait.
   database.run(sql`PRAGMA wal_autocheckpoint = 9000`);
   // All that is written here are counts, which are put on the disk beside the requests.
   database.run(sql`PRAGMA synchronous = NORMAL`);
-  const log = openLogFile(path);
+  const log = openWal(path);
   const watch = watchFile(path);
   const commits = watchCommits(database, path);
-  const keys = rememberKeys(openKeyFinder(database));
+  const keys = cacheKeys(openKeyFinder(database));
   const pixels = openPixels(database);
   const leads = openLeads(database);
   const usage = openUsage(database);
@@ -69,10 +69,10 @@ export function openServedStore(path: string): ServedStore {
 
   /** After a sync that failed the log has a gap, and no other sync would mend it. */
   async function settle(): Promise<void> {
-    if (!isLogWhole) isLogWhole = withoutWaiting(database, () => emptyLog(database));
+    if (!isLogWhole) isLogWhole = withoutWaiting(database, () => truncateWal(database));
     if (!isLogWhole) throw new Error("another program keeps the log of the database in use");
     isLogWhole = false;
-    await log.putOnDisk();
+    await log.fsync();
     isLogWhole = true;
   }
 
@@ -115,14 +115,16 @@ export function openServedStore(path: string): ServedStore {
     flush: guarded(() => withoutWaiting(database, usage.flush)),
     settle,
     applyRetention: async (nowMs, hasJumped) =>
-      isRetentionDue(database, nowMs) ? applyRetentionAside(path, nowMs, hasJumped) : { erased: 0, waitsUntilMs: null },
+      isRetentionDue(database, nowMs)
+        ? applyRetentionInWorker(path, nowMs, hasJumped)
+        : { erased: 0, waitsUntilMs: null },
     isEmpty: () => first.values().length === 0,
     close() {
       let written: Flushed;
       do written = usage.flush();
       while (written === "more" || written === "done");
       try {
-        if (!emptyLog(database)) log.putOnDiskNow();
+        if (!truncateWal(database)) log.fsyncNow();
       } finally {
         database.$client.close();
         commits.close();
@@ -130,7 +132,7 @@ export function openServedStore(path: string): ServedStore {
         log.close();
       }
       if (written === "locked")
-        throw new Refusal("The last counts of usage could not be written: another program kept the file locked.", "");
+        throw new UserError("The last counts of usage could not be written: another program kept the file locked.", "");
     },
   };
 }
@@ -152,7 +154,7 @@ function countLeads(database: Connection): () => number {
   };
 }
 
-/** Opens the store of the admin command. Throws a Refusal when the file cannot be used. */
+/** Opens the store of the admin command. Throws a UserError when the file cannot be used. */
 export function openAdminStore(path: string): AdminStore {
   const database = openDatabase(path);
   return {
@@ -162,7 +164,7 @@ export function openAdminStore(path: string): AdminStore {
     leads: {
       ...openLeads(database),
       beginImport: (account, options) => beginImport(database, account, options),
-      beginImportAside: (account, options) => beginImportAside({ path, account, options }),
+      startImportWorker: (account, options) => startImportWorker({ path, account, options }),
       export: (account) => exportDocuments(database, account),
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),

@@ -1,12 +1,12 @@
 /** Usage (§2.4): requests per key and UTC day, counted in memory and written twice a second. */
 import { and, between, eq, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/time.ts";
-import type { Flushed, KeyNumber, UsageBook } from "../store/server.ts";
+import type { Flushed, KeyNumber, UsageCounter } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { usage } from "./schema.ts";
 
-export interface CountedUsage extends UsageBook {
+export interface CountedUsage extends UsageCounter {
   /** Writes a part of what was counted, and says how it went. */
   flush(): Flushed;
 }

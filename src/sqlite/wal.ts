@@ -6,22 +6,22 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
 import type { Connection } from "./connection.ts";
 
-export interface LogFile {
+export interface Wal {
   /** Resolves when all that was committed before is on the disk. */
-  putOnDisk(): Promise<void>;
+  fsync(): Promise<void>;
   /** The same, for the end of a program. */
-  putOnDiskNow(): void;
+  fsyncNow(): void;
   close(): void;
 }
 
-const putOnDisk = promisify(fdatasync);
+const fsync = promisify(fdatasync);
 
 /** Opens the log of a database that is open. SQLite has no locks on it, which closing a descriptor would drop. */
-export function openLogFile(path: string): LogFile {
+export function openWal(path: string): Wal {
   const file = openSync(`${path}-wal`, "r");
   return {
-    putOnDisk: () => putOnDisk(file),
-    putOnDiskNow: () => fdatasyncSync(file),
+    fsync: () => fsync(file),
+    fsyncNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   };
 }
@@ -31,7 +31,7 @@ export function openLogFile(path: string): LogFile {
  * It mends what a sync that failed has left out, too: that is still in the system's memory, but is not written again by
  * itself. Later syncs succeed without it, and the next start would read the log up to the gap and no further.
  */
-export function emptyLog(database: Connection): boolean {
+export function truncateWal(database: Connection): boolean {
   const [result] = database.$client.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();
   return result?.busy === 0;
 }

@@ -1,20 +1,20 @@
 /** The port of the admin command: its books, and figures of what has come. */
 
-import type { AuditBook, PeopleBook, RetentionBook } from "./privacy.ts";
-import type { AccountBook, KeyBook, LeadBook, PixelBook } from "./repositories.ts";
+import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
+import type { AccountRepository, KeyRepository, LeadRepository, PixelRepository } from "./repositories.ts";
 import type { AccountNumber } from "./server.ts";
 
 /** All that the admin command needs. What it returns has been written durably. */
 export interface AdminStore {
-  readonly accounts: AccountBook;
-  readonly pixels: PixelBook;
-  readonly keys: KeyBook;
-  readonly leads: LeadBook;
+  readonly accounts: AccountRepository;
+  readonly pixels: PixelRepository;
+  readonly keys: KeyRepository;
+  readonly leads: LeadRepository;
   /** What came to an account since a moment, the start of a UTC day. */
   stats(account: AccountNumber, sinceMs: number): Stats;
-  readonly people: PeopleBook;
-  readonly retention: RetentionBook;
-  readonly audit: AuditBook;
+  readonly people: PeopleRepository;
+  readonly retention: RetentionRepository;
+  readonly audit: AuditRepository;
   close(): void;
 }
 

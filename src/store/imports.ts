@@ -4,7 +4,7 @@ export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";
   readonly createPixels: boolean;
   /** Goes through it all and leaves nothing behind. */
-  readonly rehearsal: boolean;
+  readonly dryRun: boolean;
 }
 
 /** A lead on its way in: complete but for its moment, which must be free when it is written. */
@@ -35,7 +35,7 @@ export interface LeadImport {
   write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
 }
 
-export interface LeadImportAside {
+export interface ImportWorker {
   /** Writes all leads in short transactions; the outcomes, in order, come when all of it is on the disk. */
   write(leads: readonly NewLead[], nowMs: number): Promise<ImportOutcome[]>;
   close(): void;

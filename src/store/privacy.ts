@@ -8,7 +8,7 @@ export interface PersonTrait {
   readonly value: string;
 }
 
-export interface PeopleBook {
+export interface PeopleRepository {
   /** The stored documents of one person, newest first. */
   find(account: Account, person: PersonTrait, nowMs: number): string[];
   /** Removes the person from the account and keeps them out of it; the receipt is durable when this returns. */
@@ -46,14 +46,14 @@ export interface Traces {
   readonly copies: readonly string[];
 }
 
-export interface RetentionBook {
+export interface RetentionRepository {
   /** Whether a retention would leave none of the leads that there are. */
   wouldEraseAll(account: AccountNumber, days: number, nowMs: number): boolean;
   /** Sets how long leads are kept, in days, and erases what is older; null keeps all from now on. */
   set(account: Account, days: number | null, nowMs: number): { readonly erased: number; readonly traces: Traces };
 }
 
-export interface AuditBook {
+export interface AuditRepository {
   record(entry: AuditEntry): void;
   /** Newest first; of all accounts without one. */
   list(most: number, account: string | null): AuditEntry[];
@@ -70,7 +70,7 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, string | number | null>>;
 }
 
-/** Copies of the whole file, made and brought back. What is refused throws a Refusal, and nothing has changed. */
+/** Copies of the whole file, made and brought back. What is refused throws a UserError, and nothing has changed. */
 export interface CopyKeeper {
   /** A consistent copy with its manifest beside it; the server and an import may run. */
   backup(file: string, nowMs: number): Backup;

@@ -1,6 +1,6 @@
 /** The books that the admin command keeps: accounts, pixels, keys and leads. */
 import type { Pixel } from "../contract/pixel.ts";
-import type { ImportOptions, LeadImport, LeadImportAside } from "./imports.ts";
+import type { ImportOptions, ImportWorker, LeadImport } from "./imports.ts";
 import type { AccountNumber, LeadReader, PixelReader } from "./server.ts";
 
 export interface Account {
@@ -12,7 +12,7 @@ export interface Account {
   readonly retainDays: number | null;
 }
 
-export interface AccountBook {
+export interface AccountRepository {
   /** A new account with an active subscription; null when the name is taken. */
   create(name: string, nowMs: number): Account | null;
   list(): Account[];
@@ -21,7 +21,7 @@ export interface AccountBook {
   setActive(account: AccountNumber, active: boolean): void;
 }
 
-export interface PixelBook extends PixelReader {
+export interface PixelRepository extends PixelReader {
   /** False when the account has a pixel with this id. */
   create(account: AccountNumber, pixel: Pixel, nowMs: number): boolean;
   /** False when the account has no such pixel. */
@@ -50,7 +50,7 @@ export interface NewKey {
   readonly expiresMs?: number | null;
 }
 
-export interface KeyBook {
+export interface KeyRepository {
   create(account: AccountNumber, key: NewKey, nowMs: number): KeyRecord;
   list(account: AccountNumber): KeyRecord[];
   find(id: string): KeyRecord | null;
@@ -63,9 +63,9 @@ export interface KeyBook {
   findByDigest(digest: Buffer): KeyRecord | null;
 }
 
-export interface LeadBook extends LeadReader {
+export interface LeadRepository extends LeadReader {
   /** The same in a thread of its own, for imports of any size. */
-  beginImportAside(account: AccountNumber, options: ImportOptions): LeadImportAside;
+  startImportWorker(account: AccountNumber, options: ImportOptions): ImportWorker;
   beginImport(account: AccountNumber, options: ImportOptions): LeadImport;
   /** The stored documents, oldest first, in groups. */
   export(account: AccountNumber): Iterable<readonly string[]>;

@@ -17,7 +17,7 @@ export interface ReadStore {
   readonly keys: KeyFinder;
   readonly pixels: PixelReader;
   readonly leads: LeadReader;
-  readonly usage: UsageBook;
+  readonly usage: UsageCounter;
   /** Another number once somebody else has written to the store, as of the last look at it. */
   version(): number;
   /**
@@ -69,7 +69,7 @@ export interface LeadPage {
   readonly nextMs: number | null;
 }
 
-export interface UsageBook {
+export interface UsageCounter {
   /** Counts one request; it is on disk a second later at the latest. */
   count(key: KeyNumber, nowMs: number): void;
   /** What was counted in the UTC day and month of a moment. */

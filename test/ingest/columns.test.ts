@@ -1,7 +1,7 @@
 /** Which column is which: the owner's orders go first, and what became of each column is told. */
 import { describe, expect, test } from "bun:test";
-import { readOrders } from "../../src/ingest/columns.ts";
-import { Refusal } from "../../src/user-error.ts";
+import { readMapping } from "../../src/ingest/columns.ts";
+import { UserError } from "../../src/user-error.ts";
 import { leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {
@@ -42,9 +42,9 @@ describe("--map", () => {
   });
 
   test.each(["", "email", "=email", "a=", "a=mail", "a=email,,b=phone"])("%j is refused with status 2", (text) => {
-    expect(() => readOrders(text)).toThrow(Refusal);
+    expect(() => readMapping(text)).toThrow(UserError);
     try {
-      readOrders(text);
+      readMapping(text);
     } catch (refusal) {
       expect(refusal).toMatchObject({ status: 2 });
     }

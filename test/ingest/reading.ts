@@ -1,6 +1,6 @@
 /** Reads what a file holds, without a store: rows, columns, and the leads that they would become. */
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
-import { createColumns, readOrders } from "../../src/ingest/columns.ts";
+import { createColumns, readMapping } from "../../src/ingest/columns.ts";
 import { toUtf8 } from "../../src/ingest/encoding.ts";
 import { type LeadRules, type ReadLead, readLead } from "../../src/ingest/lead.ts";
 import { openRows } from "../../src/ingest/rows.ts";
@@ -21,7 +21,7 @@ async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
 
 /** Reads pieces of a file as they would arrive. */
 export async function readPieces(pieces: readonly Buffer[], map: string | null = null) {
-  const columns = createColumns(readOrders(map));
+  const columns = createColumns(readMapping(map));
   let legacyLines = 0;
   const opened = await openRows(
     toUtf8(each(pieces), () => legacyLines++),
@@ -40,7 +40,7 @@ export async function leadsOfPieces(
   rules: Partial<LeadRules> = {},
   map: string | null = null,
 ) {
-  const columns = createColumns(readOrders(map));
+  const columns = createColumns(readMapping(map));
   const opened = await openRows(
     toUtf8(each(pieces), () => {}),
     columns,

@@ -131,7 +131,7 @@ describe("states", () => {
 
   test("one that is none is left out, and the row is imported with a remark", async () => {
     const [reading] = await leadsOf("email,state\ndana@example.com,Ontario\n");
-    expect(reading).toMatchObject({ oddities: ["state"], lead: { state: null } });
+    expect(reading).toMatchObject({ warnings: ["state"], lead: { state: null } });
   });
 });
 

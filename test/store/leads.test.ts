@@ -148,7 +148,7 @@ describe.each(stores)("in %s", (_, open) => {
     importLeads(store.leads, number, [newLead(there)]);
     const before = pageOf(store, number);
     const leads = [there, aLead({ pixel_id: "px_new" }), aLead({ identified_at: there.identified_at })].map(newLead);
-    const rehearsed = importLeads(store.leads, number, leads, { rehearsal: true });
+    const rehearsed = importLeads(store.leads, number, leads, { dryRun: true });
     expect(rehearsed).toMatchObject([
       { kind: "duplicate" },
       { moved: false, late: false },
@@ -161,7 +161,7 @@ describe.each(stores)("in %s", (_, open) => {
   test("two imports at once into one account lose nothing and place no two leads at one moment", () => {
     const store = open();
     const { number } = accountIn(store);
-    const options = { onDuplicate: "skip", createPixels: true, rehearsal: false } as const;
+    const options = { onDuplicate: "skip", createPixels: true, dryRun: false } as const;
     const both = [store.leads.beginImport(number, options), store.leads.beginImport(number, options)];
     const leads = someLeads(20, { identified_at: "2026-01-31T09:15:00.000Z" });
     for (const [place, lead] of leads.entries()) both[place % 2]?.write([newLead(lead)], noonMs);
@@ -174,7 +174,7 @@ describe.each(stores)("in %s", (_, open) => {
 test("a transaction that takes too long ends, in however small a portion", () => {
   const store = openSqlite();
   const { number } = accountIn(store);
-  const target = store.leads.beginImport(number, { onDuplicate: "skip", createPixels: true, rehearsal: false });
+  const target = store.leads.beginImport(number, { onDuplicate: "skip", createPixels: true, dryRun: false });
   const leads = someLeads(700).map(newLead);
   let clockMs = 0;
   // Whenever the clock is looked at, ten milliseconds are over.

@@ -93,11 +93,11 @@ export function openModel(): StoreUnderTest {
     leads: {
       beginImport: (account, options) =>
         beginModelImport({
-          rows: options.rehearsal ? [...rows] : rows,
+          rows: options.dryRun ? [...rows] : rows,
           account,
           options,
           hasPixel: (id) => hasPixel(account, id),
-          createPixel: (id) => void (options.rehearsal || createPixel(account, { id, status: "active" })),
+          createPixel: (id) => void (options.dryRun || createPixel(account, { id, status: "active" })),
         }),
       export: (account) => [
         rows

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { leads } from "../../src/sqlite/schema.ts";
 import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
-import { Refusal } from "../../src/user-error.ts";
+import { UserError } from "../../src/user-error.ts";
 import { aLead } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount } from "../harness.ts";
@@ -19,7 +19,7 @@ function refusalOf(path: string): string {
   try {
     openServedStore(path).close();
   } catch (cause) {
-    if (cause instanceof Refusal) return cause.sentence;
+    if (cause instanceof UserError) return cause.sentence;
     throw cause;
   }
   throw new Error("the file was opened");

@@ -10,7 +10,7 @@ import { beginImport } from "../../src/sqlite/import/import.ts";
 import { openLeads } from "../../src/sqlite/leads.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { accounts, leads, mostAccounts } from "../../src/sqlite/schema.ts";
-import { Refusal } from "../../src/user-error.ts";
+import { UserError } from "../../src/user-error.ts";
 import { aLead, importLeads, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 
@@ -66,6 +66,6 @@ test("a lead is found in its account at its moment, and nowhere else, whatever b
 test("the account of which the number would not fit is refused, and not made", () => {
   const book = openAccounts(database);
   const before = book.list();
-  expect(() => book.create("One too many", noonMs)).toThrow(Refusal);
+  expect(() => book.create("One too many", noonMs)).toThrow(UserError);
   expect(book.list()).toEqual(before);
 });

@@ -2,17 +2,22 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
-import type { AccountBook, KeyBook, LeadBook, PixelBook } from "../../src/store/repositories.ts";
+import type {
+  AccountRepository,
+  KeyRepository,
+  LeadRepository,
+  PixelRepository,
+} from "../../src/store/repositories.ts";
 import type { ServedStore } from "../../src/store/server.ts";
 import { aFolder } from "../folder.ts";
 import { openModel } from "./model.ts";
 
 /** Both sides of a store: what an admin command does, and what the server then sees. */
 export interface StoreUnderTest {
-  readonly accounts: Pick<AccountBook, "create" | "list" | "find" | "setActive">;
-  readonly pixels: Pick<PixelBook, "list" | "has" | "create" | "setStatus">;
-  readonly keys: Pick<KeyBook, "create" | "list" | "revoke" | "findByDigest">;
-  readonly leads: Pick<LeadBook, "beginImport" | "export">;
+  readonly accounts: Pick<AccountRepository, "create" | "list" | "find" | "setActive">;
+  readonly pixels: Pick<PixelRepository, "list" | "has" | "create" | "setStatus">;
+  readonly keys: Pick<KeyRepository, "create" | "list" | "revoke" | "findByDigest">;
+  readonly leads: Pick<LeadRepository, "beginImport" | "export">;
   readonly served: Pick<ServedStore, "keys" | "pixels" | "leads" | "usage" | "probe" | "flush" | "isEmpty" | "close">;
 }
 

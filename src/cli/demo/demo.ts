@@ -66,7 +66,7 @@ export function makeDemo(store: AdminStore, nowMs: number): Demo {
 
 function fill(store: AdminStore, account: Account, nowMs: number): void {
   for (const id of demoPixels) store.pixels.create(account.number, { id, status: "active" }, nowMs);
-  const options = { onDuplicate: "skip", createPixels: false, rehearsal: false } as const;
+  const options = { onDuplicate: "skip", createPixels: false, dryRun: false } as const;
   const target = store.leads.beginImport(account.number, options);
   const leads = demoLeads(account.id, leadCount, nowMs);
   for (let done = 0; done < leads.length; ) done += target.write(leads.slice(done), nowMs).length;

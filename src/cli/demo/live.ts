@@ -1,7 +1,7 @@
 /** bun admin demo --live: a lead every few seconds, so that a developer can watch a poller work. */
 import { randomInt } from "node:crypto";
 import { writeMoment } from "../../contract/time.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { accountOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { createInventor, newLead } from "./leads.ts";
@@ -13,17 +13,17 @@ interface Live {
 
 const longestSeconds = 86_400;
 
-/** The option --every; throws a Refusal that says what it takes. */
+/** The option --every; throws a UserError that says what it takes. */
 export function readSeconds(text: string): number {
   const seconds = /^\d{1,5}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (seconds >= 0.01 && seconds <= longestSeconds) return seconds;
-  throw new Refusal(`--every takes seconds from 0.01 to ${longestSeconds}, such as 5 or 0.5.`, "", 2);
+  throw new UserError(`--every takes seconds from 0.01 to ${longestSeconds}, such as 5 or 0.5.`, "", 2);
 }
 
-/** The option --seed; throws a Refusal that says what it takes. */
+/** The option --seed; throws a UserError that says what it takes. */
 export function readSeed(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new Refusal("--seed takes a whole number from 0 to 999999999.", "", 2);
+  throw new UserError("--seed takes a whole number from 0 to 999999999.", "", 2);
 }
 
 /** Invents leads until Ctrl-C. Each is written before it is told, and the same seed gives the same visitors. */
@@ -31,7 +31,7 @@ export async function goOn(around: Surroundings, output: Output, accountId: stri
   const account = accountOf(around.store(), accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
-  const options = { onDuplicate: "skip", createPixels: true, rehearsal: false } as const;
+  const options = { onDuplicate: "skip", createPixels: true, dryRun: false } as const;
   const target = around.store().leads.beginImport(account.number, options);
   output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
   let count = 0;

@@ -4,13 +4,13 @@ import { isIP } from "node:net";
 import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/time.ts";
 import { isInTheClear, isLoopback, publicOrigin } from "../../origin.ts";
-import type { Refusal } from "../../user-error.ts";
+import type { UserError } from "../../user-error.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Certificates of 90 days are renewed a month before they end: with this much left, renewing has failed. */
 const expiryDays = 21;
 
-export function lookAtSettings(faults: readonly Refusal[], config: Config | null, nowMs: number): Finding[] {
+export function lookAtSettings(faults: readonly UserError[], config: Config | null, nowMs: number): Finding[] {
   const wrong = faults.map(({ message }) =>
     broken("settings", message, "Mend it where the settings are; the server does not start like this."),
   );

@@ -4,7 +4,7 @@ import { createKey, digestOf, isWellFormed, prefixOf } from "../../contract/key.
 import { writeMoment } from "../../contract/time.ts";
 import { printable } from "../../printable.ts";
 import type { Account, KeyRecord } from "../../store/repositories.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { leadsNowhere, type Output } from "../terminal/output.ts";
@@ -80,7 +80,10 @@ function rotateCommand(around: Surroundings): Command {
       const old = keys.find(id) ?? refuseUnknown();
       const nowMs = around.now();
       if (stateOf(old, nowMs) === "revoked") {
-        throw new Refusal(`Key ${old.id} is revoked already.`, `Make a new one: bun admin key create ${old.account}.`);
+        throw new UserError(
+          `Key ${old.id} is revoked already.`,
+          `Make a new one: bun admin key create ${old.account}.`,
+        );
       }
       const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
       const account = accountOf(around.store(), old.account);
@@ -92,7 +95,7 @@ function rotateCommand(around: Surroundings): Command {
     });
 }
 
-/** Makes a key and shows it; throws a Refusal where nobody would see it. */
+/** Makes a key and shows it; throws a UserError where nobody would see it. */
 function makeKey(
   around: Surroundings,
   output: Output,
@@ -101,7 +104,7 @@ function makeKey(
   more: Readonly<Record<string, string>>,
 ): void {
   if (leadsNowhere()) {
-    throw new Refusal("Nobody would see the key: standard output leads nowhere.", "Send it to a terminal or a file.");
+    throw new UserError("Nobody would see the key: standard output leads nowhere.", "Send it to a terminal or a file.");
   }
   const key = createKey();
   const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
@@ -117,9 +120,9 @@ function show(output: Output, id: string, print: () => boolean): void {
   try {
     if (print()) return;
   } catch (cause) {
-    output.say(cause instanceof Refusal ? cause.sentence : "");
+    output.say(cause instanceof UserError ? cause.sentence : "");
   }
-  throw new Refusal("The key was made but could not be shown.", advice);
+  throw new UserError("The key was made but could not be shown.", advice);
 }
 
 async function check(around: Surroundings, options: { json?: boolean }): Promise<void> {
@@ -135,5 +138,5 @@ async function check(around: Surroundings, options: { json?: boolean }): Promise
 }
 
 function refuseUnknown(): never {
-  throw new Refusal("No key has this id.", "bun admin key list ACCOUNT shows the ids; the key itself is no id.");
+  throw new UserError("No key has this id.", "bun admin key list ACCOUNT shows the ids; the key itself is no id.");
 }

@@ -1,7 +1,7 @@
 /** bun admin lead erase: a person is taken out of the file, bytes and all, and kept out. */
 import type { Command } from "commander";
 import type { Traces } from "../../store/privacy.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { leadsText } from "./find.ts";
@@ -32,10 +32,10 @@ export function eraseCommand(around: Surroundings): Command {
     });
 }
 
-/** Says what the search for bytes has found; throws a Refusal where something is left. */
+/** Says what the search for bytes has found; throws a UserError where something is left. */
 export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies }: Traces): void {
   if (!gone) {
-    throw new Refusal(
+    throw new UserError(
       "It is erased, but its bytes are in the log until another program stops reading the state before.",
       "End that program (a long query or backup), and run this again.",
     );

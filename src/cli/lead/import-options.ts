@@ -5,7 +5,7 @@ import { type DetailField, detailFields } from "../../contract/lead.ts";
 import type { LeadRules } from "../../ingest/lead.ts";
 import { isZone } from "../../ingest/times.ts";
 import type { Account } from "../../store/repositories.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { checkPixelId, type Surroundings } from "../command.ts";
 
 export interface ImportRequest {
@@ -22,10 +22,10 @@ export interface ImportRequest {
   readonly json?: boolean;
 }
 
-/** How rows are to be read; throws a Refusal that names the option that is wrong. */
+/** How rows are to be read; throws a UserError that names the option that is wrong. */
 export function readRules(account: string, options: ImportRequest): LeadRules {
   if (!isZone(options.timezone)) {
-    throw new Refusal(
+    throw new UserError(
       `--timezone is ${JSON.stringify(options.timezone)}, which is no IANA zone.`,
       "Write it as America/New_York or UTC.",
       2,
@@ -45,7 +45,7 @@ function readIdentity(text: string): DetailField[] {
   return text.split(",").map((part) => {
     const field = detailFields.find((known) => known === part.trim());
     if (field !== undefined) return field;
-    throw new Refusal(
+    throw new UserError(
       `--identity has ${JSON.stringify(part)}.`,
       `It takes fields out of ${detailFields.join(", ")}.`,
       2,
@@ -53,16 +53,16 @@ function readIdentity(text: string): DetailField[] {
   });
 }
 
-/** Throws a Refusal when --pixel names one that the account does not have and that is not to be made. */
+/** Throws a UserError when --pixel names one that the account does not have and that is not to be made. */
 export function checkPixel(around: Surroundings, account: Account, { pixel, createPixels }: ImportRequest): void {
   if (pixel === undefined || createPixels === true || around.store().pixels.has(account.number, pixel.trim())) return;
-  throw new Refusal(
+  throw new UserError(
     `The account has no pixel ${JSON.stringify(pixel)}.`,
     "Add --create-pixels, or make it: bun admin pixel create.",
   );
 }
 
-/** Throws a Refusal when --rejects would be written over the file that is read, or over the database. */
+/** Throws a UserError when --rejects would be written over the file that is read, or over the database. */
 export function checkRejects(around: Surroundings, file: string, { rejects }: ImportRequest): void {
   if (rejects === undefined) return;
   const besideDatabase = ["", "-wal", "-shm"].map((suffix) => resolve(around.databasePath + suffix));
@@ -75,6 +75,6 @@ export function checkRejects(around: Surroundings, file: string, { rejects }: Im
   }
 }
 
-function overwrites(precious: string): Refusal {
-  return new Refusal(`--rejects would write over ${precious}.`, "Name another file.", 2);
+function overwrites(precious: string): UserError {
+  return new UserError(`--rejects would write over ${precious}.`, "Name another file.", 2);
 }

@@ -1,7 +1,7 @@
 /** What an import says of itself: before it starts which column is what, in the end what the counts mean. */
 import { leadFields } from "../../contract/lead.ts";
 import type { ColumnReport } from "../../ingest/columns.ts";
-import type { Oddity } from "../../ingest/lead.ts";
+import type { Warning } from "../../ingest/lead.ts";
 import type { Format, Row } from "../../ingest/row.ts";
 import type { Counts } from "../../ingest/run.ts";
 import { printable } from "../../printable.ts";
@@ -52,7 +52,7 @@ function columnRows(field: string, names: readonly string[]): string[][] {
 /** Collects what deserves a word once the import is through. */
 export interface Notes {
   readonly legacyLine: () => void;
-  readonly onOddity: (oddity: Oddity) => void;
+  readonly onWarning: (warning: Warning) => void;
   readonly onReject: (row: Row, reason: string) => void;
   /** All that was collected, and the names in --map that were missing. */
   lines(missing: readonly string[]): string[];
@@ -64,19 +64,19 @@ const shownColumns = 40;
 
 export function createNotes(): Notes {
   let legacyLines = 0;
-  const oddities: Record<Oddity, number> = { state: 0, email: 0 };
+  const warnings: Record<Warning, number> = { state: 0, email: 0 };
   const rejects: string[] = [];
   return {
     legacyLine: () => void legacyLines++,
-    onOddity: (oddity) => void oddities[oddity]++,
+    onWarning: (warning) => void warnings[warning]++,
     onReject(row, reason) {
       if (rejects.length < shownRejects) rejects.push(`Line ${row.line} was rejected: ${printable(reason)}.`);
     },
     lines: (missing) => [
       ...rejects,
       ...warning(legacyLines, "line", "not in UTF-8; read as Windows-1252"),
-      ...warning(oddities.state, "row", "with a state that is none of the US; it was left out"),
-      ...warning(oddities.email, "row", "with an e-mail address that is none; it was left out"),
+      ...warning(warnings.state, "row", "with a state that is none of the US; it was left out"),
+      ...warning(warnings.email, "row", "with an e-mail address that is none; it was left out"),
       ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
     ],
   };

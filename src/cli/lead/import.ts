@@ -1,7 +1,7 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
 import { setPriority } from "node:os";
 import { type Command, Option } from "commander";
-import { type Columns, createColumns, readOrders } from "../../ingest/columns.ts";
+import { type Columns, createColumns, readMapping } from "../../ingest/columns.ts";
 import { toUtf8 } from "../../ingest/encoding.ts";
 import { openRejects } from "../../ingest/rejects.ts";
 import type { Format } from "../../ingest/row.ts";
@@ -9,7 +9,7 @@ import { openRows } from "../../ingest/rows.ts";
 import { type Counts, emptyCounts, runImport } from "../../ingest/run.ts";
 import { openSource } from "../../ingest/source.ts";
 import { printable } from "../../printable.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./import-options.ts";
@@ -50,7 +50,7 @@ Ends with 3 when it is done but has rejected rows.`,
 async function runCommand(around: Surroundings, idOrName: string, file: string, request: ImportRequest): Promise<void> {
   const output = outputOf(request);
   const notes = createNotes();
-  const columns = createColumns(readOrders(request.map ?? null));
+  const columns = createColumns(readMapping(request.map ?? null));
   const counts = await importFile(around, { idOrName, file, request, columns }, output, notes);
   for (const line of notes.lines(columns.missing())) output.say(line);
   output.result(counts, summaryText(counts, request));
@@ -80,15 +80,15 @@ async function importFile(around: Surroundings, asked: Asked, output: Output, no
   const rejects = rejectsOf?.(rows.format, () => columns.titles) ?? null;
   const progress = createProgress(source, output);
   giveWay();
-  const target = leads.beginImportAside(account.number, {
+  const target = leads.startImportWorker(account.number, {
     onDuplicate: request.onDuplicate,
     createPixels: request.createPixels === true,
-    rehearsal: request.dryRun === true,
+    dryRun: request.dryRun === true,
   });
   const groups = announce(rows.groups, columns, () => announceColumns(columns, rows.format, output));
-  const { onReject, onOddity } = notes;
+  const { onReject, onWarning } = notes;
   try {
-    const run = { groups, columns, rules, target, rejects, now: around.now, onReject, onOddity };
+    const run = { groups, columns, rules, target, rejects, now: around.now, onReject, onWarning };
     await runImport({ ...run, onProgress: progress.update }, counts);
   } finally {
     target.close();
@@ -107,17 +107,17 @@ function giveWay(): void {
   }
 }
 
-/** Says what is read as what; throws a Refusal where a table has nothing to read, or not what --map names. */
+/** Says what is read as what; throws a UserError where a table has nothing to read, or not what --map names. */
 function announceColumns(columns: Columns, format: Format, output: Output): void {
   const report = columns.report();
   const [missing] = columns.missing();
   const names = `Its columns are ${columns.names.slice(0, 40).map(printable).join(", ")}.`;
   if (format.kind === "csv" && missing !== undefined) {
-    throw new Refusal(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, names);
+    throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, names);
   }
   if (format.kind === "csv" && report.matched.length === 0) {
     const advice = "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
-    throw new Refusal(`No column of the file was recognised. ${names}`, advice);
+    throw new UserError(`No column of the file was recognised. ${names}`, advice);
   }
   output.say(columnsText(report, format));
 }

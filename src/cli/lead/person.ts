@@ -4,7 +4,7 @@ import { emailKey } from "../../contract/lead.ts";
 import { idFromSource } from "../../ingest/identity.ts";
 import { firstEmail, firstPhone } from "../../ingest/values.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import type { Surroundings } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
 
@@ -23,14 +23,14 @@ export function withPerson(command: Command): Command {
     .option("--id <ID>", "by the id of a lead, the source's own or ours; - reads it from standard input");
 }
 
-/** The person that is meant; throws a Refusal, which never repeats what was given. */
+/** The person that is meant; throws a UserError, which never repeats what was given. */
 export async function readPerson(around: Surroundings, { email, phone, id }: PersonOptions): Promise<PersonTrait> {
   const given = Object.entries({ email, phone, id }).flatMap(([kind, text]) =>
     text === undefined ? [] : [{ kind, text }],
   );
   const [one] = given;
   if (one === undefined || given.length > 1) {
-    throw new Refusal(
+    throw new UserError(
       "A person is named by one of --email, --phone and --id.",
       "With - it is read from standard input.",
       2,
@@ -39,7 +39,7 @@ export async function readPerson(around: Surroundings, { email, phone, id }: Per
   const text = (one.text === "-" ? await readAll(around.standardInput()) : one.text).trim();
   const person = text.includes("\n") ? null : traitOf(one.kind, text);
   if (person !== null) return person;
-  throw new Refusal(`What was given for --${one.kind} is none.`, "Give one e-mail address, phone number or id.", 2);
+  throw new UserError(`What was given for --${one.kind} is none.`, "Give one e-mail address, phone number or id.", 2);
 }
 
 /** In the form in which leads are stored. */

@@ -1,9 +1,9 @@
 /** A question before what cannot be undone: asked where a person sits, and nowhere else. */
 import { createInterface } from "node:readline";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 
 /**
- * Goes on when it may; throws a Refusal when the answer is no. Only a terminal on both sides is asked: a script said
+ * Goes on when it may; throws a UserError when the answer is no. Only a terminal on both sides is asked: a script said
  * what it wants when it was written.
  */
 export async function confirm(question: string, { yes }: { readonly yes?: boolean }): Promise<void> {
@@ -11,7 +11,7 @@ export async function confirm(question: string, { yes }: { readonly yes?: boolea
   process.stderr.write(`${question} [y/N] `);
   const answer = await readLine();
   if (/^y(?:es)?$/i.test(answer.trim())) return;
-  throw new Refusal("Nothing was changed.", "Answer y to go on; --yes does not ask.");
+  throw new UserError("Nothing was changed.", "Answer y to go on; --yes does not ask.");
 }
 
 /** Whether a person can see a question, and answer it. */

@@ -3,7 +3,7 @@
 import { fstatSync, statSync, writeSync } from "node:fs";
 import { printable } from "../../printable.ts";
 import { inOwnWords } from "../../program-name.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { paint, paintCell } from "./paint.ts";
 
 /** What a command works with, apart from the store. */
@@ -29,12 +29,12 @@ export function createOutput(json: boolean): Output {
   };
 }
 
-/** Writes to standard output; false when the reader has had enough, as head does. Throws a Refusal when it cannot. */
+/** Writes to standard output; false when the reader has had enough, as head does. Throws a UserError when it cannot. */
 export function print(text: string): boolean {
   const code = write(1, text);
   if (code === null) return true;
   if (code === "EPIPE") return false;
-  throw new Refusal(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
+  throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
 }
 
 /** Whether nobody can ever read standard output: it is closed, or goes to /dev/null, which is what Bun opens instead. */

@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../../contract/time.ts";
 import type { Backup } from "../../store/privacy.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import {
   copyDigesting,
   draftOf,
@@ -24,11 +24,11 @@ import { schemaVersion } from "../migrate.ts";
 import { openDatabase } from "../open.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
 
-/** Makes a backup; throws a Refusal when it cannot, and leaves no part of one behind. */
+/** Makes a backup; throws a UserError when it cannot, and leaves no part of one behind. */
 export function makeBackup(path: string, file: string, nowMs: number): Backup {
   refuseTaken(path, file);
   if (!existsSync(path)) {
-    throw new Refusal(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
+    throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
   }
   const database = openDatabase(path);
   const drafts = [draftOf(file), draftOf(manifestPath(file))] as const;
@@ -65,14 +65,14 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
 function refuseTaken(path: string, file: string): void {
   const folder = dirname(resolve(file));
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new Refusal(`There is no folder ${folder}.`, "Make it, or name a file in another one.");
+    throw new UserError(`There is no folder ${folder}.`, "Make it, or name a file in another one.");
   }
   if (partsOf(resolve(path)).includes(resolve(file))) {
-    throw new Refusal(`${file} belongs to the database itself.`, "Name another file.");
+    throw new UserError(`${file} belongs to the database itself.`, "Name another file.");
   }
   const taken = [file, manifestPath(file)].find((name) => existsSync(name));
   if (taken === undefined) return;
-  throw new Refusal(`${taken} is there already, and a backup never writes over a file.`, "Name another file.");
+  throw new UserError(`${taken} is there already, and a backup never writes over a file.`, "Name another file.");
 }
 
 function describe(draft: string, file: string, nowMs: number): Manifest {
@@ -93,20 +93,23 @@ function explainBackup(failure: unknown, file: string): unknown {
   const cause = underlying(failure);
   const code = codeOf(cause);
   if (isFull(cause)) {
-    return new Refusal(`The disk of ${file} is full.`, "Make room, or name a file on another disk.");
+    return new UserError(`The disk of ${file} is full.`, "Make room, or name a file on another disk.");
   }
   if (code === "EEXIST") {
-    return new Refusal(`${file} was made by another program just now.`, "Name another file.");
+    return new UserError(`${file} was made by another program just now.`, "Name another file.");
   }
   if (isDamaged(cause)) {
-    return new Refusal(
+    return new UserError(
       "The database is damaged, and a backup of it would be as well.",
       "Restore an earlier backup: bun admin restore FILE.",
     );
   }
   if (cause instanceof SQLiteError || code !== "") {
     const said = cause instanceof Error ? cause.message : code;
-    return new Refusal(`${file} cannot be written (${said}).`, "Check the folder, and that this user may write in it.");
+    return new UserError(
+      `${file} cannot be written (${said}).`,
+      "Check the folder, and that this user may write in it.",
+    );
   }
   return cause;
 }

@@ -2,17 +2,17 @@
 import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Backup } from "../../store/privacy.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { drillPlaceIn, removeLeftovers } from "../atomic-file.ts";
-import { rehearse } from "./restore.ts";
+import { restoreAside } from "./restore.ts";
 
-/** Throws a Refusal that says in what the restored file differs. */
+/** Throws a UserError that says in what the restored file differs. */
 export function drillBackup(file: string): Backup {
   process.umask(0o077);
   removeLeftovers(dirname(resolve(file)));
   const folder = drillPlaceIn(dirname(resolve(file)));
   try {
-    const { manifest, found } = rehearse(file, join(folder, "leadfile.db"));
+    const { manifest, found } = restoreAside(file, join(folder, "leadfile.db"));
     const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));
     if (differing !== undefined) {
       const [name, count] = differing;
@@ -30,6 +30,6 @@ function countIn(counts: Readonly<Record<string, number>>, name: string): number
   return counts[name] ?? 0;
 }
 
-function failed(file: string, why: string): Refusal {
-  return new Refusal(`The drill failed: ${file} was restored, but ${why}.`, "Make a new backup, and drill that.");
+function failed(file: string, why: string): UserError {
+  return new UserError(`The drill failed: ${file} was restored, but ${why}.`, "Make a new backup, and drill that.");
 }

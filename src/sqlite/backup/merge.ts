@@ -7,7 +7,7 @@ import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../leads.ts";
 import { deleteLeads } from "../privacy/people.ts";
-import { openBlocks, traitsOf } from "../privacy/suppressions.ts";
+import { openSuppressions, traitsOf } from "../privacy/suppressions.ts";
 import { accounts } from "../schema.ts";
 
 /** Brings over what can be read; to be called within a transaction. */
@@ -78,7 +78,7 @@ export function eraseAgain(database: Connection): number {
   const withBlocks = new Set(database.values<[number]>(blocked).map(([number]) => number));
   for (const account of database.select().from(accounts).all()) {
     if (!withBlocks.has(account.number)) continue;
-    const isBlocked = openBlocks(database, account);
+    const isBlocked = openSuppressions(database, account);
     for (const documents of exportDocuments(database, account.number)) {
       const gone = documents.map((document): Lead => JSON.parse(document)).filter((lead) => isBlocked(traitsOf(lead)));
       deleteLeads(database, account.number, gone);

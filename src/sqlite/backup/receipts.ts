@@ -4,9 +4,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import type { Receipt } from "../../store/privacy.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import type { Connection } from "../connection.ts";
-import { addBlocks, listInstances } from "../privacy/suppressions.ts";
+import { addSuppressions, listInstances } from "../privacy/suppressions.ts";
 import { accounts } from "../schema.ts";
 
 const ReceiptLine = Type.Object({
@@ -18,13 +18,13 @@ const ReceiptLine = Type.Object({
 /** What lead erase prints with --json holds the receipt. */
 const Line = Type.Union([ReceiptLine, Type.Object({ receipt: ReceiptLine })]);
 
-/** Reads a file of receipts; throws a Refusal that names the first line that is none. */
+/** Reads a file of receipts; throws a UserError that names the first line that is none. */
 export function readReceipts(path: string): Receipt[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    throw new Refusal(
+    throw new UserError(
       `${path} cannot be read.`,
       "Give --receipts a file with one receipt a line, as lead erase prints it.",
     );
@@ -35,7 +35,7 @@ export function readReceipts(path: string): Receipt[] {
 function readReceipt(line: string, number: number, path: string): Receipt {
   const read = parse(line);
   if (read !== null) return "receipt" in read ? read.receipt : read;
-  throw new Refusal(
+  throw new UserError(
     `Line ${number} of ${path} is no receipt.`,
     "One receipt stands on each line, as lead erase prints it.",
   );
@@ -50,13 +50,13 @@ function parse(line: string): Static<typeof Line> | null {
   }
 }
 
-/** Blocks what the receipts name; throws a Refusal where one cannot be honoured. */
+/** Blocks what the receipts name; throws a UserError where one cannot be honoured. */
 export function applyReceipts(database: Connection, receipts: readonly Receipt[]): void {
   const known = listInstances(database);
   for (const receipt of receipts) {
     const instance = known.find(({ id }) => id === receipt.instance);
     if (instance === undefined) {
-      throw new Refusal(
+      throw new UserError(
         `The receipt of ${receipt.erased_at} was made with a key that this backup does not have.`,
         "Take a backup of the same instance, or leave the receipt out and erase the person again.",
       );
@@ -65,6 +65,6 @@ export function applyReceipts(database: Connection, receipts: readonly Receipt[]
     // An account that the backup does not have has no leads to erase.
     if (account === undefined) continue;
     const hashes = receipt.hashes.map((hash) => Buffer.from(hash, "hex"));
-    addBlocks(database, account, instance, hashes, Date.parse(receipt.erased_at));
+    addSuppressions(database, account, instance, hashes, Date.parse(receipt.erased_at));
   }
 }

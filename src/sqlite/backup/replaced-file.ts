@@ -1,7 +1,7 @@
 /** The file that a restore replaces: locked for this process alone, and looked through for what must outlive it. */
 import { existsSync, statSync } from "node:fs";
 import { sql } from "drizzle-orm";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
 import { allParts, type Part, partsOfFirst } from "./merge.ts";
@@ -31,20 +31,20 @@ export function attachReplaced(database: Connection, target: string): Attached {
 }
 
 export function refuseOpen(path: string): never {
-  throw new Refusal(
+  throw new UserError(
     `${path} is open in a server or another program.`,
     "Stop it, then restore: a server would go on serving the old file.",
   );
 }
 
 /** What is brought over from the replaced file, and what would be but for the damage to that file. */
-export interface Heritage {
+export interface Carried {
   readonly readable: readonly Part[];
   readonly unread: readonly Part[];
 }
 
 /** A file is restored because the one before is damaged: each part of that one is looked at for itself. */
-export function examineReplaced(database: Connection, attached: Attached): Heritage {
+export function examineReplaced(database: Connection, attached: Attached): Carried {
   if (attached === "nothing there") return { readable: [], unread: [] };
   const tables =
     attached === "attached" ? attempt(() => database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`)) : null;

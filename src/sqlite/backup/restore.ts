@@ -8,7 +8,7 @@ import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Receipt, Restoration } from "../../store/privacy.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { copyDigesting, draftOf, sync } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -16,24 +16,24 @@ import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
 import { isSqlite, partsOf } from "../file.ts";
 import { migrateSchema, refuseForeign } from "../migrate.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
-import { claimServing } from "../server-lock.ts";
-import { rewrite } from "../vacuum.ts";
+import { lockForServing } from "../server-lock.ts";
+import { vacuum } from "../vacuum.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
 import { eraseAgain, mergeReplaced } from "./merge.ts";
 import { applyReceipts, readReceipts } from "./receipts.ts";
 import { attachReplaced, examineReplaced, refuseOpen } from "./replaced-file.ts";
 import { putInPlace } from "./replacement.ts";
 
-/** Puts a backup in the place of the database. Throws a Refusal when it cannot; then all is as it was. */
+/** Puts a backup in the place of the database. Throws a UserError when it cannot; then all is as it was. */
 export function restoreBackup(path: string, file: string, receipts: string | null, nowMs: number): Restoration {
   const target = existsSync(path) ? realpathSync(path) : resolve(path);
   const manifest = readManifest(file);
   const named = receipts === null ? [] : readReceipts(receipts);
   if (existsSync(file) && realpathSync(file) === target) {
-    throw new Refusal(`${file} is the database itself.`, "Name a file that bun admin backup has made.");
+    throw new UserError(`${file} is the database itself.`, "Name a file that bun admin backup has made.");
   }
   mkdirSync(dirname(target), { recursive: true });
-  const release = claimServing(target) ?? refuseOpen(path);
+  const release = lockForServing(target) ?? refuseOpen(path);
   const draft = draftOf(target);
   try {
     copyChecked(file, draft, manifest);
@@ -47,7 +47,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
 }
 
 /** Restores a backup into a place of its own, and gives what is in it then. The caller removes the place. */
-export function rehearse(file: string, draft: string): { manifest: Manifest; found: ReturnType<typeof contentOf> } {
+export function restoreAside(file: string, draft: string): { manifest: Manifest; found: ReturnType<typeof contentOf> } {
   const manifest = readManifest(file);
   try {
     copyChecked(file, draft, manifest);
@@ -61,19 +61,20 @@ export function rehearse(file: string, draft: string): { manifest: Manifest; fou
 }
 
 function copyChecked(file: string, draft: string, manifest: Manifest): void {
-  if (!existsSync(file)) throw new Refusal(`There is no file ${file}.`, "Name a file that bun admin backup has made.");
+  if (!existsSync(file))
+    throw new UserError(`There is no file ${file}.`, "Name a file that bun admin backup has made.");
   const { sha256, bytes } = copyDigesting(file, draft);
   if (bytes !== manifest.bytes) {
-    throw new Refusal(
+    throw new UserError(
       `${file} has ${bytes} bytes, but its manifest says ${manifest.bytes}.`,
       "It is not whole; take another backup.",
     );
   }
   if (sha256 === manifest.sha256) return;
-  throw new Refusal(`${file} is not what was backed up: its SHA-256 differs.`, "It is damaged; take another backup.");
+  throw new UserError(`${file} is not what was backed up: its SHA-256 differs.`, "It is damaged; take another backup.");
 }
 
-/** Opens the draft and brings it up to the schema of this version; throws a Refusal for what is not a sound backup. */
+/** Opens the draft and brings it up to the schema of this version; throws a UserError for what is not a sound backup. */
 function openDraft(draft: string, file: string, manifest: Manifest): Connection {
   if (!isSqlite(draft)) throw notOurs(file);
   const client = new Database(draft, { readwrite: true });
@@ -84,12 +85,12 @@ function openDraft(draft: string, file: string, manifest: Manifest): Connection 
   client.run("PRAGMA temp_store = MEMORY");
   const faults = database.values<[string]>(sql`PRAGMA integrity_check(1)`);
   if (faults[0]?.[0] !== "ok") {
-    throw new Refusal(`${file} is damaged (${faults[0]?.[0]}).`, "Take another backup.");
+    throw new UserError(`${file} is damaged (${faults[0]?.[0]}).`, "Take another backup.");
   }
   migrateSchema(database, file, "no copy");
   const leads = countLeads(database);
   if (leads === manifest.counts.leads) return database;
-  throw new Refusal(
+  throw new UserError(
     `${file} has ${leads} leads, but its manifest says ${manifest.counts.leads}.`,
     "Take another backup.",
   );
@@ -104,36 +105,36 @@ function replace(
   nowMs: number,
 ): Restoration {
   const attached = attachReplaced(database, target);
-  const heritage = examineReplaced(database, attached);
+  const carried = examineReplaced(database, attached);
   const erasedAgain = database.transaction(() => {
-    mergeReplaced(database, heritage.readable);
+    mergeReplaced(database, carried.readable);
     ensureInstance(database);
     applyReceipts(database, receipts);
     return eraseAgain(database);
   });
   const leads = countLeads(database);
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail: { leads, erased_again: erasedAgain } });
-  if (erasedAgain > 0) rewrite(database);
+  if (erasedAgain > 0) vacuum(database);
   sync(draft);
   const kept = putInPlace(draft, target, attached === "attached", nowMs);
   // The lock on the replaced file ends here, when nobody finds it at its path any more.
   database.$client.close();
-  return { leads, erasedAgain, unread: heritage.unread.map(({ name }) => name), kept };
+  return { leads, erasedAgain, unread: carried.unread.map(({ name }) => name), kept };
 }
 
 function countLeads(database: Connection): number {
   return database.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0;
 }
 
-function notOurs(file: string): Refusal {
-  return new Refusal(`${file} is not a Leadfile database.`, "Name a file that bun admin backup has made.");
+function notOurs(file: string): UserError {
+  return new UserError(`${file} is not a Leadfile database.`, "Name a file that bun admin backup has made.");
 }
 
 function explainRestore(failure: unknown, file: string, target: string): unknown {
   const cause = underlying(failure);
   const code = codeOf(cause);
   if (isFull(cause)) {
-    return new Refusal(
+    return new UserError(
       `The disk of ${target} is full.`,
       "A restore needs room for a second file; nothing has changed.",
     );
@@ -141,7 +142,7 @@ function explainRestore(failure: unknown, file: string, target: string): unknown
   if (isDamaged(cause)) return notOurs(file);
   if (cause instanceof SQLiteError || code !== "") {
     const said = cause instanceof Error ? cause.message : code;
-    return new Refusal(`The restore failed (${said}).`, `${target} is as it was; check its folder and the backup.`);
+    return new UserError(`The restore failed (${said}).`, `${target} is as it was; check its folder and the backup.`);
   }
   return cause;
 }

@@ -4,7 +4,7 @@ import { dayMs } from "../../contract/time.ts";
 import type { ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/server.ts";
 import type { Connection } from "../connection.ts";
-import { openBlocks, traitsOf } from "../privacy/suppressions.ts";
+import { openSuppressions, traitsOf } from "../privacy/suppressions.ts";
 import { accounts, blocks } from "../schema.ts";
 
 export interface ImportGuard {
@@ -21,7 +21,7 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
     .from(accounts)
     .where(eq(accounts.number, account))
     .prepare();
-  let isBlocked: ReturnType<typeof openBlocks> | null = null;
+  let isBlocked: ReturnType<typeof openSuppressions> | null = null;
   let retainDays: number | null = null;
   let oldestMs = Number.NEGATIVE_INFINITY;
   return {
@@ -31,7 +31,7 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
       oldestMs = retainDays === null ? Number.NEGATIVE_INFINITY : nowMs - retainDays * dayMs;
       // Hashing costs a good part of a row, and most accounts have erased nobody.
       if (now?.blocked !== true) isBlocked = null;
-      else isBlocked ??= openBlocks(database, { number: account, id: now.id });
+      else isBlocked ??= openSuppressions(database, { number: account, id: now.id });
     },
     objection(lead) {
       if (isBlocked?.(traitsOf({ ...JSON.parse(`{${lead.tail}`), id: lead.id }))) return { kind: "suppressed" };

@@ -18,7 +18,7 @@ const smallRest = { leads: 750, ms: 25 };
 const rememberedTies = 100_000;
 
 export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
-  if (options.rehearsal) shadowTables(database, account);
+  if (options.dryRun) shadowTables(database, account);
   const statements = prepareImport(database, account);
   const guard = openGuard(database, account);
   const pixels = openPixels(database);
@@ -66,7 +66,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
   }
 
   function documentAt(lead: NewLead, ms: number): string {
-    return options.rehearsal ? "" : writeDocument(lead.id, writeMoment(ms), lead.tail);
+    return options.dryRun ? "" : writeDocument(lead.id, writeMoment(ms), lead.tail);
   }
 
   function replace(lead: NewLead, uuid: Buffer, pixel: number): ImportOutcome {
@@ -112,7 +112,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
         }
       };
       // A rehearsal writes to its shadows alone, and must not keep anybody from writing.
-      database.transaction(work, { behavior: options.rehearsal ? "deferred" : "immediate" });
+      database.transaction(work, { behavior: options.dryRun ? "deferred" : "immediate" });
       return outcomes;
     },
   };

@@ -5,7 +5,7 @@ import type { NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/server.ts";
 import type { Connection } from "../connection.ts";
 import { pixelOfAccount } from "../pixels.ts";
-import { given } from "../placeholder.ts";
+import { placeholder } from "../placeholder.ts";
 import { leads, pixels, positionOf } from "../schema.ts";
 
 type Stored = Pick<NewLead, "state" | "cityKey" | "hasEmail"> & {
@@ -14,8 +14,8 @@ type Stored = Pick<NewLead, "state" | "cityKey" | "hasEmail"> & {
   readonly doc: string;
 };
 
-const account = given.integer("account");
-const at = given.integer("at");
+const account = placeholder.integer("account");
+const at = placeholder.integer("at");
 const content = {
   pixel: sql.placeholder("pixel"),
   state: sql.placeholder("state"),

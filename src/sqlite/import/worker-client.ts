@@ -3,11 +3,11 @@
  * before is put on the disk.
  */
 
-import type { ImportOptions, ImportOutcome, LeadImportAside, NewLead } from "../../store/imports.ts";
+import type { ImportOptions, ImportOutcome, ImportWorker, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/server.ts";
-import { Refusal } from "../../user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { openAgain } from "../open.ts";
-import { emptyLog, openLogFile } from "../wal.ts";
+import { openWal, truncateWal } from "../wal.ts";
 
 export interface Begin {
   readonly path: string;
@@ -43,8 +43,8 @@ export function unpack({ heads, tails }: Group): NewLead[] {
   });
 }
 
-export function beginImportAside(begin: Begin): LeadImportAside {
-  const log = openLogFile(begin.path);
+export function startImportWorker(begin: Begin): ImportWorker {
+  const log = openWal(begin.path);
   const worker = new Worker(new URL("./import-worker.ts", import.meta.url));
   const waiting: PromiseWithResolvers<ImportOutcome[]>[] = [];
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
@@ -56,9 +56,9 @@ export function beginImportAside(begin: Begin): LeadImportAside {
   worker.postMessage(begin);
   // One after the other: what is counted is on the disk, and so is all that was counted before it.
   let synced: Promise<void> = Promise.resolve();
-  async function putOnDisk(): Promise<void> {
+  async function fsync(): Promise<void> {
     try {
-      await log.putOnDisk();
+      await log.fsync();
     } catch (cause) {
       rescue(begin.path);
       throw failed(cause instanceof Error ? cause.message : "unknown error");
@@ -70,7 +70,7 @@ export function beginImportAside(begin: Begin): LeadImportAside {
       waiting.push(asked);
       worker.postMessage(pack(leads, nowMs));
       const outcomes = await asked.promise;
-      synced = synced.then(putOnDisk);
+      synced = synced.then(fsync);
       await synced;
       return outcomes;
     },
@@ -85,15 +85,15 @@ export function beginImportAside(begin: Begin): LeadImportAside {
 function rescue(path: string): void {
   try {
     const database = openAgain(path);
-    emptyLog(database);
+    truncateWal(database);
     database.$client.close();
   } catch {
     // The disk fails still, which is said in any case; the command ends, and its connections with it.
   }
 }
 
-function failed(said: string): Refusal {
-  return new Refusal(
+function failed(said: string): UserError {
+  return new UserError(
     `The import was cut short (${said}).`,
     "What was imported until then is in; mend the cause, run it again, and it completes.",
   );

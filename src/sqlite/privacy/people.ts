@@ -2,7 +2,7 @@
 import { and, eq } from "drizzle-orm";
 import { emailKey, type Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
-import type { PeopleBook, PersonTrait, Receipt } from "../../store/privacy.ts";
+import type { PeopleRepository, PersonTrait, Receipt } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -10,10 +10,10 @@ import { keptDescriptor } from "../file.ts";
 import { bytesOf } from "../import/import.ts";
 import { exportDocuments } from "../leads.ts";
 import { leads } from "../schema.ts";
-import { addBlocks, hashOf, listInstances, traitsOf } from "./suppressions.ts";
+import { addSuppressions, hashOf, listInstances, traitsOf } from "./suppressions.ts";
 import { needleOf, needlesOf, removeTraces } from "./traces.ts";
 
-export function openPeople(database: Connection, path: string): PeopleBook {
+export function openPeople(database: Connection, path: string): PeopleRepository {
   return {
     find(account, person, nowMs) {
       const documents = documentsOf(database, account.number, person).toReversed();
@@ -75,7 +75,7 @@ function block(database: Connection, account: Account, traits: readonly PersonTr
   const [instance] = listInstances(database);
   if (instance === undefined) throw new Error("the file has no key to hash with");
   const hashes = traits.map((trait) => hashOf(instance, account.id, trait));
-  addBlocks(database, account, instance, hashes, nowMs);
+  addSuppressions(database, account, instance, hashes, nowMs);
   return hashes;
 }
 

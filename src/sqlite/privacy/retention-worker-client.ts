@@ -17,7 +17,7 @@ export type RetentionReply =
   | { readonly failure: string };
 
 /** Erases, unless the clock may be wrong; throws when that failed, or when the bytes could not be taken out. */
-export async function applyRetentionAside(path: string, nowMs: number, hasJumped: boolean): Promise<Retained> {
+export async function applyRetentionInWorker(path: string, nowMs: number, hasJumped: boolean): Promise<Retained> {
   const worker = new Worker(new URL("./retention-worker.ts", import.meta.url));
   try {
     const descriptors = Object.fromEntries(partsOf(path).map((part) => [part, keptDescriptor(part)]));

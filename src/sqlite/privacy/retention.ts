@@ -2,13 +2,13 @@
 import { and, asc, eq, isNotNull, lt, max, min } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
-import type { RetentionBook, Traces } from "../../store/privacy.ts";
+import type { RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { keptDescriptor } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
-import { rewrite } from "../vacuum.ts";
+import { vacuum } from "../vacuum.ts";
 import { deleteLeads } from "./people.ts";
 import { type Descriptors, needlesOf, removeTraces } from "./traces.ts";
 
@@ -19,7 +19,7 @@ const mostLookedFor = 10_000;
 
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
-export function openRetention(database: Connection, path: string): RetentionBook {
+export function openRetention(database: Connection, path: string): RetentionRepository {
   return {
     wouldEraseAll(account, days, nowMs) {
       const where = eq(leads.account, account);
@@ -88,7 +88,7 @@ function erase(
     if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
   }
   if (erased === 0) return nothing;
-  if (erased > mostLookedFor) rewrite(database);
+  if (erased > mostLookedFor) vacuum(database);
   return { erased, traces: removeTraces(database, path, needles, descriptors) };
 }
 

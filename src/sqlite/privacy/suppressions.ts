@@ -11,7 +11,7 @@ import type { Connection } from "../connection.ts";
 import { blocks, instances } from "../schema.ts";
 
 /** An account, as its blocks and receipts know it. */
-export interface BlockedAccount {
+export interface SuppressedAccount {
   readonly number: number;
   readonly id: string;
 }
@@ -52,9 +52,9 @@ export function hashOf(instance: Instance, account: string, { kind, value }: Per
 }
 
 /** Blocks hashes; those that are there already stay as they are. */
-export function addBlocks(
+export function addSuppressions(
   database: Pick<Connection, "insert">,
-  account: BlockedAccount,
+  account: SuppressedAccount,
   instance: Instance,
   hashes: readonly Buffer[],
   nowMs: number,
@@ -66,7 +66,10 @@ export function addBlocks(
 }
 
 /** Tells whether a person with some of these traits was erased, as the transaction that asks sees it. */
-export function openBlocks(database: Connection, account: BlockedAccount): (traits: readonly PersonTrait[]) => boolean {
+export function openSuppressions(
+  database: Connection,
+  account: SuppressedAccount,
+): (traits: readonly PersonTrait[]) => boolean {
   const known = listInstances(database);
   const one = database
     .select({ erasedAt: blocks.erasedAt })

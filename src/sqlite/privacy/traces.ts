@@ -10,12 +10,12 @@ import type { Lead } from "../../contract/lead.ts";
 import type { Traces } from "../../store/privacy.ts";
 import { removeStaleDrafts } from "../atomic-file.ts";
 import type { Connection } from "../connection.ts";
-import { partsOf, servingPath } from "../file.ts";
+import { partsOf, serverLockPath } from "../file.ts";
 import { bytesOf } from "../import/import.ts";
 import { exportDocuments } from "../leads.ts";
 import { accounts } from "../schema.ts";
-import { rewrite } from "../vacuum.ts";
-import { emptyLog } from "../wal.ts";
+import { vacuum } from "../vacuum.ts";
+import { truncateWal } from "../wal.ts";
 import { createSearch, leastLength, type Search } from "./byte-search.ts";
 
 /** Readers end within moments; a backup or another program may take longer. */
@@ -55,7 +55,7 @@ export function removeTraces(
   if (!cut) return { gone: false, bytes: first.bytes, shared: 0, copies };
   const living = heldByLeads(database, wanted);
   if (first.found.isSubsetOf(living)) return { gone: true, bytes: first.bytes, shared: first.found.size, copies };
-  rewrite(database);
+  vacuum(database);
   const cutAgain = truncateLog(database);
   const { found, bytes } = look(path, wanted, descriptors);
   // What is in a file that was just written anew belongs to what stays.
@@ -75,7 +75,7 @@ function heldByLeads(database: Connection, needles: readonly Buffer[]): Set<numb
 /** Copies the log into the file and cuts it to nothing; false when somebody kept reading the old state for too long. */
 function truncateLog(database: Connection): boolean {
   const endMs = performance.now() + patienceMs;
-  while (!emptyLog(database)) {
+  while (!truncateWal(database)) {
     if (performance.now() > endMs) return false;
     Bun.sleepSync(50);
   }
@@ -117,7 +117,7 @@ function copiesWith(path: string, needles: readonly Buffer[]): string[] {
   if (needles.length === 0) return [];
   const search = createSearch(needles);
   const overlap = Math.max(...needles.map(({ length }) => length)) - 1;
-  const own = new Set([...partsOf(path), servingPath(path)]);
+  const own = new Set([...partsOf(path), serverLockPath(path)]);
   const beside = readdirSync(dirname(path), { withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.startsWith(`${basename(path)}.`))
     .map((entry) => join(dirname(path), entry.name));
