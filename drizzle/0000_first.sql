@@ -3,13 +3,60 @@ CREATE TABLE `accounts` (
 	`id` text NOT NULL,
 	`name` text NOT NULL,
 	`active` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`retain_days` integer
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);
+CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_name_unique` ON `accounts` (`name`);--> statement-breakpoint
+CREATE TABLE `audit` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL,
+	`act` text NOT NULL,
+	`account` text,
+	`detail` text NOT NULL
+) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `accounts_name_unique` ON `accounts` (`name`);
+CREATE TABLE `disclosures` (
+	`key` integer NOT NULL,
+	`day` text NOT NULL,
+	`filter` text NOT NULL,
+	`oldest` integer NOT NULL,
+	`newest` integer NOT NULL,
+	PRIMARY KEY(`key`, `day`, `filter`, `oldest`),
+	FOREIGN KEY (`key`) REFERENCES `keys`(`number`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `imports` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`account` integer NOT NULL,
+	`at` integer NOT NULL,
+	`finished_at` integer,
+	`file` text NOT NULL,
+	`by` text NOT NULL,
+	`rejects_file` text,
+	`read` integer NOT NULL,
+	`imported` integer NOT NULL,
+	`duplicates` integer NOT NULL,
+	`replaced` integer NOT NULL,
+	`moved` integer NOT NULL,
+	`late` integer NOT NULL,
+	`suppressed` integer NOT NULL,
+	`rejected` integer NOT NULL,
+	`oldest` integer,
+	`newest` integer,
+	`undone_at` integer,
+	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `imports_by_account` ON `imports` (`account`);--> statement-breakpoint
+CREATE TABLE `instances` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`secret` blob NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `instances_id_unique` ON `instances` (`id`);--> statement-breakpoint
 CREATE TABLE `keys` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`account` integer NOT NULL,
@@ -19,47 +66,38 @@ CREATE TABLE `keys` (
 	`label` text,
 	`created_at` integer NOT NULL,
 	`revoked_at` integer,
+	`expires_at` integer,
 	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `keys_id_unique` ON `keys` (`id`);
---> statement-breakpoint
-CREATE UNIQUE INDEX `keys_digest_unique` ON `keys` (`digest`);
---> statement-breakpoint
-CREATE INDEX `keys_by_account` ON `keys` (`account`);
---> statement-breakpoint
+CREATE UNIQUE INDEX `keys_id_unique` ON `keys` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `keys_digest_unique` ON `keys` (`digest`);--> statement-breakpoint
+CREATE INDEX `keys_by_account` ON `keys` (`account`);--> statement-breakpoint
 CREATE TABLE `stored_leads` (
-	`account` integer NOT NULL,
-	`identified_at` integer NOT NULL,
+	`position` integer PRIMARY KEY NOT NULL,
+	`account` integer GENERATED ALWAYS AS (((position + 70368744177664) >> 49)) VIRTUAL NOT NULL,
+	`identified_at` integer GENERATED ALWAYS AS ((position - (((position + 70368744177664) >> 49) << 49))) VIRTUAL NOT NULL,
 	`uuid` blob NOT NULL,
 	`pixel` integer NOT NULL,
 	`state` text,
 	`city_key` text,
 	`has_email` integer NOT NULL,
+	`import` integer NOT NULL,
 	`doc` text NOT NULL,
-	PRIMARY KEY(`account`, `identified_at`),
 	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`pixel`) REFERENCES `pixels`(`number`) ON UPDATE no action ON DELETE no action
-) STRICT, WITHOUT ROWID;
+) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `leads_by_uuid` ON `stored_leads` (`account`,`uuid`);
---> statement-breakpoint
-CREATE INDEX `leads_by_email` ON `stored_leads` (`account`,`has_email`,`identified_at`);
---> statement-breakpoint
-CREATE INDEX `leads_by_pixel` ON `stored_leads` (`account`,`pixel`,`has_email`,`identified_at`);
---> statement-breakpoint
-CREATE INDEX `leads_by_state` ON `stored_leads` (`account`,`state`,`has_email`,`identified_at`);
---> statement-breakpoint
-CREATE INDEX `leads_by_city` ON `stored_leads` (`account`,`city_key`,`has_email`,`identified_at`);
---> statement-breakpoint
-CREATE INDEX `leads_by_pixel_state` ON `stored_leads` (`account`,`pixel`,`state`,`has_email`,`identified_at`);
---> statement-breakpoint
-CREATE INDEX `leads_by_pixel_city` ON `stored_leads` (`account`,`pixel`,`city_key`,`has_email`,`identified_at`);
---> statement-breakpoint
-CREATE INDEX `leads_by_state_city` ON `stored_leads` (`account`,`state`,`city_key`,`has_email`,`identified_at`);
---> statement-breakpoint
-CREATE INDEX `leads_by_pixel_state_city` ON `stored_leads` (`account`,`pixel`,`state`,`city_key`,`has_email`,`identified_at`);
---> statement-breakpoint
+CREATE UNIQUE INDEX `leads_by_time` ON `stored_leads` (`account`,`identified_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `leads_by_uuid` ON `stored_leads` (`account`,`uuid`);--> statement-breakpoint
+CREATE INDEX `leads_by_email` ON `stored_leads` (`account`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel` ON `stored_leads` (`account`,`pixel`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_state` ON `stored_leads` (`account`,`state`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_city` ON `stored_leads` (`account`,`city_key`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel_state` ON `stored_leads` (`account`,`pixel`,`state`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel_city` ON `stored_leads` (`account`,`pixel`,`city_key`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_state_city` ON `stored_leads` (`account`,`state`,`city_key`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel_state_city` ON `stored_leads` (`account`,`pixel`,`state`,`city_key`,`has_email`);--> statement-breakpoint
 CREATE TABLE `pixels` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`account` integer NOT NULL,
@@ -69,7 +107,40 @@ CREATE TABLE `pixels` (
 	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `pixels_by_id` ON `pixels` (`account`,`id`);
+CREATE UNIQUE INDEX `pixels_by_id` ON `pixels` (`account`,`id`);--> statement-breakpoint
+CREATE TABLE `sources` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`account` integer NOT NULL,
+	`id` text NOT NULL,
+	`digest` blob NOT NULL,
+	`prefix` text NOT NULL,
+	`label` text,
+	`options` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`revoked_at` integer,
+	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sources_id_unique` ON `sources` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `sources_digest_unique` ON `sources` (`digest`);--> statement-breakpoint
+CREATE INDEX `sources_by_account` ON `sources` (`account`);--> statement-breakpoint
+CREATE TABLE `suppressed_digests` (
+	`account` integer NOT NULL,
+	`digest` blob NOT NULL,
+	`erased_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `digest`),
+	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `suppressions` (
+	`account` integer NOT NULL,
+	`instance` integer NOT NULL,
+	`hash` blob NOT NULL,
+	`erased_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `instance`, `hash`),
+	FOREIGN KEY (`account`) REFERENCES `accounts`(`number`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`instance`) REFERENCES `instances`(`number`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `usage` (
 	`key` integer NOT NULL,

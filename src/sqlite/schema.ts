@@ -105,6 +105,8 @@ export const leads = sqliteTable(
     /** The city in the form in which cities are compared. */
     cityKey: text("city_key"),
     hasEmail: integer("has_email", { mode: "boolean" }).notNull(),
+    /** The number of the import that brought it. */
+    import: integer().notNull(),
     /** The canonical JSON of the lead, as it is served: the truth, of which the columns are copies. */
     doc: text().notNull(),
   },
@@ -152,8 +154,8 @@ export const instances = sqliteTable("instances", {
 });
 
 /** Persons that were erased, and stay out of their account: hashes of e-mail addresses, phones and ids. */
-export const blocks = sqliteTable(
-  "blocks",
+export const suppressions = sqliteTable(
+  "suppressions",
   {
     account: integer()
       .notNull()
@@ -166,6 +168,99 @@ export const blocks = sqliteTable(
     erasedAt: integer("erased_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.account, table.instance, table.hash] })],
+);
+
+/**
+ * Digests of e-mail addresses and phones that came as digests: SHA-256 of the normal form, which nobody here can turn
+ * into a hash under the key of the instance. They suppress as they are.
+ */
+export const suppressedDigests = sqliteTable(
+  "suppressed_digests",
+  {
+    account: integer()
+      .notNull()
+      .references(() => accounts.number),
+    /** SHA-256, 32 bytes. */
+    digest: blob({ mode: "buffer" }).notNull(),
+    erasedAt: integer("erased_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.account, table.digest] })],
+);
+
+/** Every import: what came, from where, and what of it was added. Its leads know its number. */
+export const imports = sqliteTable(
+  "imports",
+  {
+    number: integer().primaryKey(),
+    account: integer()
+      .notNull()
+      .references(() => accounts.number),
+    /** When its first lead was committed. */
+    at: integer().notNull(),
+    /** When it was done; null while it runs, and where it was cut short. */
+    finishedAt: integer("finished_at"),
+    /** The name of the file without its folder; `-` for standard input. */
+    file: text().notNull(),
+    /** The user of the system who ran it. */
+    by: text().notNull(),
+    /** Where its rejected rows were written, as the path was given; null where nobody asked for them. */
+    rejectsFile: text("rejects_file"),
+    read: integer().notNull(),
+    imported: integer().notNull(),
+    duplicates: integer().notNull(),
+    replaced: integer().notNull(),
+    moved: integer().notNull(),
+    late: integer().notNull(),
+    suppressed: integer().notNull(),
+    rejected: integer().notNull(),
+    /** The moments of the oldest and the newest lead that it added; null where it added none. */
+    oldest: integer(),
+    newest: integer(),
+    /** When what it added was taken back. */
+    undoneAt: integer("undone_at"),
+  },
+  (table) => [index("imports_by_account").on(table.account)],
+);
+
+/**
+ * What each key has received (C-154/21): pages by key, UTC day and filter, merged where they touch. It holds times and
+ * filters, nothing of a person, and outlives an erasure.
+ */
+export const disclosures = sqliteTable(
+  "disclosures",
+  {
+    key: integer()
+      .notNull()
+      .references(() => keys.number),
+    day: text().notNull(),
+    /** The filter as canonical JSON; empty for pages without one. */
+    filter: text().notNull(),
+    /** The moments of the oldest and the newest lead of the pages, both included. */
+    oldest: integer().notNull(),
+    newest: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.key, table.day, table.filter, table.oldest] })],
+);
+
+/** Addresses at which vendors deliver (webhooks): a token for writing alone, of which only the digest is kept. */
+export const sources = sqliteTable(
+  "sources",
+  {
+    number: integer().primaryKey(),
+    account: integer()
+      .notNull()
+      .references(() => accounts.number),
+    id: text().notNull().unique(),
+    /** SHA-256 of the token. */
+    digest: blob({ mode: "buffer" }).notNull().unique(),
+    prefix: text().notNull(),
+    label: text(),
+    /** How its rows are read, as a JSON object of the options of an import. */
+    options: text().notNull(),
+    createdAt: integer("created_at").notNull(),
+    revokedAt: integer("revoked_at"),
+  },
+  (table) => [index("sources_by_account").on(table.account)],
 );
 
 /** What was done and when, without anything of a person. */

@@ -56,7 +56,7 @@ test("a page of the revocations that cannot be read keeps nobody from a restore,
 
 test("a page of the erasures that cannot be read is said, and the revocations hold", async () => {
   const { admin, file, key } = await aBackup();
-  damage(admin.file, "blocks");
+  damage(admin.file, "suppressions");
   const { status, json, stderr } = await admin.run("restore", file, "--json");
   expect({ status, ...json }).toMatchObject({ status: 0, leads: 2, erased_again: 0 });
   expect(stderr).toMatch(/^Warning: [^\n]*: erasures\. [^\n]*--receipts[^\n]*\n/m);

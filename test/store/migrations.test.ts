@@ -1,11 +1,8 @@
 /** The migrations make the tables that the code believes in, no more and no less. */
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { getTableName, getViewName, is, SQL, View } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sqlite";
-import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
@@ -121,49 +118,6 @@ test("every table is strict about types, and one whose key has several columns i
   }
   database.$client.close();
 });
-
-test("a file of the first layout is brought to the newest one with all of its leads, and a copy stays", () => {
-  const path = join(aFolder(), "leadfile.db");
-  const doc = (account: number, ms: number) => `{"account":${account},"ms":${ms}}`;
-  const placed = [1, 2, 16_383].flatMap((account) =>
-    [-62_135_596_800_000, -1, 0, 1_769_850_900_123, 253_402_300_799_999].map((ms) => ({ account, ms })),
-  );
-  const older = aFileOf(2, path);
-  for (const { account, ms } of placed) {
-    older.run("INSERT OR IGNORE INTO accounts VALUES (?, ?, ?, 1, 0, NULL)", [account, `acc_${account}`, `${account}`]);
-    older.run("INSERT OR IGNORE INTO pixels VALUES (?1, ?1, 'px_site', 'active', 0)", [account]);
-    older.run("INSERT INTO stored_leads VALUES (?1, ?2, randomblob(16), ?1, 'CA', 'san diego', 1, ?3)", [
-      account,
-      ms,
-      doc(account, ms),
-    ]);
-  }
-  older.close();
-
-  const database = openDatabase(path);
-  const leads = rows(database, "SELECT account, identified_at AS ms, doc, pixel, state FROM stored_leads");
-  expect(leads).toEqual(
-    placed.map((lead) => ({ ...lead, doc: doc(lead.account, lead.ms), pixel: lead.account, state: "CA" })),
-  );
-  expect(rows(database, "SELECT account, identified_ms AS ms FROM leads")).toEqual(placed);
-  expect(rows(database, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
-  expect(rows(database, "PRAGMA freelist_count")).toEqual([{ freelist_count: 0 }]);
-  database.$client.close();
-  using copy = new Database(`${path}.before-migration-3`, { readonly: true });
-  expect(copy.query("SELECT count(*) FROM stored_leads").values()).toEqual([[placed.length]]);
-});
-
-/** A file as it was made when there were so many migrations. */
-function aFileOf(migrations: number, path: string): Database {
-  const folder = aFolder();
-  cpSync(join(root, "drizzle"), folder, { recursive: true });
-  const journalPath = join(folder, "meta/_journal.json");
-  const journal = JSON.parse(readFileSync(journalPath, "utf8"));
-  writeFileSync(journalPath, JSON.stringify({ ...journal, entries: journal.entries.slice(0, migrations) }));
-  const client = new Database(path, { create: true });
-  migrate(drizzle({ client }), { migrationsFolder: folder });
-  return client;
-}
 
 test("there is nothing left to generate a migration for", async () => {
   const folder = aFolder();

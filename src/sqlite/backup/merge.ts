@@ -33,17 +33,17 @@ const followLastRetention = sql`
     SELECT account, detail ->> '$.days' AS days, max(at) FROM main.audit WHERE act = 'retain.set' GROUP BY account
   ) AS last WHERE last.account = main.accounts.id`;
 
-const mergeBlocks = [
+const mergeSuppressions = [
   sql`
     INSERT INTO main.instances (id, secret)
     SELECT id, secret FROM old.instances WHERE id NOT IN (SELECT id FROM main.instances) ORDER BY number`,
   sql`
-    INSERT OR IGNORE INTO main.blocks (account, instance, hash, erased_at)
-    SELECT account.number, instance.number, block.hash, block.erased_at
-    FROM old.blocks AS block
-    JOIN old.accounts AS old_account ON old_account.number = block.account
+    INSERT OR IGNORE INTO main.suppressions (account, instance, hash, erased_at)
+    SELECT account.number, instance.number, suppression.hash, suppression.erased_at
+    FROM old.suppressions AS suppression
+    JOIN old.accounts AS old_account ON old_account.number = suppression.account
     JOIN main.accounts AS account ON account.id = old_account.id
-    JOIN old.instances AS old_instance ON old_instance.number = block.instance
+    JOIN old.instances AS old_instance ON old_instance.number = suppression.instance
     JOIN main.instances AS instance ON instance.id = old_instance.id`,
 ];
 
@@ -66,7 +66,7 @@ export const partsOfFirst: readonly Part[] = [{ name: "revoked keys", tables: ["
 export const allParts: readonly Part[] = [
   ...partsOfFirst,
   { name: "expiries of keys", tables: ["keys"], merges: [keepExpiries] },
-  { name: "erasures", tables: ["blocks", "instances", "accounts"], merges: mergeBlocks },
+  { name: "erasures", tables: ["suppressions", "instances", "accounts"], merges: mergeSuppressions },
   { name: "retention", tables: ["accounts"], merges: [keepRetention] },
   { name: "the audit", tables: ["audit"], merges: [keepAudit, followLastRetention] },
 ];
@@ -74,7 +74,7 @@ export const allParts: readonly Part[] = [
 /** Deletes every lead of a person who is blocked in its account; how many there were. */
 export function eraseAgain(database: Connection): number {
   let erased = 0;
-  const blocked = sql`SELECT DISTINCT account FROM blocks`;
+  const blocked = sql`SELECT DISTINCT account FROM suppressions`;
   const withBlocks = new Set(database.values<[number]>(blocked).map(([number]) => number));
   for (const account of database.select().from(accounts).all()) {
     if (!withBlocks.has(account.number)) continue;

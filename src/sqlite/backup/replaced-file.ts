@@ -50,7 +50,7 @@ export function examineReplaced(database: Connection, attached: Attached): Carri
     attached === "attached" ? attempt(() => database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`)) : null;
   if (tables === null) return { readable: [], unread: allParts };
   const names = new Set(tables.map(([name]) => name));
-  const there = names.has("blocks")
+  const there = names.has("suppressions")
     ? allParts
     : partsOfFirst.filter(({ tables }) => tables.every((table) => names.has(table)));
   const isSound = (table: string) =>

@@ -5,7 +5,7 @@ import type { ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/server.ts";
 import type { Connection } from "../connection.ts";
 import { openSuppressions, traitsOf } from "../privacy/suppressions.ts";
-import { accounts, blocks } from "../schema.ts";
+import { accounts, suppressions } from "../schema.ts";
 
 export interface ImportGuard {
   /** To be called first in each transaction: what was erased until then holds for it. */
@@ -15,7 +15,7 @@ export interface ImportGuard {
 }
 
 export function openGuard(database: Connection, account: AccountNumber): ImportGuard {
-  const anyBlock = database.select({ one: sql`1` }).from(blocks).where(eq(blocks.account, accounts.number));
+  const anyBlock = database.select({ one: sql`1` }).from(suppressions).where(eq(suppressions.account, accounts.number));
   const rules = database
     .select({ id: accounts.id, retainDays: accounts.retainDays, blocked: exists(anyBlock).mapWith(Boolean) })
     .from(accounts)

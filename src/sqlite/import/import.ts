@@ -132,7 +132,7 @@ function shadowTables(database: Connection, account: AccountNumber): void {
     CREATE TEMP TABLE stored_leads (
       position INTEGER PRIMARY KEY, account INTEGER AS (${sql.raw(ofPosition.account)}),
       identified_at INTEGER AS (${sql.raw(ofPosition.identifiedAt)}), uuid BLOB, pixel INTEGER, state TEXT,
-      city_key TEXT, has_email INTEGER, doc TEXT, UNIQUE (account, identified_at), UNIQUE (account, uuid)
+      city_key TEXT, has_email INTEGER, import INTEGER, doc TEXT, UNIQUE (account, identified_at), UNIQUE (account, uuid)
     )`);
   database.run(sql`
     INSERT INTO temp.stored_leads (position, uuid) SELECT position, uuid FROM main.stored_leads WHERE account = ${account}`);

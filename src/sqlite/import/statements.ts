@@ -38,7 +38,7 @@ export function prepareImport(database: Connection, accountNumber: AccountNumber
     .prepare();
   const insert = database
     .insert(leads)
-    .values({ position: positionOf(account, at), uuid: sql.placeholder("uuid"), ...content })
+    .values({ position: positionOf(account, at), uuid: sql.placeholder("uuid"), import: 0, ...content })
     .onConflictDoNothing()
     .prepare();
   const replace = database

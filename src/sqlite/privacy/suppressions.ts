@@ -8,7 +8,7 @@ import { randomText } from "../../contract/key.ts";
 import { emailKey, type Lead } from "../../contract/lead.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
-import { blocks, instances } from "../schema.ts";
+import { instances, suppressions } from "../schema.ts";
 
 /** An account, as its blocks and receipts know it. */
 export interface SuppressedAccount {
@@ -61,7 +61,7 @@ export function addSuppressions(
 ): void {
   for (const hash of hashes) {
     const row = { account: account.number, instance: instance.number, hash, erasedAt: nowMs };
-    database.insert(blocks).values(row).onConflictDoNothing().run();
+    database.insert(suppressions).values(row).onConflictDoNothing().run();
   }
 }
 
@@ -72,13 +72,13 @@ export function openSuppressions(
 ): (traits: readonly PersonTrait[]) => boolean {
   const known = listInstances(database);
   const one = database
-    .select({ erasedAt: blocks.erasedAt })
-    .from(blocks)
+    .select({ erasedAt: suppressions.erasedAt })
+    .from(suppressions)
     .where(
       and(
-        eq(blocks.account, account.number),
-        eq(blocks.instance, sql.placeholder("instance")),
-        eq(blocks.hash, sql.placeholder("hash")),
+        eq(suppressions.account, account.number),
+        eq(suppressions.instance, sql.placeholder("instance")),
+        eq(suppressions.hash, sql.placeholder("hash")),
       ),
     )
     .prepare();
