@@ -1,0 +1,77 @@
+/**
+ * What a store refuses or cannot do, with its facts and in nobody's language. Whoever speaks to a person finds the sentence,
+ * the command and the setting for it: a store knows none of them.
+ */
+
+/** Each problem by its kind, with the facts that a sentence about it needs. */
+export interface Problems {
+  /** The file is no SQLite database, or one no longer. */
+  readonly "not a database": { readonly path: string };
+  readonly "database of another program": { readonly path: string };
+  readonly "database of a newer version": { readonly path: string };
+  /** Another program kept the file locked for longer than one waits. */
+  readonly "locked for too long": { readonly path: string };
+  readonly "disk full": { readonly path: string };
+  /** SQLite cannot open or write the file. */
+  readonly "database unusable": { readonly path: string; readonly reason: string };
+  /** The system does not let this user reach the file. */
+  readonly "file unreachable": { readonly path: string; readonly reason: string };
+  readonly "too many accounts": { readonly most: number };
+  /** The last counts of a server that stops are lost. */
+  readonly "usage not written": object;
+  readonly "import cut short": { readonly reason: string };
+
+  readonly "nothing to back up": { readonly path: string };
+  readonly "no such folder": { readonly folder: string };
+  readonly "part of the database": { readonly file: string };
+  /** A backup never writes over a file. */
+  readonly "name taken": { readonly file: string };
+  readonly "name taken just now": { readonly file: string };
+  readonly "disk of the backup full": { readonly file: string };
+  readonly "database damaged": object;
+  readonly "backup not written": { readonly file: string; readonly reason: string };
+
+  readonly "manifest unreadable": { readonly path: string };
+  readonly "not a manifest": { readonly path: string };
+  readonly "no such backup": { readonly file: string };
+  readonly "backup is the database itself": { readonly file: string };
+  readonly "backup of another size": { readonly file: string; readonly bytes: number; readonly expected: number };
+  readonly "backup of another digest": { readonly file: string };
+  readonly "backup damaged": { readonly file: string; readonly reason: string };
+  readonly "not a backup": { readonly file: string };
+  readonly "backup of other leads": { readonly file: string; readonly leads: number; readonly expected: number };
+
+  readonly "receipts unreadable": { readonly path: string };
+  readonly "not a receipt": { readonly path: string; readonly line: number };
+  readonly "receipt of another instance": { readonly erasedAt: string };
+
+  readonly "database in use": { readonly path: string };
+  readonly "disk too full to restore": { readonly path: string };
+  readonly "restore failed": { readonly path: string; readonly reason: string };
+  readonly "restored other rows": {
+    readonly file: string;
+    readonly table: string;
+    readonly found: number;
+    readonly expected: number;
+  };
+  readonly "restored other content": { readonly file: string };
+}
+
+export type ProblemKind = keyof Problems;
+
+/** One problem: its kind and its facts. */
+export type Problem<Kind extends ProblemKind = ProblemKind> = {
+  readonly [Each in Kind]: { readonly kind: Each } & Problems[Each];
+}[Kind];
+
+/** Thrown by a store that refuses or cannot go on; its message names the kind alone, and nothing of a person. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+
+  constructor(
+    readonly problem: Problem,
+    options?: ErrorOptions,
+  ) {
+    super(problem.kind, options);
+  }
+}
