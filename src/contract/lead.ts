@@ -75,3 +75,8 @@ export function cityKey(city: string): string {
 export function emailKey(email: string): string {
   return email.trim().toLowerCase();
 }
+
+/** The form in which phones of a person are compared: ten digits, and the same behind the 1 of the US, are one number. */
+export function phoneKey(digits: string): string {
+  return /^1\d{10}$/.test(digits) ? digits.slice(1) : digits;
+}

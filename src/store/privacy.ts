@@ -2,7 +2,7 @@
 import type { Account } from "./repositories.ts";
 import type { AccountNumber } from "./server.ts";
 
-/** What a person is known by, in the form in which it is compared: lower case, digits, a UUID. */
+/** What a person is known by, in the form in which it is compared: lower case, digits without the 1 of the US, a UUID. */
 export interface PersonTrait {
   readonly kind: "email" | "phone" | "id";
   readonly value: string;

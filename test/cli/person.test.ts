@@ -74,6 +74,25 @@ test.each([
   expect(await admin.leads()).toHaveLength(4);
 });
 
+describe("a phone is one number with and without the 1 of the US:", () => {
+  const stored = ["16195550123", "6195550123"];
+  const pairs = stored.flatMap((held) => ["619-555-0123", "+1 (619) 555-0123"].map((given) => [held, given] as const));
+  test.each(pairs)("%s is found, erased and kept out by %s", async (held, given) => {
+    const admin = anAdmin();
+    const file = (phone: string) =>
+      `pixel_id,email,phone\npx,robin@example.com,${phone}\npx,kim@example.com,26195550123\n`;
+    await admin.import(file(held));
+    const found = await admin.run("lead", "find", "acme", "--phone", given, "--json");
+    expect(found.json["leads"]).toEqual((await admin.leads()).filter(({ phone }) => phone === held));
+    const erased = await admin.run("lead", "erase", "acme", "--phone", given, "--json");
+    expect(erased.json["erased"]).toBe(1);
+    for (const again of stored) {
+      const row = `pixel_id,email,phone\npx,new@example.com,${again}\n`;
+      expect((await admin.import(row)).json).toMatchObject({ suppressed: 1, imported: 0 });
+    }
+  });
+});
+
 describe("erase", () => {
   test("removes the person alone, says how many leads, and gives a receipt with nothing of the person in it", async () => {
     const admin = await aFile();

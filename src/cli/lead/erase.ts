@@ -5,7 +5,7 @@ import { UserError } from "../../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { leadsText } from "./find.ts";
-import { adviceForNobody, type PersonOptions, readPerson, withPerson } from "./person.ts";
+import { type PersonOptions, readPerson, withPerson } from "./person.ts";
 import { grouped } from "./progress.ts";
 
 export function eraseCommand(around: Surroundings): Command {
@@ -20,8 +20,7 @@ export function eraseCommand(around: Surroundings): Command {
       // The receipt first: the person is gone from here on, whatever becomes of the search for what is left.
       output.result({ erased, receipt }, JSON.stringify(receipt));
       const found = erased === 0 ? "Nothing was held on this person" : `Erased ${leadsText(erased)}`;
-      const advice = erased === 0 ? adviceForNobody(person) : "";
-      output.say(`${found} in ${account.name}; a later import or restore leaves them out.${advice}`);
+      output.say(`${found} in ${account.name}; a later import or restore leaves them out.`);
       if (alike > 0) {
         output.say(
           `Another ${leadsText(alike)} with an e-mail address of these stayed: find and erase them by that address.`,

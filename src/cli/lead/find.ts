@@ -1,7 +1,7 @@
 /** bun admin lead find: what is held on one person, as it is served. */
 import type { Command } from "commander";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
-import { adviceForNobody, type PersonOptions, readPerson, withPerson } from "./person.ts";
+import { type PersonOptions, readPerson, withPerson } from "./person.ts";
 import { grouped } from "./progress.ts";
 
 export function findCommand(around: Surroundings): Command {
@@ -15,7 +15,7 @@ export function findCommand(around: Surroundings): Command {
       const output = outputOf(options);
       output.result({ leads: documents.map((document): unknown => JSON.parse(document)) }, documents.join("\n"));
       if (documents.length > 0) output.say(`${leadsText(documents.length)} of this person in ${account.name}.`);
-      else output.say(`Nothing is held on this person in ${account.name}.${adviceForNobody(person)}`);
+      else output.say(`Nothing is held on this person in ${account.name}.`);
     });
 }
 

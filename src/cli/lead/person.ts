@@ -1,6 +1,6 @@
 /** One person, as the commands are told of them: by e-mail address, phone or the id of a lead. */
 import type { Command } from "commander";
-import { emailKey } from "../../contract/lead.ts";
+import { emailKey, phoneKey } from "../../contract/lead.ts";
 import { idFromSource } from "../../ingest/identity.ts";
 import { firstEmail, firstPhone } from "../../ingest/values.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
@@ -50,13 +50,7 @@ function traitOf(kind: string, text: string): PersonTrait | null {
   }
   if (kind === "phone") {
     const phone = firstPhone([text]);
-    return phone === null ? null : { kind, value: phone };
+    return phone === null ? null : { kind, value: phoneKey(phone) };
   }
   return text === "" ? null : { kind: "id", value: idFromSource(text) };
-}
-
-/** What to try next when nobody was found: the same phone is written with and without the 1 of the US. */
-export function adviceForNobody({ kind, value }: PersonTrait): string {
-  const other = value.length === 11 && value.startsWith("1") ? "without" : value.length === 10 ? "with" : null;
-  return kind === "phone" && other !== null ? ` Try the number ${other} the 1 in front as well.` : "";
 }

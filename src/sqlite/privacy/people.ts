@@ -62,8 +62,8 @@ function isOf(lead: Lead, { kind, value }: PersonTrait): boolean {
 
 /** Reading a million documents costs more than looking for a text in them, so that is done first. */
 function holdsPhone(digits: string): (document: string) => boolean {
-  const text = `"phone":"${digits}"`;
-  return (document) => document.includes(text);
+  const texts = [`"phone":"${digits}"`, `"phone":"1${digits}"`];
+  return (document) => texts.some((text) => document.includes(text));
 }
 
 function holdsEmail(email: string): (document: string) => boolean {

@@ -5,7 +5,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { randomText } from "../../contract/key.ts";
-import { emailKey, type Lead } from "../../contract/lead.ts";
+import { emailKey, type Lead, phoneKey } from "../../contract/lead.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { instances, suppressions } from "../schema.ts";
@@ -42,7 +42,7 @@ export function traitsOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "p
   return [
     { kind: "id", value: lead.id },
     ...[...emails].map((value): PersonTrait => ({ kind: "email", value })),
-    ...(lead.phone === null ? [] : [{ kind: "phone", value: lead.phone } as const]),
+    ...(lead.phone === null ? [] : [{ kind: "phone", value: phoneKey(lead.phone) } as const]),
   ];
 }
 
