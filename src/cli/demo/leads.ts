@@ -6,26 +6,62 @@ import { prepareLead } from "../../ingest/new-lead.ts";
 import type { NewLead } from "../../store/imports.ts";
 
 export const demoPixels = ["px_shop", "px_blog", "px_pricing"] as const;
+/** The shop is visited more than the rest. */
+const visitedPixels = ["px_shop", "px_shop", "px_shop", "px_blog", "px_blog", "px_pricing"] as const;
 
 const firstNames = "Ada Ben Cleo Dan Eve Finn Gia Hugo Ida Jon Kim Leo Mia Noah Ola Pia Quinn Rosa Sam Tess".split(" ");
 const lastNames =
   "Abbot Baker Carver Dyer Ellis Fisher Gardner Hunter Ingram Joiner Keeler Mason Porter Sawyer Tailor".split(" ");
-const places = ["San Diego,CA", "Los Angeles,CA", "Austin,TX", "Miami,FL", "Denver,CO", "Portland,OR", "Boston,MA"];
+const places = [
+  "San Diego,CA",
+  "Los Angeles,CA",
+  "San Diego,CA",
+  "Austin,TX",
+  "Los Angeles,CA",
+  "Portland,OR",
+  "Denver,CO",
+].concat("Miami,FL", "Austin,TX", "Boston,MA");
 const companies = ["Acme Tools", "Blue Harbor", "Cedar & Sons", "Delta Print", "Evergreen Books"];
 const pages = ["/", "/pricing", "/features", "/blog/first-steps", "/contact"];
-const sources = ["google", "newsletter", "direct", "linkedin"];
+const sources = ["google", "google", "google", "direct", "direct", "newsletter", "linkedin"];
 const ages = ["25-34", "35-44", "45-54", "55-64"];
 const incomes = ["$50,000 to $74,999", "$75,000 to $99,999", "$100,000 to $149,999"];
 
-/** So many leads of an account, oldest first, over the 30 days before a moment. */
+/** So many leads of an account, oldest first, over the 30 days before a moment: as busy as a real site, hour by hour. */
 export function demoLeads(account: string, count: number, nowMs: number): NewLead[] {
   const random = seeded(20_260_131);
-  const spanMs = 30 * dayMs;
-  return Array.from({ length: count }, (_, position) => {
-    const ageMs = Math.round(((count - position) / count) * spanMs - random() * (spanMs / count));
-    const identifiedMs = nowMs - ageMs;
-    return newLead(account, identifiedMs, invent(random));
-  });
+  const moments = Array.from({ length: count }, () => busyMoment(random, nowMs)).toSorted((a, b) => a - b);
+  return moments.map((identifiedMs) =>
+    newLead(account, identifiedMs, invent(random, isInCampaign(identifiedMs, nowMs))),
+  );
+}
+
+const spanMs = 30 * dayMs;
+const hourMs = dayMs / 24;
+/** The newsletter went out so long ago, and people came for three days. */
+const campaign = { beganMs: 12 * dayMs, endedMs: 9 * dayMs };
+/** The busiest hour of the campaign; every other is a part of it. */
+const busiest = 2.2;
+
+/** A moment within the span; one in a busy hour is as much more likely as that hour is busier. */
+function busyMoment(random: () => number, nowMs: number): number {
+  for (;;) {
+    const ms = nowMs - Math.floor(random() * spanMs);
+    if (random() * busiest < busyness(ms, nowMs)) return ms;
+  }
+}
+
+/** How busy a site for the western US is at a moment: 1 on a working day's noon, little at night and on Sundays. */
+function busyness(ms: number, nowMs: number): number {
+  const local = new Date(ms - 8 * hourMs);
+  const hour = local.getUTCHours() + local.getUTCMinutes() / 60;
+  const ofDay = 0.06 + 0.94 * Math.max(0, Math.sin(((hour - 6) / 16) * Math.PI));
+  const ofWeek = [0.35, 0.95, 1, 1, 0.9, 0.75, 0.45][local.getUTCDay()] ?? 1;
+  return ofDay * ofWeek * (isInCampaign(ms, nowMs) ? busiest : 1);
+}
+
+function isInCampaign(ms: number, nowMs: number): boolean {
+  return nowMs - ms <= campaign.beganMs && nowMs - ms > campaign.endedMs;
 }
 
 /** A made-up visit. */
@@ -46,10 +82,10 @@ export function newLead(account: string, identifiedMs: number, { pixelId, detail
   return prepareLead(id, pixelId, details, identifiedMs);
 }
 
-function invent(random: () => number): Invented {
+function invent(random: () => number, isInCampaign = false): Invented {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item; // Never empty.
   const sometimes = (value: string) => (random() < 0.7 ? value : null);
-  const pixelId = pick(demoPixels);
+  const pixelId = pick(visitedPixels);
   const name = [pick(firstNames), pick(lastNames)];
   const [city = "", state = ""] = pick(places).split(",");
   const email = sometimes(`${name.join(".").toLowerCase()}@example.com`);
@@ -71,7 +107,7 @@ function invent(random: () => number): Invented {
     children: sometimes(pick(["Y", "N"])),
     page_url: `https://www.example.com${pick(pages)}`,
     referrer: sometimes("https://www.google.com/"),
-    traffic_source: pick(sources),
+    traffic_source: isInCampaign && random() < 0.6 ? "newsletter" : pick(sources),
   };
   return { pixelId, details };
 }
