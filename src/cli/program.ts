@@ -17,7 +17,7 @@ import { leadCommand } from "./lead/lead.ts";
 import { pixelCommand } from "./pixel.ts";
 import { retainCommand } from "./retain.ts";
 import { serveCommand } from "./serve.ts";
-import { statsCommand } from "./stats.ts";
+import { statsCommand } from "./stats/stats.ts";
 import { print } from "./terminal/output.ts";
 import { paint } from "./terminal/paint.ts";
 

@@ -4,7 +4,7 @@ import { dayMs, dayOf } from "../contract/time.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { AccountNumber } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
-import { keys, leads, pixels, usage } from "./schema.ts";
+import { imports, keys, leads, pixels, usage } from "./schema.ts";
 
 /** The source lies in the document alone: reading so many takes about a second, however many more there are. */
 const sourcesRead = 100_000;
@@ -35,6 +35,7 @@ export function readStats(database: Connection, account: AccountNumber, sinceMs:
       .map(toShare),
     sourcesRead,
     requests: requestsSince(database, account, dayOf(sinceMs)),
+    imports: importsSince(database, account, sinceMs),
   };
 }
 
@@ -55,5 +56,14 @@ function requestsSince(database: Connection, account: AccountNumber, firstDay: s
     .innerJoin(usage, eq(usage.key, keys.number))
     .where(and(eq(keys.account, account), gte(usage.day, firstDay)))
     .orderBy(asc(keys.number), asc(usage.day))
+    .all();
+}
+
+function importsSince(database: Connection, account: AccountNumber, sinceMs: number): Stats["imports"] {
+  return database
+    .select({ number: imports.number, atMs: imports.at, imported: imports.imported, late: imports.late })
+    .from(imports)
+    .where(and(eq(imports.account, account), gte(imports.at, sinceMs)))
+    .orderBy(asc(imports.number))
     .all();
 }

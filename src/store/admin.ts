@@ -42,4 +42,11 @@ export interface Stats {
     readonly day: string;
     readonly requests: number;
   }[];
+  /** The imports that began since then, oldest first. */
+  readonly imports: readonly {
+    readonly number: number;
+    readonly atMs: number;
+    readonly imported: number;
+    readonly late: number;
+  }[];
 }

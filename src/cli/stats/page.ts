@@ -1,0 +1,116 @@
+/** The figures of an account as one page of HTML: charts, each with its table behind it, and nothing of a person. */
+import { writeMoment } from "../../contract/time.ts";
+import type { Stats } from "../../store/admin.ts";
+import type { Account } from "../../store/repositories.ts";
+import type { Bar } from "../terminal/chart.ts";
+import { type Charts, openCharts } from "./charts.ts";
+import css from "./page.css" with { type: "text" };
+import { largest, overTime, sumOf } from "./periods.ts";
+
+export interface Figures {
+  readonly account: Account;
+  /** Every day that is looked at, oldest first. */
+  readonly period: readonly string[];
+  readonly stats: Stats;
+  readonly nowMs: number;
+}
+
+/** A page that loads nothing: style and pictures are in it. */
+export async function statsPage({ account, period, stats, nowMs }: Figures): Promise<string> {
+  const charts = await openCharts();
+  const name = Bun.escapeHTML(account.name);
+  const inPeriod = sumOf(stats.byDay);
+  const span = `${period[0]} to ${period.at(-1)} (UTC)`;
+  const figures = [...leadFigures(charts, period, stats), ...requestFigures(charts, period, stats)];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${name}: leads and requests</title>
+<style>${css}</style>
+</head>
+<body>
+<header>
+<h1>${name}</h1>
+<p><strong>${number(inPeriod)}</strong> of ${number(stats.total)} leads came in the days from ${span}.</p>
+</header>
+<main>
+${figures.join("\n")}
+${importsTable(stats.imports)}
+</main>
+<footer>Made by Leadfile at ${writeMoment(nowMs).slice(0, 16).replace("T", " ")} UTC.</footer>
+</body>
+</html>
+`;
+}
+
+function leadFigures(charts: Charts, period: readonly string[], stats: Stats): string[] {
+  const { unit, bars } = overTime(period, stats.byDay);
+  const read = Math.min(sumOf(stats.byDay), stats.sourcesRead);
+  const ofNewest = read < sumOf(stats.byDay) ? ` (of the newest ${number(read)})` : "";
+  return [
+    figure(`Leads per ${unit}`, charts.overTime(bars, "leads"), unit, "Leads", bars),
+    ranking(charts, "Leads by pixel", "Pixel", largest(stats.byPixel)),
+    ranking(charts, "Leads by state", "State", largest(stats.byState)),
+    ranking(charts, `Leads by source${ofNewest}`, "Source", largest(stats.bySource)),
+  ];
+}
+
+function requestFigures(charts: Charts, period: readonly string[], { requests }: Stats): string[] {
+  const byKey = [...Map.groupBy(requests, ({ key }) => key)];
+  if (byKey.length === 0) return [empty("Requests", "No key made a request in these days.")];
+  return byKey.map(([key, rows]) => {
+    const label = rows[0]?.label ?? key;
+    const { unit, bars } = overTime(
+      period,
+      rows.map(({ day, requests }) => ({ name: day, count: requests })),
+    );
+    return figure(`Requests of ${label} per ${unit}`, charts.overTime(bars, "requests"), unit, "Requests", bars);
+  });
+}
+
+function ranking(charts: Charts, title: string, what: string, bars: readonly Bar[]): string {
+  if (bars.length === 0) return empty(title, "No leads came in these days.");
+  return figure(title, charts.ranking(bars), what, "Leads", bars);
+}
+
+function figure(title: string, svg: string, what: string, counted: string, bars: readonly Bar[]): string {
+  const most = bars.reduce((best, bar) => (bar.count > best.count ? bar : best), { label: "", count: 0 });
+  const summary = most.count === 0 ? `${title}: none` : `${title}; most: ${most.label} with ${number(most.count)}`;
+  const rows = bars.map(({ label, count }) => [label, number(count)]);
+  return `<figure>
+<figcaption>${Bun.escapeHTML(title)}</figcaption>
+<div role="img" aria-label="${Bun.escapeHTML(summary)}">${svg}</div>
+<details><summary>As a table</summary>${table([what, counted], rows)}</details>
+</figure>`;
+}
+
+function empty(title: string, text: string): string {
+  return `<figure><figcaption>${Bun.escapeHTML(title)}</figcaption><p>${text}</p></figure>`;
+}
+
+function importsTable(imports: Stats["imports"]): string {
+  if (imports.length === 0) return empty("Imports", "Nothing was imported in these days.");
+  const rows = imports.map((one) => [
+    String(one.number),
+    writeMoment(one.atMs).slice(0, 16).replace("T", " "),
+    number(one.imported),
+    number(one.late),
+  ]);
+  return `<figure class="wide"><figcaption>Imports</figcaption>
+${table(["Import", "At (UTC)", "Leads", "Of these late"], rows)}
+<p>Late is a lead that was older than the newest one: clients that poll have passed it.</p></figure>`;
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[], tag: "th" | "td") =>
+    `<tr>${cells.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;
+  const body = rows.map((row) => line(row, "td")).join("\n");
+  return `<div class="table"><table><thead>${line(header, "th")}</thead><tbody>\n${body}\n</tbody></table></div>`;
+}
+
+function number(count: number): string {
+  return count.toLocaleString("en-US");
+}

@@ -1,0 +1,36 @@
+/** The figures of an account as charts for a terminal. */
+import type { Stats } from "../../store/admin.ts";
+import type { Account } from "../../store/repositories.ts";
+import { chart } from "../terminal/chart.ts";
+import { largest, overTime, sumOf, type Timeline } from "./periods.ts";
+
+/** All of it in lines of 80 columns; `period` has every day that is looked at, oldest first. */
+export function statsText(account: Account, period: readonly string[], stats: Stats): string {
+  const inPeriod = sumOf(stats.byDay);
+  const span = `${period[0]} to ${period.at(-1)} (UTC)`;
+  const number = (count: number) => count.toLocaleString("en-US");
+  const sections = [
+    `${account.name}: ${number(inPeriod)} of ${number(stats.total)} leads came in the days from ${span}.`,
+  ];
+  if (inPeriod > 0) {
+    const read = inPeriod > stats.sourcesRead ? ` (of the newest ${number(stats.sourcesRead)})` : "";
+    sections.push(section("Leads per", overTime(period, stats.byDay)));
+    sections.push(`Leads by pixel\n${chart(largest(stats.byPixel))}`);
+    sections.push(`Leads by state\n${chart(largest(stats.byState))}`);
+    sections.push(`Leads by source${read}\n${chart(largest(stats.bySource))}`);
+  } else if (stats.total > 0) sections.push("--days N looks further back.");
+  else return `${account.name} has no leads yet.`;
+  const requests = Map.groupBy(stats.requests, ({ key }) => key);
+  for (const [key, rows] of requests) {
+    const label = rows[0]?.label ?? null;
+    const counts = rows.map(({ day, requests }) => ({ name: day, count: requests }));
+    const { unit, bars } = overTime(period, counts);
+    sections.push(`Requests of ${key}${label === null ? "" : ` (${label})`} per ${unit}\n${chart(bars)}`);
+  }
+  if (requests.size === 0) sections.push("No key made a request in these days.");
+  return sections.join("\n\n");
+}
+
+function section(title: string, { unit, bars }: Timeline): string {
+  return `${title} ${unit}\n${chart(bars)}`;
+}

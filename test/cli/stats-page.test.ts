@@ -1,0 +1,76 @@
+/** bun admin stats --html: the charts as one page that needs no network, without anything of a person. */
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dayMs } from "../../src/contract/time.ts";
+import { type Admin, anAdmin } from "../admin.ts";
+
+const yesterday = new Date(Date.now() - dayMs).toISOString();
+
+async function pageOf(admin: Admin): Promise<string> {
+  const file = join(admin.folder, "stats.html");
+  expect(await admin.run("stats", "acme", "--html", file)).toMatchObject({ status: 0, stderr: "" });
+  return readFileSync(file, "utf8");
+}
+
+test("the page has a picture and a table for leads by day, pixel, state and source", async () => {
+  const admin = anAdmin();
+  await admin.import(
+    `email,identified_at,pixel_id,state,traffic_source\na@example.com,${yesterday},px_<shop>,CA,news & more`,
+  );
+  const page = await pageOf(admin);
+  for (const title of ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source", "Imports"]) {
+    expect(page).toContain(`<figcaption>${title}</figcaption>`);
+  }
+  expect(page.match(/<svg /g)).toHaveLength(4);
+  expect(page.match(/<details>/g)).toHaveLength(4);
+  expect(page).toContain("<td>px_&lt;shop&gt;</td><td>1</td>");
+  expect(page).toContain("<td>news &amp; more</td><td>1</td>");
+});
+
+test("the page loads nothing from anywhere", async () => {
+  const admin = anAdmin();
+  await admin.import(`email,identified_at,pixel_id\na@example.com,${yesterday},px_shop`);
+  const page = await pageOf(admin);
+  expect(page).toContain("default-src 'none'");
+  expect(page).not.toMatch(/\b(?:src|href)=|url\(|@import|<script/);
+});
+
+test("the page has nothing of a person", async () => {
+  const admin = anAdmin();
+  await admin.import(
+    `name,email,phone,city,page_url,identified_at,pixel_id\nDana Weber,dana@example.com,6195550123,Fallbrook,https://www.example.com/private,${yesterday},px_shop`,
+  );
+  const page = await pageOf(admin);
+  for (const value of ["Dana", "dana", "6195550123", "Fallbrook", "private"]) expect(page).not.toContain(value);
+});
+
+test("an account without leads has a page that says so", async () => {
+  const page = await pageOf(anAdmin());
+  expect(page).toContain("No leads came in these days.");
+  expect(page).toContain("No key made a request in these days.");
+});
+
+test("--json prints the figures beside the page", async () => {
+  const admin = anAdmin();
+  const file = join(admin.folder, "stats.html");
+  const { json } = await admin.run("stats", "acme", "--html", file, "--json");
+  expect(json).toMatchObject({ leads: { all: 0 }, imports: [] });
+  expect(readFileSync(file, "utf8")).toStartWith("<!doctype html>");
+});
+
+test("a page that cannot be written, or would lie on the database, is refused in one line", async () => {
+  const admin = anAdmin();
+  expect(await admin.run("stats", "acme", "--html", join(admin.folder, "none", "stats.html"))).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("cannot be written"),
+  });
+  expect(await admin.run("stats", "acme", "--html", admin.file)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining("belongs to the database"),
+  });
+  const kept = admin.put("stats.html", "old");
+  writeFileSync(kept, "old");
+  expect(await admin.run("stats", "acme", "--html", kept)).toMatchObject({ status: 0 });
+  expect(readFileSync(kept, "utf8")).not.toBe("old");
+});
