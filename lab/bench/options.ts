@@ -12,6 +12,7 @@ export interface Options {
   /** Also during an import by another process. */
   readonly import: boolean;
   readonly json: boolean;
+  readonly help: boolean;
 }
 
 export const usage = `bun run bench [options]
@@ -36,6 +37,7 @@ export function readOptions(args: readonly string[]): Options {
       accounts: { type: "boolean", default: false },
       import: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
     },
   });
   return {

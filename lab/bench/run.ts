@@ -8,6 +8,7 @@ import { type Options, readOptions, usage } from "./options.ts";
 import { report, summarise } from "./report.ts";
 
 async function run(options: Options): Promise<void> {
+  if (options.help) return void process.stdout.write(usage);
   if (!options.check) await installPeers();
   const data = await prepareData(options.leads);
   const peers = await peersFor(data);

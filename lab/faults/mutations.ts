@@ -208,7 +208,7 @@ async function isNoticed({ patch, tests }: Mutation): Promise<boolean> {
   try {
     for (const asked of tests) {
       const [path = "", ...more] = asked.split(" ");
-      const child = Bun.spawn([process.execPath, "test", "--timeout", "60000", path, ...more], {
+      const child = Bun.spawn([process.execPath, "test", path, ...more], {
         cwd: build,
         stdin: "ignore",
         stdout: "ignore",

@@ -1,6 +1,7 @@
-/** The package as npm would publish it, built once for all tests of a run. */
+/** The package as npm would publish it, built once for the tests that ask for it. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { folderOfTheRun } from "../run.ts";
+import { aSharedFolder } from "../run.ts";
 
 const client = join(import.meta.dir, "../../client");
 
@@ -8,8 +9,8 @@ let tarball: string | null = null;
 
 /** Packs the client, as `npm pack` does it for publishing. */
 export function packed(): string {
-  if (tarball !== null) return tarball;
-  const folder = folderOfTheRun();
+  if (tarball !== null && existsSync(tarball)) return tarball;
+  const folder = aSharedFolder();
   const made = run(["npm", "pack", "--silent", "--pack-destination", folder], client);
   tarball = join(folder, made.trim().split("\n").at(-1) ?? "");
   return tarball;

@@ -1,8 +1,8 @@
 /** A small run of every attack: the product holds, and a build that is broken on purpose is caught. */
 import { describe, expect, test } from "bun:test";
-import { attempt } from "../../lab/faults/attempt.ts";
-import type { Breakage, Outcome } from "../../lab/faults/fault.ts";
-import { faults } from "../../lab/faults/faults.ts";
+import { attempt } from "./attempt.ts";
+import type { Breakage, Outcome } from "./fault.ts";
+import { faults } from "./faults.ts";
 
 const seed = Number(process.env["FAULT_SEED"] ?? Date.now() % 1_000_000);
 const timeoutMs = 180_000;
