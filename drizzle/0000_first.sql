@@ -27,6 +27,12 @@ CREATE TABLE `disclosures` (
 	FOREIGN KEY (`key`) REFERENCES `keys`(`number`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `flushes` (
+	`node` text PRIMARY KEY NOT NULL,
+	`process` text NOT NULL,
+	`sequence` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `imports` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`account` integer NOT NULL,
@@ -98,6 +104,13 @@ CREATE INDEX `leads_by_pixel_state` ON `stored_leads` (`account`,`pixel`,`state`
 CREATE INDEX `leads_by_pixel_city` ON `stored_leads` (`account`,`pixel`,`city_key`,`has_email`);--> statement-breakpoint
 CREATE INDEX `leads_by_state_city` ON `stored_leads` (`account`,`state`,`city_key`,`has_email`);--> statement-breakpoint
 CREATE INDEX `leads_by_pixel_state_city` ON `stored_leads` (`account`,`pixel`,`state`,`city_key`,`has_email`);--> statement-breakpoint
+CREATE TABLE `nodes` (
+	`name` text PRIMARY KEY NOT NULL,
+	`url` text NOT NULL,
+	`version` text NOT NULL,
+	`started_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `pixels` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`account` integer NOT NULL,
@@ -108,6 +121,17 @@ CREATE TABLE `pixels` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `pixels_by_id` ON `pixels` (`account`,`id`);--> statement-breakpoint
+CREATE TABLE `revision` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`count` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `scrubs` (
+	`node` text PRIMARY KEY NOT NULL,
+	`audit` integer NOT NULL,
+	`at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `sources` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`account` integer NOT NULL,
@@ -150,4 +174,10 @@ CREATE TABLE `usage` (
 	FOREIGN KEY (`key`) REFERENCES `keys`(`number`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `writes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `writes_by_age` ON `writes` (`at`);--> statement-breakpoint
 CREATE VIEW `leads` AS SELECT account, identified_at AS identified_ms, doc ->> '$.id' AS id, doc ->> '$.identified_at' AS identified_at, doc ->> '$.pixel_id' AS pixel_id, doc ->> '$.name' AS name, doc ->> '$.email' AS email, doc ->> '$.verified_email' AS verified_email, doc ->> '$.phone' AS phone, doc ->> '$.company' AS company, doc ->> '$.city' AS city, state, doc ->> '$.gender' AS gender, doc ->> '$.age_range' AS age_range, doc ->> '$.income_range' AS income_range, doc ->> '$.net_worth' AS net_worth, doc ->> '$.marital_status' AS marital_status, doc ->> '$.homeowner' AS homeowner, doc ->> '$.children' AS children, doc ->> '$.page_url' AS page_url, doc ->> '$.referrer' AS referrer, doc ->> '$.traffic_source' AS traffic_source FROM stored_leads;

@@ -273,3 +273,47 @@ export const audit = sqliteTable("audit", {
   /** Counts and ids, as a JSON object. */
   detail: text().notNull(),
 });
+
+/**
+ * Counts up with whatever must hold on every node of a cluster at once, such as a revocation: one row. A node whose file
+ * shows the number that the majority knows has heard of all of it.
+ */
+export const revision = sqliteTable("revision", {
+  number: integer().primaryKey(),
+  count: integer().notNull(),
+});
+
+/** What a cluster has written lately, by a random id: what is sent again because nobody knows its outcome goes in once. */
+export const writes = sqliteTable(
+  "writes",
+  {
+    id: text().primaryKey(),
+    at: integer().notNull(),
+  },
+  (table) => [index("writes_by_age").on(table.at)],
+);
+
+/** The counts of usage that each server of a cluster wrote last: the same ones, sent again, are not added twice. */
+export const flushes = sqliteTable("flushes", {
+  node: text().primaryKey(),
+  /** A random name of the process, whose sequence begins with 1. */
+  process: text().notNull(),
+  sequence: integer().notNull(),
+});
+
+/** The servers of a cluster, as each said at its last start. */
+export const nodes = sqliteTable("nodes", {
+  name: text().primaryKey(),
+  /** Where the server listens. */
+  url: text().notNull(),
+  /** The version of Leadfile. */
+  version: text().notNull(),
+  startedAt: integer("started_at").notNull(),
+});
+
+/** Up to which act on record the log of a node has been rid of what was erased. */
+export const scrubs = sqliteTable("scrubs", {
+  node: text().primaryKey(),
+  audit: integer().notNull(),
+  at: integer().notNull(),
+});
