@@ -6,10 +6,10 @@ import { readClientKey, readConfig, readDatabasePath, settingFaults } from "./co
 import { endWith } from "./end.ts";
 import { ownAddress, publicOrigin } from "./origin.ts";
 import { inOwnWords } from "./program-name.ts";
+import { openAdminStore } from "./sqlite/admin-store.ts";
 import { keepCopies } from "./sqlite/backup/copies.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { explain } from "./sqlite/open.ts";
-import { openAdminStore } from "./sqlite/store.ts";
 import type { AdminStore } from "./store/admin.ts";
 import { UserError } from "./user-error.ts";
 

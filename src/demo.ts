@@ -3,7 +3,7 @@ import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { endWith } from "./end.ts";
 import { serve } from "./serve.ts";
-import { openAdminStore } from "./sqlite/store.ts";
+import { openAdminStore } from "./sqlite/admin-store.ts";
 
 try {
   const config = readDemoConfig();

@@ -8,9 +8,11 @@ import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { isInTheClear, publicOrigin } from "./origin.ts";
 import { keepRetaining } from "./retaining.ts";
+import { openServedStore } from "./sqlite/served-store.ts";
 import { lockForServing } from "./sqlite/server-lock.ts";
-import { openServedStore } from "./sqlite/store.ts";
-import { type Flushed, type ServedStore, StoreFailure } from "./store/server.ts";
+import { StoreFailure } from "./store/reading.ts";
+import type { ServedStore } from "./store/serving.ts";
+import type { Flushed } from "./store/usage.ts";
 import { UserError } from "./user-error.ts";
 
 export interface Running {

@@ -3,7 +3,7 @@ import { onTestFinished } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../src/contract/lead.ts";
-import { openAdminStore } from "../src/sqlite/store.ts";
+import { openAdminStore } from "../src/sqlite/admin-store.ts";
 import { aFolder } from "./folder.ts";
 
 const program = join(import.meta.dir, "../src/admin.ts");

@@ -2,8 +2,8 @@
 import type { Lead } from "../src/contract/lead.ts";
 import { prepareLead } from "../src/ingest/new-lead.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../src/store/imports.ts";
+import type { AccountNumber } from "../src/store/reading.ts";
 import type { LeadRepository } from "../src/store/repositories.ts";
-import type { AccountNumber } from "../src/store/server.ts";
 
 /** When the clock of a test stands, unless it says otherwise: ten seconds into a minute. */
 export const noonMs = Date.parse("2026-02-01T12:00:10.000Z");

@@ -8,10 +8,11 @@ import type { Pixel } from "../src/contract/pixel.ts";
 import { createApp } from "../src/http/app.ts";
 import { listen } from "../src/http/server.ts";
 import { createLimiter } from "../src/limiter.ts";
-import { openAdminStore, openServedStore } from "../src/sqlite/store.ts";
+import { openAdminStore } from "../src/sqlite/admin-store.ts";
+import { openServedStore } from "../src/sqlite/served-store.ts";
 import type { AdminStore } from "../src/store/admin.ts";
 import type { Account } from "../src/store/repositories.ts";
-import type { ReadStore } from "../src/store/server.ts";
+import type { RequestStore } from "../src/store/serving.ts";
 import { importLeads, newLead, noonMs } from "./builders.ts";
 import { aFolder } from "./folder.ts";
 import { type Body, readBody } from "./shapes.ts";
@@ -30,7 +31,7 @@ interface ServerSetup extends AccountSetup {
   readonly baseUrl?: string;
   readonly trustProxy?: boolean;
   /** Puts something in front of the store. */
-  readonly store?: (real: ReadStore) => ReadStore;
+  readonly store?: (real: RequestStore) => RequestStore;
   /** The file of a server before this one. */
   readonly file?: string;
 }

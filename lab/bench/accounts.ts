@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import { prepareLead } from "../../src/ingest/new-lead.ts";
-import { openAdminStore } from "../../src/sqlite/store.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import type { NewLead } from "../../src/store/imports.ts";
 import { dataVersion, folderFor, removeDatabase } from "./data.ts";

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { openAdminStore } from "../../src/sqlite/store.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import { importLeads, newLead, someLeads } from "../../test/builders.ts";

@@ -64,3 +64,9 @@ export function decimalsToMs(decimals: string | undefined, rounding: Rounding): 
 export function withinYears(ms: number): boolean {
   return ms >= earliestMs && ms < afterLatestMs;
 }
+
+/** The first and the last day that the month of a UTC day can have, as they are compared. */
+export function monthOf(day: string): [first: string, last: string] {
+  const month = day.slice(0, 8);
+  return [`${month}01`, `${month}31`];
+}

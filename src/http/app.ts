@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { Logger } from "pino";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { ReadStore } from "../store/server.ts";
+import type { RequestStore } from "../store/serving.ts";
 import { arrive, aVisit, callerOf, type Visit } from "./context.ts";
 import { createFailing } from "./errors.ts";
 import type { HostRule } from "./host.ts";
@@ -17,7 +17,7 @@ import { answer } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
 
 export interface AppParts extends HostRule {
-  readonly store: ReadStore;
+  readonly store: RequestStore;
   readonly limiter: Limiter;
   readonly log: Logger;
   readonly now: () => number;

@@ -3,7 +3,8 @@ import { ApiError } from "../contract/errors.ts";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { KeyFinder, KnownKey, UsageCounter } from "../store/server.ts";
+import type { KeyFinder, KnownKey } from "../store/reading.ts";
+import type { UsageCounter } from "../store/usage.ts";
 import type { Visit } from "./context.ts";
 
 export interface GateParts {

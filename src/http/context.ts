@@ -1,5 +1,5 @@
 /** One request from its arrival to its answer: what is known of it. */
-import type { KnownKey } from "../store/server.ts";
+import type { KnownKey } from "../store/reading.ts";
 
 export interface Visit {
   readonly request: Request;

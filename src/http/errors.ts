@@ -1,7 +1,7 @@
 /** The one place that makes error bodies (§2.5, §7). */
 import { ApiError, type ErrorBody, type ErrorCode } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
-import { StoreFailure } from "../store/server.ts";
+import { StoreFailure } from "../store/reading.ts";
 import type { Visit } from "./context.ts";
 import type { Journal } from "./ops/access-log.ts";
 import { answer } from "./reply.ts";

@@ -3,7 +3,7 @@ import { ApiError } from "../contract/errors.ts";
 import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { AccountNumber, ReadStore } from "../store/server.ts";
+import type { AccountNumber, ReadStore } from "../store/reading.ts";
 import { createRemembered } from "./response-cache.ts";
 
 /** The body of a page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */

@@ -2,7 +2,7 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { ApiError } from "../contract/errors.ts";
-import type { ReadStore } from "../store/server.ts";
+import type { ReadStore } from "../store/reading.ts";
 import { aVisit, type Visit } from "./context.ts";
 import { originForReader } from "./docs/address.ts";
 import { explorerAssets } from "./docs/explorer.ts";

@@ -1,7 +1,7 @@
 /** GET /api/v1/pixels (§4.2): the pixels of the account, in the order in which they were created. */
 import type { PixelList } from "../contract/list.ts";
 import { readNoQuery } from "../contract/parameters.ts";
-import type { AccountNumber, ReadStore } from "../store/server.ts";
+import type { AccountNumber, ReadStore } from "../store/reading.ts";
 
 /** The body of the list. Throws invalid_parameter for any parameter. */
 export function answerPixels(store: ReadStore, account: AccountNumber, search: string): string {

@@ -1,14 +1,13 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import { dayOf } from "../contract/time.ts";
+import { dayOf, monthOf } from "../contract/time.ts";
+import type { KeyFinder } from "../store/reading.ts";
 import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
-import type { KeyFinder } from "../store/server.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
-import { monthOf } from "./usage.ts";
 
 /** Looks keys up in the file at every call, so that what another process revoked is refused at once. */
 export function openKeyFinder(database: Connection): KeyFinder {

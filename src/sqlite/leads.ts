@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { LeadQuery } from "../contract/parameters.ts";
-import type { AccountNumber, LeadReader } from "../store/server.ts";
+import type { AccountNumber, LeadReader } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";

@@ -1,8 +1,8 @@
 /** Pixels (§2.3): an id is unique within its account. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
+import type { AccountNumber, PixelReader } from "../store/reading.ts";
 import type { PixelRepository } from "../store/repositories.ts";
-import type { AccountNumber } from "../store/server.ts";
 import type { Connection } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { pixels } from "./schema.ts";
@@ -13,7 +13,8 @@ export const pixelOfAccount = and(
   eq(pixels.id, placeholder.text("pixelId")),
 );
 
-export function openPixels(database: Connection): PixelRepository {
+/** Reads pixels; it writes nothing. */
+export function openPixelReader(database: Connection): PixelReader {
   const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
   const all = database
     .select({ id: pixels.id, status: pixels.status })
@@ -24,6 +25,12 @@ export function openPixels(database: Connection): PixelRepository {
   return {
     list: (account: AccountNumber): Pixel[] => all.all({ account }),
     has: (account, pixelId) => one.values({ account, pixelId }).length > 0,
+  };
+}
+
+export function openPixels(database: Connection): PixelRepository {
+  return {
+    ...openPixelReader(database),
     create(account, pixel, nowMs) {
       const row = { account, ...pixel, createdAt: nowMs };
       return database.insert(pixels).values(row).onConflictDoNothing().returning().all().length > 0;

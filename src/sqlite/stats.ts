@@ -2,7 +2,7 @@
 import { and, asc, count, eq, gte, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/time.ts";
 import type { Share, Stats } from "../store/admin.ts";
-import type { AccountNumber } from "../store/server.ts";
+import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { imports, keys, leads, pixels, usage } from "./schema.ts";
 

@@ -1,8 +1,8 @@
 /** The port of the admin command: its books, and figures of what has come. */
 
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
+import type { AccountNumber } from "./reading.ts";
 import type { AccountRepository, KeyRepository, LeadRepository, PixelRepository } from "./repositories.ts";
-import type { AccountNumber } from "./server.ts";
 
 /** All that the admin command needs. What it returns has been written durably. */
 export interface AdminStore {

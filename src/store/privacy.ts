@@ -1,6 +1,7 @@
 /** Looking after what is held on people: finding, erasing, keeping for so long, putting on record, copying. */
+
+import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";
-import type { AccountNumber } from "./server.ts";
 
 /** What a person is known by, in the form in which it is compared: lower case, digits without the 1 of the US, a UUID. */
 export interface PersonTrait {

@@ -1,7 +1,7 @@
 /** The books that the admin command keeps: accounts, pixels, keys and leads. */
 import type { Pixel } from "../contract/pixel.ts";
 import type { ImportOptions, ImportWorker, LeadImport } from "./imports.ts";
-import type { AccountNumber, LeadReader, PixelReader } from "./server.ts";
+import type { AccountNumber, LeadReader, PixelReader } from "./reading.ts";
 
 export interface Account {
   readonly number: AccountNumber;

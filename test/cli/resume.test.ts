@@ -1,7 +1,7 @@
 /** An import that is killed leaves whole rows in the order of the file, and run again it comes to the same answers. */
 import { expect, test } from "bun:test";
 import { copyFileSync, existsSync } from "node:fs";
-import { openAdminStore } from "../../src/sqlite/store.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { type Admin, anAdmin, readLeads } from "../admin.ts";
 
 const total = 20_000;

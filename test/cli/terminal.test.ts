@@ -1,6 +1,6 @@
 /** bun admin where a person sits: what fits, what has a colour, what is asked, and what Ctrl-C does. */
 import { describe, expect, test } from "bun:test";
-import { openAdminStore } from "../../src/sqlite/store.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { anAdmin } from "../admin.ts";
 import { onTerminal, plain } from "../terminal.ts";
 

@@ -19,7 +19,7 @@ import {
   UnexpectedAnswerError,
   UnknownPixelError,
 } from "../../client/src/leadfile.ts";
-import { StoreFailure } from "../../src/store/server.ts";
+import { StoreFailure } from "../../src/store/reading.ts";
 import { someLeads } from "../builders.ts";
 import { collect, connected } from "./connected.ts";
 import { everyFault, type Fault } from "./line.ts";

@@ -4,7 +4,8 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { type ReadStore, StoreFailure } from "../../src/store/server.ts";
+import { StoreFailure } from "../../src/store/reading.ts";
+import type { RequestStore } from "../../src/store/serving.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
 import { describedBy } from "./described.ts";
@@ -84,8 +85,8 @@ async function provoke(code: string): Promise<{ url: string; body: never }> {
   const fail = (error: Error) => () => {
     throw error;
   };
-  const broken = (error: Error) => (real: ReadStore) => ({ ...real, leads: { page: fail(error) } });
-  const stores: Record<string, (real: ReadStore) => ReadStore> = {
+  const broken = (error: Error) => (real: RequestStore) => ({ ...real, leads: { page: fail(error) } });
+  const stores: Record<string, (real: RequestStore) => RequestStore> = {
     query_failed: broken(new StoreFailure("the file is gone")),
     internal_error: broken(new TypeError("a mistake of ours")),
   };

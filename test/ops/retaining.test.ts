@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { pino } from "pino";
 import { keepRetaining } from "../../src/retaining.ts";
-import type { Retained, ServedStore } from "../../src/store/server.ts";
+import type { Retained, ServedStore } from "../../src/store/serving.ts";
 import { noonMs } from "../builders.ts";
 
 const hourMs = 3_600_000;

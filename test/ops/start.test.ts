@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { openAdminStore } from "../../src/sqlite/store.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount, client } from "../harness.ts";
 import { start } from "../process.ts";

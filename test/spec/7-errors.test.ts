@@ -6,7 +6,8 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { leads } from "../../src/sqlite/schema.ts";
-import { type ReadStore, StoreFailure } from "../../src/store/server.ts";
+import { StoreFailure } from "../../src/store/reading.ts";
+import type { RequestStore } from "../../src/store/serving.ts";
 import { aLead } from "../builders.ts";
 import { type Answer, serve } from "../harness.ts";
 
@@ -102,7 +103,7 @@ describe("internal_error is answered for whatever else fails", () => {
   const fail = () => {
     throw new TypeError("SELECT dana@example.com FROM /srv/leads");
   };
-  const failing: [string, string, (real: ReadStore) => ReadStore][] = [
+  const failing: [string, string, (real: RequestStore) => RequestStore][] = [
     ["finding the key", "/leads", (real) => ({ ...real, keys: { find: fail } })],
     ["reading leads", "/leads", (real) => ({ ...real, leads: { page: fail } })],
     ["finding a pixel", "/leads?pixel_id=px_site", (real) => ({ ...real, pixels: { list: fail, has: fail } })],

@@ -5,8 +5,9 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { leads } from "../../src/sqlite/schema.ts";
-import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
+import { openServedStore } from "../../src/sqlite/served-store.ts";
 import { UserError } from "../../src/user-error.ts";
 import { aLead } from "../builders.ts";
 import { aFolder } from "../folder.ts";
@@ -119,7 +120,7 @@ describe("a file of an older version", () => {
 
 /** Opens and closes a file in a process of its own, with the code in a folder. */
 async function open(folder: string, path: string): Promise<{ status: number; said: string }> {
-  const code = `import { openAdminStore } from ${JSON.stringify(join(folder, "src/sqlite/store.ts"))};
+  const code = `import { openAdminStore } from ${JSON.stringify(join(folder, "src/sqlite/admin-store.ts"))};
     openAdminStore(${JSON.stringify(path)}).close();`;
   const running = Bun.spawn([process.execPath, "-e", code], { cwd: folder, stdout: "pipe", stderr: "pipe" });
   const said = (await running.stdout.text()) + (await running.stderr.text());

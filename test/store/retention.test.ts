@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/time.ts";
-import { openAdminStore } from "../../src/sqlite/store.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { aLead, importLeads, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { anAccount } from "../harness.ts";

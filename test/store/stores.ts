@@ -1,14 +1,15 @@
 /** The stores that there are: what one must do, each must do. */
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
-import { openAdminStore, openServedStore } from "../../src/sqlite/store.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { openServedStore } from "../../src/sqlite/served-store.ts";
 import type {
   AccountRepository,
   KeyRepository,
   LeadRepository,
   PixelRepository,
 } from "../../src/store/repositories.ts";
-import type { ServedStore } from "../../src/store/server.ts";
+import type { ServedStore } from "../../src/store/serving.ts";
 import { aFolder } from "../folder.ts";
 import { openModel } from "./model.ts";
 

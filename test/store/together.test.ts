@@ -6,8 +6,8 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import { digestOf } from "../../src/contract/key.ts";
 import { readLeadQuery } from "../../src/contract/parameters.ts";
 import { watchCommits } from "../../src/sqlite/commits.ts";
-import { openServedStore } from "../../src/sqlite/store.ts";
-import { StoreFailure } from "../../src/store/server.ts";
+import { openServedStore } from "../../src/sqlite/served-store.ts";
+import { StoreFailure } from "../../src/store/reading.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 

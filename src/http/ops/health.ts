@@ -1,5 +1,5 @@
 /** GET /healthz: whether the server can read its database, for a watchdog or a load balancer. */
-import type { ReadStore } from "../../store/server.ts";
+import type { ReadStore } from "../../store/reading.ts";
 
 const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
 

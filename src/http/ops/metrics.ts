@@ -2,7 +2,7 @@
 import type { Metric, Registry } from "prom-client";
 import { paths } from "../../contract/limits.ts";
 import type { Limiter } from "../../limiter.ts";
-import type { ReadStore } from "../../store/server.ts";
+import type { ReadStore } from "../../store/reading.ts";
 import { createTally, type Series, type Tally, timeClasses } from "./request-counts.ts";
 
 export interface Metrics {

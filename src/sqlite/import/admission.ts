@@ -2,7 +2,7 @@
 import { eq, exists, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/time.ts";
 import type { ImportOutcome, NewLead } from "../../store/imports.ts";
-import type { AccountNumber } from "../../store/server.ts";
+import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { openSuppressions, traitsOf } from "../privacy/suppressions.ts";
 import { accounts, suppressions } from "../schema.ts";

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { writeDocument } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, LeadImport, NewLead } from "../../store/imports.ts";
-import type { AccountNumber } from "../../store/server.ts";
+import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { openPixels } from "../pixels.ts";
 import { ofPosition } from "../schema.ts";

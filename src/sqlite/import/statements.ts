@@ -2,7 +2,7 @@
 import { and, eq, gte, max, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { NewLead } from "../../store/imports.ts";
-import type { AccountNumber } from "../../store/server.ts";
+import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { pixelOfAccount } from "../pixels.ts";
 import { placeholder } from "../placeholder.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { ImportOptions, ImportOutcome, ImportWorker, NewLead } from "../../store/imports.ts";
-import type { AccountNumber } from "../../store/server.ts";
+import type { AccountNumber } from "../../store/reading.ts";
 import { UserError } from "../../user-error.ts";
 import { openAgain } from "../open.ts";
 import { openWal, truncateWal } from "../wal.ts";

@@ -1,5 +1,5 @@
 /** Retention in a thread of its own, for the server. */
-import type { Retained } from "../../store/server.ts";
+import type { Retained } from "../../store/serving.ts";
 import { keptDescriptor, partsOf } from "../file.ts";
 
 export interface RetentionWork {

@@ -1,4 +1,7 @@
-/** The port of the server: what a request asks of a store, in the words of the domain. */
+/**
+ * The port of reading: what a request asks of a store, in the words of the domain. Nothing here writes, so that the file may
+ * be one that another program writes: a server opens it read-only, and its counts of requests leave by usage.ts.
+ */
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { Pixel } from "../contract/pixel.ts";
 
@@ -12,12 +15,11 @@ export class StoreFailure extends Error {
   override readonly name = "StoreFailure";
 }
 
-/** All that the way of a request needs (§4): every method is synchronous, and throws StoreFailure when it fails. */
+/** All that a request reads (§4): every method is synchronous, and throws StoreFailure when it fails. */
 export interface ReadStore {
   readonly keys: KeyFinder;
   readonly pixels: PixelReader;
   readonly leads: LeadReader;
-  readonly usage: UsageCounter;
   /** Another number once somebody else has written to the store, as of the last look at it. */
   version(): number;
   /**
@@ -67,43 +69,4 @@ export interface LeadPage {
   readonly documents: readonly Uint8Array[];
   /** The moment of the last lead when there are more, in Unix milliseconds; otherwise null. */
   readonly nextMs: number | null;
-}
-
-export interface UsageCounter {
-  /** Counts one request; it is on disk a second later at the latest. */
-  count(key: KeyNumber, nowMs: number): void;
-  /** What was counted in the UTC day and month of a moment. */
-  of(key: KeyNumber, nowMs: number): UsageCounts;
-}
-
-export interface UsageCounts {
-  readonly today: number;
-  readonly month: number;
-}
-
-/** What the server holds of the store beyond answering: counts go to disk while it runs, and all of it when it stops. */
-export interface ServedStore extends ReadStore {
-  /** Writes some of the counted requests, if nobody else is writing. */
-  flush(): Flushed;
-  /** Resolves when what was flushed is on the disk, which may be slow. */
-  settle(): Promise<void>;
-  /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
-  applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
-  /** Whether nothing has been set up yet, so that a first start can say what to do next. */
-  isEmpty(): boolean;
-  /** Writes what is left, folds the log into the file and closes it. */
-  close(): void;
-}
-
-/**
- * How far the writing of counts came. idle: there was nothing to write; done: all is written that had been counted when it
- * began; more: a part is, and others should be let through before the next; locked: another program was writing.
- */
-export type Flushed = "idle" | "done" | "more" | "locked";
-
-export interface Retained {
-  /** How many leads were erased. */
-  readonly erased: number;
-  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null when it is trusted. */
-  readonly waitsUntilMs: number | null;
 }

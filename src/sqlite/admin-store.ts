@@ -1,0 +1,34 @@
+/** The store that the admin command works with. */
+import type { AdminStore } from "../store/admin.ts";
+import { openAccounts } from "./accounts.ts";
+import { openAudit } from "./audit.ts";
+import { beginImport } from "./import/import.ts";
+import { startImportWorker } from "./import/worker-client.ts";
+import { openKeys } from "./keys.ts";
+import { exportDocuments, openLeads } from "./leads.ts";
+import { openDatabase } from "./open.ts";
+import { openPixels } from "./pixels.ts";
+import { openPeople } from "./privacy/people.ts";
+import { openRetention } from "./privacy/retention.ts";
+import { readStats } from "./stats.ts";
+
+/** Opens it. Throws a UserError when the file cannot be used. */
+export function openAdminStore(path: string): AdminStore {
+  const database = openDatabase(path);
+  return {
+    accounts: openAccounts(database),
+    pixels: openPixels(database),
+    keys: openKeys(database),
+    leads: {
+      ...openLeads(database),
+      beginImport: (account, options) => beginImport(database, account, options),
+      startImportWorker: (account, options) => startImportWorker({ path, account, options }),
+      export: (account) => exportDocuments(database, account),
+    },
+    stats: (account, sinceMs) => readStats(database, account, sinceMs),
+    people: openPeople(database, path),
+    retention: openRetention(database, path),
+    audit: openAudit(database),
+    close: () => database.$client.close(),
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * What requests read, on a connection that is open. Nothing here writes, so that it may be a read-only connection to a file
+ * that another program writes, such as a replica.
+ */
+import { count } from "drizzle-orm";
+import { type ReadStore, StoreFailure } from "../store/reading.ts";
+import { watchCommits } from "./commits.ts";
+import type { Connection } from "./connection.ts";
+import { sizeOf, watchFile } from "./file.ts";
+import { cacheKeys } from "./key-cache.ts";
+import { openKeyFinder } from "./keys.ts";
+import { openLeads } from "./leads.ts";
+import { openPixelReader } from "./pixels.ts";
+import { accounts, leads as stored } from "./schema.ts";
+
+export interface Reader extends ReadStore {
+  /** To be called once the connection is closed: a descriptor that closes before drops the locks of SQLite. */
+  close(): void;
+}
+
+/** Opens what requests read from the file at a path, over a connection to it. */
+export function openReader(database: Connection, path: string): Reader {
+  const file = watchFile(path);
+  const commits = watchCommits(database, path);
+  const keys = cacheKeys(openKeyFinder(database));
+  const pixels = openPixelReader(database);
+  const leads = openLeads(database);
+  const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
+  const leadCount = countLeads(database);
+  let version = 0;
+
+  /** Whether this is still the file that was opened, and what others have written to it. */
+  function look(): void {
+    file.assertSame();
+    if (!commits.newer()) return;
+    version++;
+    keys.forget();
+  }
+
+  const { together, isLookedAt } = readTogether(database, look);
+  return {
+    keys: {
+      find: guarded((digest) => {
+        if (!isLookedAt()) look();
+        return keys.find(digest);
+      }),
+    },
+    pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
+    leads: { page: guarded(leads.page) },
+    version: () => version,
+    together,
+    probe: guarded(() => {
+      file.assertSame();
+      anyAccount.values();
+    }),
+    sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
+    close() {
+      commits.close();
+      file.close();
+    },
+  };
+}
+
+/** The same work, but the caller learns that the store failed, and the log alone learns why. */
+export function guarded<Asked extends unknown[], Answer>(
+  work: (...asked: Asked) => Answer,
+): (...asked: Asked) => Answer {
+  return (...asked) => {
+    try {
+      return work(...asked);
+    } catch (cause) {
+      throw new StoreFailure("the database failed", { cause });
+    }
+  };
+}
+
+/** One look and one read transaction for all: its locks alone take a tenth of the time of a page. */
+function readTogether(database: Connection, look: () => void) {
+  const begin = database.$client.prepare("BEGIN");
+  // Nothing is written. After a failed read a COMMIT fails as well, and a ROLLBACK does not.
+  const end = database.$client.prepare("ROLLBACK");
+  let isLookedAt = false;
+  function together(work: () => void): void {
+    try {
+      look();
+      begin.run();
+      isLookedAt = true;
+    } catch {
+      // Each request finds the same for itself, and tells its client.
+    }
+    try {
+      work();
+    } finally {
+      isLookedAt = false;
+      // What failed in it may have ended it already.
+      if (database.$client.inTransaction) end.run();
+    }
+  }
+  return { together, isLookedAt: () => isLookedAt };
+}
+
+/** Counting a million leads takes 10 ms in which nothing else is answered: once a minute is often enough. */
+function countLeads(database: Connection): () => number {
+  const all = database.select({ leads: count() }).from(stored).prepare();
+  let counted = { atMs: Number.NEGATIVE_INFINITY, leads: 0 };
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - counted.atMs > 60_000) {
+      try {
+        counted = { atMs: nowMs, leads: all.get()?.leads ?? 0 };
+      } catch {
+        // The other metrics are wanted most when the database fails; /healthz says that it does.
+      }
+    }
+    return counted.leads;
+  };
+}

@@ -1,0 +1,86 @@
+/** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
+import { sql } from "drizzle-orm";
+import type { ServedStore } from "../store/serving.ts";
+import type { Flushed } from "../store/usage.ts";
+import { type CountedUsage, createUsageCounter } from "../store/usage-counter.ts";
+import { UserError } from "../user-error.ts";
+import type { Connection } from "./connection.ts";
+import { isLocked } from "./failure.ts";
+import { openDatabase, withoutWaiting } from "./open.ts";
+import { isRetentionDue } from "./privacy/retention.ts";
+import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
+import { guarded, openReader, type Reader } from "./reader.ts";
+import { accounts } from "./schema.ts";
+import { addUsage, openUsageReader } from "./usage.ts";
+import { openWal, truncateWal, type Wal } from "./wal.ts";
+
+/** Opens the store of the server. Throws a UserError when the file cannot be used. */
+export function openServedStore(path: string): ServedStore {
+  const database = openForServing(path);
+  const wal = openWal(path);
+  const reader = openReader(database, path);
+  const usage = createUsageCounter(openUsageReader(database));
+  return {
+    ...reader,
+    usage: { count: usage.count, of: guarded(usage.of) },
+    // A wait would hold up every request: the server tries again a moment later instead.
+    flush: guarded(() => withoutWaiting(database, () => flush(database, usage))),
+    settle: settling(database, wal),
+    applyRetention: async (nowMs, hasJumped) =>
+      isRetentionDue(database, nowMs)
+        ? applyRetentionInWorker(path, nowMs, hasJumped)
+        : { erased: 0, waitsUntilMs: null },
+    isEmpty: () => database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
+    close: () => close(database, usage, wal, reader),
+  };
+}
+
+function openForServing(path: string): Connection {
+  const database = openDatabase(path);
+  // An import copies the log into the file sooner than this; a server that did it would let requests wait.
+  database.run(sql`PRAGMA wal_autocheckpoint = 9000`);
+  // A server writes counts alone, and brings them to the disk beside the requests.
+  database.run(sql`PRAGMA synchronous = NORMAL`);
+  return database;
+}
+
+/** Writes a part of what was counted, and says how far that came. */
+function flush(database: Connection, usage: CountedUsage): Flushed {
+  const part = usage.next();
+  if (part === null) return "idle";
+  try {
+    addUsage(database, part);
+  } catch (cause) {
+    if (isLocked(cause)) return "locked";
+    throw cause;
+  }
+  return usage.drop(part) ? "more" : "done";
+}
+
+/** Brings the log to the disk. After a sync that failed the log has a gap, and no other sync would mend it. */
+function settling(database: Connection, wal: Wal): () => Promise<void> {
+  let isWhole = true;
+  return async () => {
+    if (!isWhole) isWhole = withoutWaiting(database, () => truncateWal(database));
+    if (!isWhole) throw new Error("another program keeps the log of the database in use");
+    isWhole = false;
+    await wal.fsync();
+    isWhole = true;
+  };
+}
+
+/** Writes what is left, folds the log into the file, and closes in the order that keeps the locks of SQLite. */
+function close(database: Connection, usage: CountedUsage, wal: Wal, reader: Reader): void {
+  let written: Flushed;
+  do written = flush(database, usage);
+  while (written === "more" || written === "done");
+  try {
+    if (!truncateWal(database)) wal.fsyncNow();
+  } finally {
+    database.$client.close();
+    reader.close();
+    wal.close();
+  }
+  if (written === "locked")
+    throw new UserError("The last counts of usage could not be written: another program kept the file locked.", "");
+}

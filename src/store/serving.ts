@@ -1,0 +1,29 @@
+/** The port of the server: what its requests need, and what it does beside them from its start to its end. */
+import type { ReadStore } from "./reading.ts";
+import type { Flushed, UsageCounter } from "./usage.ts";
+
+/** All that the way of a request needs: what it reads, and where it is counted. */
+export interface RequestStore extends ReadStore {
+  readonly usage: UsageCounter;
+}
+
+/** What the server holds of the store beyond answering: counts go to disk while it runs, and all of it when it stops. */
+export interface ServedStore extends RequestStore {
+  /** Writes some of the counted requests, if nobody else is writing. */
+  flush(): Flushed;
+  /** Resolves when what was flushed is on the disk, which may be slow. */
+  settle(): Promise<void>;
+  /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
+  applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
+  /** Whether nothing has been set up yet, so that a first start can say what to do next. */
+  isEmpty(): boolean;
+  /** Writes what is left, folds the log into the file and closes it. */
+  close(): void;
+}
+
+export interface Retained {
+  /** How many leads were erased. */
+  readonly erased: number;
+  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null when it is trusted. */
+  readonly waitsUntilMs: number | null;
+}

@@ -1,0 +1,74 @@
+/** Requests that were counted and are kept nowhere yet, by UTC day and key. */
+import { dayMs, dayOf, monthOf } from "../contract/time.ts";
+import type { KeyNumber } from "./reading.ts";
+import type { UsageCounter, UsagePart, UsageReader } from "./usage.ts";
+
+export interface CountedUsage extends UsageCounter {
+  /** Some of what is to be kept, the oldest first; null when there is nothing. It stays counted here until it is dropped. */
+  next(): UsagePart | null;
+  /** Drops what is kept by now; false when all is that had been counted when the first part of it was asked for. */
+  drop(part: UsagePart): boolean;
+}
+
+type Counts = Map<string, Map<KeyNumber, number>>;
+
+/** The counts of so many keys take a millisecond or two to write, in which no request is answered. */
+const keysAtOnce = 500;
+
+/** Counts requests on top of those that a reader finds kept. */
+export function createUsageCounter(kept: UsageReader): CountedUsage {
+  let pending: Counts = new Map();
+  /** What was pending when the writing of it began, until it is kept. */
+  let leaving: Counts = new Map();
+  const currentDay = createCalendar();
+
+  function countedOn(day: string, key: KeyNumber): number {
+    return (leaving.get(day)?.get(key) ?? 0) + (pending.get(day)?.get(key) ?? 0);
+  }
+
+  return {
+    count(key, nowMs) {
+      const today = currentDay(nowMs);
+      let counts = pending.get(today);
+      if (counts === undefined) pending.set(today, (counts = new Map()));
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    of(key, nowMs) {
+      const today = currentDay(nowMs);
+      const [first, last] = monthOf(today);
+      const totals = { today: 0, month: 0 };
+      const add = (day: string, requests: number) => {
+        totals.month += requests;
+        if (day === today) totals.today += requests;
+      };
+      for (const { day, requests } of kept.between(key, first, last)) add(day, requests);
+      for (const day of new Set([...leaving.keys(), ...pending.keys()])) {
+        if (day >= first && day <= last) add(day, countedOn(day, key));
+      }
+      return totals;
+    },
+    next() {
+      if (leaving.size === 0) [leaving, pending] = [pending, leaving];
+      const [oldest] = leaving;
+      if (oldest === undefined) return null;
+      const [day, counts] = oldest;
+      return { day, counts: [...counts.entries().take(keysAtOnce)] };
+    },
+    drop({ day, counts }) {
+      const left = leaving.get(day);
+      for (const [key] of counts) left?.delete(key);
+      if (left?.size === 0) leaving.delete(day);
+      return leaving.size > 0;
+    },
+  };
+}
+
+/** Names the UTC day of a moment. Formatting a date costs more than counting, so the name is kept until the day is over. */
+function createCalendar(): (nowMs: number) => string {
+  let day = { startMs: Number.NaN, name: "" };
+  return (nowMs) => {
+    const startMs = nowMs - (nowMs % dayMs);
+    if (startMs !== day.startMs) day = { startMs, name: dayOf(nowMs) };
+    return day.name;
+  };
+}

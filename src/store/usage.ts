@@ -1,0 +1,35 @@
+/**
+ * The port of usage (§2.4): the one thing that a request leaves behind. Requests are counted in memory (usage-counter.ts), and
+ * the counts leave in parts for wherever they are kept; that need not be the file from which requests are answered.
+ */
+import type { KeyNumber } from "./reading.ts";
+
+export interface UsageCounter {
+  /** Counts one request; it is on disk a second later at the latest. */
+  count(key: KeyNumber, nowMs: number): void;
+  /** What was counted in the UTC day and month of a moment. */
+  of(key: KeyNumber, nowMs: number): UsageCounts;
+}
+
+export interface UsageCounts {
+  readonly today: number;
+  readonly month: number;
+}
+
+/** Requests of some keys on one UTC day. */
+export interface UsagePart {
+  /** `2026-01-31` */
+  readonly day: string;
+  readonly counts: readonly (readonly [key: KeyNumber, requests: number])[];
+}
+
+/** What was kept of the counts, from one UTC day to another, both included. */
+export interface UsageReader {
+  between(key: KeyNumber, firstDay: string, lastDay: string): readonly { day: string; requests: number }[];
+}
+
+/**
+ * How far the writing of counts came. idle: there was nothing to write; done: all is written that had been counted when it
+ * began; more: a part is, and others should be let through before the next; locked: another program was writing.
+ */
+export type Flushed = "idle" | "done" | "more" | "locked";
