@@ -4,6 +4,7 @@ import { createProgram } from "./cli/program.ts";
 import { createPause } from "./cli/terminal/pause.ts";
 import { readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
 import { endWith } from "./end.ts";
+import { UserError } from "./operator/user-error.ts";
 import { ownAddress, publicOrigin } from "./origin.ts";
 import { inOwnWords } from "./program-name.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
@@ -11,7 +12,6 @@ import { keepCopies } from "./sqlite/backup/copies.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { explain } from "./sqlite/open.ts";
 import type { AdminStore } from "./store/admin.ts";
-import { UserError } from "./user-error.ts";
 
 let store = null as AdminStore | null;
 let status = 0;

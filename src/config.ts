@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { defaultLimitPerMin } from "./contract/limits.ts";
-import { UserError } from "./user-error.ts";
+import { UserError } from "./operator/user-error.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof logLevels)[number];

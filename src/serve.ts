@@ -6,6 +6,7 @@ import { createApp } from "./http/app.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
+import { UserError } from "./operator/user-error.ts";
 import { isInTheClear, publicOrigin } from "./origin.ts";
 import { keepRetaining } from "./retaining.ts";
 import { openServedStore } from "./sqlite/served-store.ts";
@@ -13,7 +14,6 @@ import { lockForServing } from "./sqlite/server-lock.ts";
 import { StoreFailure } from "./store/reading.ts";
 import type { ServedStore } from "./store/serving.ts";
 import type { Flushed } from "./store/usage.ts";
-import { UserError } from "./user-error.ts";
 
 export interface Running {
   /** The address that the server listens on. */

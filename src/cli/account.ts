@@ -1,7 +1,7 @@
 /** bun admin account: whose leads there are, and whether their subscription is active (§3). */
 import { Command } from "commander";
+import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
-import { UserError } from "../user-error.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { table } from "./terminal/output.ts";
 

@@ -1,7 +1,7 @@
 /** bun admin audit: what was done with the file, without anything of a person. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { grouped } from "./lead/progress.ts";
 import { table } from "./terminal/output.ts";

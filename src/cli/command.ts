@@ -3,12 +3,12 @@ import { Command } from "commander";
 import { closest, distance } from "fastest-levenshtein";
 import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../operator/printable.ts";
+import { UserError } from "../operator/user-error.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Examine } from "../store/examination.ts";
 import type { CopyKeeper } from "../store/privacy.ts";
 import type { Account } from "../store/repositories.ts";
-import { UserError } from "../user-error.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/pause.ts";
 

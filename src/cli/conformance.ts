@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { conform, type Report } from "../conformance/conform.ts";
 import type { Keys } from "../conformance/probe.ts";
-import { printable } from "../printable.ts";
-import { UserError } from "../user-error.ts";
+import { printable } from "../operator/printable.ts";
+import { UserError } from "../operator/user-error.ts";
 import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { hang } from "./terminal/output.ts";
 import { readAll } from "./terminal/standard-input.ts";

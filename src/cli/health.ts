@@ -1,6 +1,6 @@
 /** Whether the server of these settings answers, and can read its database. */
 import { Command } from "commander";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 
 export type Health = "fine" | "failing" | "nobody";
 

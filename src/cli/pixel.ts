@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
+import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
-import { UserError } from "../user-error.ts";
 import { accountOf, checkPixelId, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { table } from "./terminal/output.ts";
 

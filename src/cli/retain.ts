@@ -1,7 +1,7 @@
 /** bun admin retain: how long the leads of an account are kept. */
 import type { Command } from "commander";
-import { printable } from "../printable.ts";
-import { UserError } from "../user-error.ts";
+import { printable } from "../operator/printable.ts";
+import { UserError } from "../operator/user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { sayTraces } from "./lead/erase.ts";
 import { leadsText } from "./lead/find.ts";

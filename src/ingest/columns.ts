@@ -2,7 +2,7 @@
 
 import { parse } from "csv-parse/sync";
 import { type LeadField, leadFields } from "../contract/lead.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 import { meaningOfNested } from "./paths.ts";
 import { type Meaning, meaningOf, normalizeName, type Target } from "./vocabulary.ts";
 

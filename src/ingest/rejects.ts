@@ -1,7 +1,7 @@
 /** Rejected rows, written so that the file can be mended and imported as it is. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { stringify } from "csv-stringify/sync";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 import { isRejectColumn, rejectColumns } from "./columns.ts";
 import type { Format, Row } from "./row.ts";
 

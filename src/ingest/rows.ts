@@ -1,5 +1,5 @@
 /** The rows of a file: CSV or NDJSON, told apart by how it begins. */
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 import type { Columns } from "./columns.ts";
 import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";

@@ -3,7 +3,7 @@ import { createReadStream, statSync } from "node:fs";
 import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 
 export interface Source {
   /** The bytes, unpacked. Fails with a UserError when they cannot be read to the end. */

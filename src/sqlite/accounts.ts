@@ -1,8 +1,8 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
+import { UserError } from "../operator/user-error.ts";
 import type { Account, AccountRepository } from "../store/repositories.ts";
-import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, mostAccounts } from "./schema.ts";
 

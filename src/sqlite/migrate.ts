@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 import type { Connection } from "./connection.ts";
 import { vacuum, withTemporaryFiles } from "./vacuum.ts";
 

@@ -3,7 +3,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../operator/user-error.ts";
 import type { Connection } from "./connection.ts";
 import { isDamaged, isFull, isLocked, underlying } from "./failure.ts";
 import { inodeOf, isSqlite } from "./file.ts";

@@ -1,9 +1,9 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { sql } from "drizzle-orm";
+import { UserError } from "../operator/user-error.ts";
 import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 import { type CountedUsage, createUsageCounter } from "../store/usage-counter.ts";
-import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { openDatabase, withoutWaiting } from "./open.ts";

@@ -1,7 +1,7 @@
 /** Which column is which: the owner's orders go first, and what became of each column is told. */
 import { describe, expect, test } from "bun:test";
 import { readMapping } from "../../src/ingest/columns.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/operator/user-error.ts";
 import { leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {

@@ -5,10 +5,10 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
+import { UserError } from "../../src/operator/user-error.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { leads } from "../../src/sqlite/schema.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
-import { UserError } from "../../src/user-error.ts";
 import { aLead } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount } from "../harness.ts";
@@ -131,7 +131,7 @@ async function open(folder: string, path: string): Promise<{ status: number; sai
 function aLaterVersion(): { folder: string; version: number } {
   const folder = aFolder();
   mkdirSync(join(folder, "src"));
-  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store", "src/user-error.ts", "package.json"]) {
+  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store", "src/operator", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

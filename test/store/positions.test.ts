@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { earliestMs } from "../../src/contract/time.ts";
+import { UserError } from "../../src/operator/user-error.ts";
 import { openAccounts } from "../../src/sqlite/accounts.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { beginImport } from "../../src/sqlite/import/import.ts";
 import { openLeads } from "../../src/sqlite/leads.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { accounts, leads, mostAccounts } from "../../src/sqlite/schema.ts";
-import { UserError } from "../../src/user-error.ts";
 import { aLead, importLeads, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 

@@ -1,7 +1,7 @@
 /** bun admin demo --live: a lead every few seconds, so that a developer can watch a poller work. */
 import { randomInt } from "node:crypto";
 import { writeMoment } from "../../contract/time.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../operator/user-error.ts";
 import { accountOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { createInventor, newLead } from "./leads.ts";

@@ -3,8 +3,8 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/time.ts";
+import type { UserError } from "../../operator/user-error.ts";
 import { isInTheClear, isLoopback, publicOrigin } from "../../origin.ts";
-import type { UserError } from "../../user-error.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Certificates of 90 days are renewed a month before they end: with this much left, renewing has failed. */

@@ -2,9 +2,9 @@
 import { Command } from "commander";
 import { createKey, digestOf, isWellFormed, prefixOf } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
-import { printable } from "../../printable.ts";
+import { printable } from "../../operator/printable.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { Account, KeyRecord } from "../../store/repositories.ts";
-import { UserError } from "../../user-error.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { leadsNowhere, type Output } from "../terminal/output.ts";

@@ -1,6 +1,6 @@
 /** When a key ends, as an option says it. */
 import { dayMs, readMoment } from "../../contract/time.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../operator/user-error.ts";
 
 const unitsMs = { m: 60_000, h: 3_600_000, d: dayMs } as const;
 

@@ -1,7 +1,7 @@
 /** bun admin lead erase: a person is taken out of the file, bytes and all, and kept out. */
 import type { Command } from "commander";
+import { UserError } from "../../operator/user-error.ts";
 import type { Traces } from "../../store/privacy.ts";
-import { UserError } from "../../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { leadsText } from "./find.ts";

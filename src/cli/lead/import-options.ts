@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { type DetailField, detailFields } from "../../contract/lead.ts";
 import type { LeadRules } from "../../ingest/lead.ts";
 import { isZone } from "../../ingest/times.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { Account } from "../../store/repositories.ts";
-import { UserError } from "../../user-error.ts";
 import { checkPixelId, type Surroundings } from "../command.ts";
 
 export interface ImportRequest {

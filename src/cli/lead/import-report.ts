@@ -4,7 +4,7 @@ import type { ColumnReport } from "../../ingest/columns.ts";
 import type { Warning } from "../../ingest/lead.ts";
 import type { Format, Row } from "../../ingest/row.ts";
 import type { Counts } from "../../ingest/run.ts";
-import { printable } from "../../printable.ts";
+import { printable } from "../../operator/printable.ts";
 import { hang, table } from "../terminal/output.ts";
 import { grouped } from "./progress.ts";
 

@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
 import { idFromSource } from "../../ingest/identity.ts";
 import { firstEmail, firstPhone } from "../../ingest/values.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
-import { UserError } from "../../user-error.ts";
 import type { Surroundings } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
 

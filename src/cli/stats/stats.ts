@@ -1,9 +1,9 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key and day, as charts in the terminal or as a page. */
 import type { Command } from "commander";
 import { dayMs, dayOf, writeMoment } from "../../contract/time.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { Share, Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
-import { UserError } from "../../user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import { sumOf } from "./periods.ts";
 import { statsText } from "./text.ts";

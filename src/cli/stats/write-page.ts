@@ -1,7 +1,7 @@
 /** Writes the page of the figures to a file: whole or not at all. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { Surroundings } from "../command.ts";
 import { type Figures, statsPage } from "./page.ts";
 

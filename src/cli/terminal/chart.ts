@@ -1,5 +1,5 @@
 /** Bars for a terminal: a label, a bar, a number, in lines of 80 columns. */
-import { printable } from "../../printable.ts";
+import { printable } from "../../operator/printable.ts";
 
 export interface Bar {
   readonly label: string;

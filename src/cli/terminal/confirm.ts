@@ -1,6 +1,6 @@
 /** A question before what cannot be undone: asked where a person sits, and nowhere else. */
 import { createInterface } from "node:readline";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../operator/user-error.ts";
 
 /**
  * Goes on when it may; throws a UserError when the answer is no. Only a terminal on both sides is asked: a script said

@@ -1,9 +1,9 @@
 /** What a command says: the result to standard output, all that is meant for a person's eyes to standard error. */
 
 import { fstatSync, statSync, writeSync } from "node:fs";
-import { printable } from "../../printable.ts";
+import { printable } from "../../operator/printable.ts";
+import { UserError } from "../../operator/user-error.ts";
 import { inOwnWords } from "../../program-name.ts";
-import { UserError } from "../../user-error.ts";
 import { paint, paintCell } from "./paint.ts";
 
 /** What a command works with, apart from the store. */

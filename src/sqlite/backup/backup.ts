@@ -6,8 +6,8 @@ import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../../contract/time.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { Backup } from "../../store/privacy.ts";
-import { UserError } from "../../user-error.ts";
 import {
   copyDigesting,
   draftOf,

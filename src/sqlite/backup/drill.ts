@@ -1,8 +1,8 @@
 /** A drill: a backup is restored into a place of its own and compared with what was backed up. */
 import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { UserError } from "../../operator/user-error.ts";
 import type { Backup } from "../../store/privacy.ts";
-import { UserError } from "../../user-error.ts";
 import { drillPlaceIn, removeLeftovers } from "../atomic-file.ts";
 import { restoreAside } from "./restore.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../leads.ts";
 

@@ -1,7 +1,7 @@
 /** The file that a restore replaces: locked for this process alone, and looked through for what must outlive it. */
 import { existsSync, statSync } from "node:fs";
 import { sql } from "drizzle-orm";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
 import { allParts, type Part, partsOfFirst } from "./merge.ts";

@@ -3,9 +3,9 @@
  * before is put on the disk.
  */
 
+import { UserError } from "../../operator/user-error.ts";
 import type { ImportOptions, ImportOutcome, ImportWorker, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import { UserError } from "../../user-error.ts";
 import { openAgain } from "../open.ts";
 import { openWal, truncateWal } from "../wal.ts";
 

@@ -1,5 +1,5 @@
 /** What stops a command or the start of the server: one line for a person, and the status with which it ends. */
-import { withoutKeys } from "./contract/key.ts";
+import { withoutKeys } from "../contract/key.ts";
 
 /** 1 where the world is not as it must be, 2 where the command or a setting was written wrong. */
 export type UserErrorStatus = 1 | 2;
