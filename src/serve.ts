@@ -60,7 +60,7 @@ function claim(path: string): void {
 
 function startListening(config: Config, store: ServedStore, makeApp: Parameters<typeof listen>[1]): Listening {
   try {
-    return listen({ host: config.host, port: config.port, tls: config.tls, together: store.together }, makeApp);
+    return listen({ host: config.host, port: config.port, tls: config.tls }, makeApp);
   } catch (cause) {
     store.close();
     throw explain(cause, config);

@@ -56,7 +56,7 @@ export async function serve(setup: ServerSetup = {}) {
   const admin = openAdminStore(file);
   const real = openServedStore(file);
   const store = setup.store?.(real) ?? real;
-  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null, together: store.together }, (port, addressOf) =>
+  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, (port, addressOf) =>
     createApp({
       store,
       limiter: createLimiter(setup.limit ?? 1_000_000_000),

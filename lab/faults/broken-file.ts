@@ -182,7 +182,7 @@ async function injecting<Result>(server: Server, injected: string, work: () => P
   return result;
 }
 
-/** Requests are answered together then; the file is larger than what SQLite holds, so that its pages are read. */
+/** The file is larger than what SQLite holds, so that its pages are read. */
 async function failingUnderLoad({ build, folder, random, expect }: Scene): Promise<void> {
   const place = join(folder, "large");
   mkdirSync(place);
@@ -193,7 +193,6 @@ async function failingUnderLoad({ build, folder, random, expect }: Scene): Promi
     return failures.reduce((all, failed) => all + failed, 0);
   };
   try {
-    // Only who has asked for long enough is answered together with others.
     const early = await askAtOnce(150);
     expect(early === 0, () => `${early} requests failed before anything did`);
     const failed = await injecting(server, "pread64:error=EIO:when=7+7", () => askAtOnce(60));

@@ -17,20 +17,6 @@ const headers = new Headers({
 
 const put = new Map<string, string>();
 
-/** Bun sends an answer that is made later in one piece where it has no more than 16 KB, its head among them. */
-const mostBytesInOne = 15_000;
-const small = new WeakSet<Response>();
-
-/** Whether an answer that is sent later goes out in one piece; of a larger one every header would go out by itself. */
-export function goesInOne(response: Response): boolean {
-  return small.has(response);
-}
-
-function sizeOf(body: Answer["body"]): number {
-  if (typeof body === "string") return Buffer.byteLength(body);
-  return body instanceof Blob ? body.size : body.byteLength;
-}
-
 /** Puts a header in, unless it has that value from the answer before. */
 function setHeader(name: string, value: string): void {
   if (put.get(name) === value) return;
@@ -47,6 +33,5 @@ export function answer(visit: Visit, journal: Journal, given: Answer): Response 
   headers.set("X-Request-Id", visit.id);
   const response = new Response(given.body, { status: given.status, headers });
   for (const [name, value] of Object.entries(given.headers ?? {})) response.headers.set(name, value);
-  if (sizeOf(given.body) <= mostBytesInOne) small.add(response);
   return response;
 }

@@ -1,8 +1,7 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
 import type { createApp } from "./app.ts";
+import { watchTurns } from "./fair-turns.ts";
 import type { AddressOf } from "./ops/metrics.ts";
-import { goesInOne } from "./reply.ts";
-import { createTurns } from "./turns.ts";
 
 type App = ReturnType<typeof createApp>;
 
@@ -17,8 +16,6 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** Does some work at once, for which the store is looked at a single time. */
-  readonly together: (work: () => void) => void;
 }
 
 /** How long requests under way may take when the server stops. */
@@ -29,12 +26,12 @@ const stopMs = 5_000;
  * No request is read before this function is done.
  */
 export function listen(
-  { host, port, tls, together }: ListenOptions,
+  { host, port, tls }: ListenOptions,
   makeApp: (port: number, addressOf: AddressOf) => App,
 ): Listening {
   let app: App | null = null;
   const originals = new WeakMap<Request, Request>();
-  const take = createTurns({ mayWait: goesInOne, together });
+  const endOfTurn = watchTurns();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -48,13 +45,9 @@ export function listen(
     fetch(request): Response | Promise<Response> {
       const readable = withReadableUrl(request);
       if (readable !== request) originals.set(readable, request);
-      return take(
-        () => (app ?? refuseEarly()).fetch(readable),
-        () => {
-          const from = server.requestIP(request);
-          return from === null ? null : `${from.address} ${from.port}`;
-        },
-      );
+      const { fetch } = app ?? refuseEarly();
+      const wait = endOfTurn();
+      return wait === null ? fetch(readable) : wait.then(() => fetch(readable));
     },
   });
   app = makeApp(server.port ?? port, (request) => server.requestIP(originals.get(request) ?? request)?.address);

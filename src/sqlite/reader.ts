@@ -37,18 +37,16 @@ export function openReader(database: Connection, path: string): Reader {
     keys.forget();
   }
 
-  const { together, isLookedAt } = readTogether(database, look);
   return {
     keys: {
       find: guarded((digest) => {
-        if (!isLookedAt()) look();
+        look();
         return keys.find(digest);
       }),
     },
     pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
     leads: { page: guarded(leads.page) },
     version: () => version,
-    together,
     probe: guarded(() => {
       file.assertSame();
       anyAccount.values();
@@ -72,31 +70,6 @@ export function guarded<Asked extends unknown[], Answer>(
       throw new StoreFailure("the database failed", { cause });
     }
   };
-}
-
-/** One look and one read transaction for all: its locks alone take a tenth of the time of a page. */
-function readTogether(database: Connection, look: () => void) {
-  const begin = database.$client.prepare("BEGIN");
-  // Nothing is written. After a failed read a COMMIT fails as well, and a ROLLBACK does not.
-  const end = database.$client.prepare("ROLLBACK");
-  let isLookedAt = false;
-  function together(work: () => void): void {
-    try {
-      look();
-      begin.run();
-      isLookedAt = true;
-    } catch {
-      // Each request finds the same for itself, and tells its client.
-    }
-    try {
-      work();
-    } finally {
-      isLookedAt = false;
-      // What failed in it may have ended it already.
-      if (database.$client.inTransaction) end.run();
-    }
-  }
-  return { together, isLookedAt: () => isLookedAt };
 }
 
 /** Counting a million leads takes 10 ms in which nothing else is answered: once a minute is often enough. */

@@ -22,11 +22,6 @@ export interface ReadStore {
   readonly leads: LeadReader;
   /** Another number once somebody else has written to the store, as of the last look at it. */
   version(): number;
-  /**
-   * Does some work at once, within which the store stands still: one look at what others have written until its
-   * beginning holds for all that it asks.
-   */
-  together(work: () => void): void;
   /** Reads something of the file itself. */
   probe(): void;
   /** How large the file is, and the log beside it, in bytes; how many leads there are, as of a minute ago at most. */
