@@ -13,7 +13,7 @@ interface Setting {
   readonly meaning: string;
 }
 
-/** Every variable that Leadfile reads, as the README lists them. */
+/** Every variable that Leadfile reads, as docs/operations.md lists them. */
 export const settings = {
   HOST: { fallback: "127.0.0.1", meaning: "address to listen on" },
   PORT: { fallback: "3000", meaning: "port to listen on; 0 picks a free one" },

@@ -1,11 +1,22 @@
 /** What holds for every file of tests: loaded before them all (bunfig.toml). */
-import { afterAll, setDefaultTimeout } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+
+import { afterAll } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plugin } from "bun";
 
-// A test may start processes and a browser; five seconds are not enough on a busy machine.
-setDefaultTimeout(60_000);
+// A test may start processes and a browser, for which five seconds are not enough on a busy machine. bunfig.toml has no
+// setting for it, and Bun forgets a default at the end of each file: so each file begins with it, in its first line.
+plugin({
+  name: "a minute for every test",
+  setup(build) {
+    build.onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({ loader: "ts", contents: withTime(path) }));
+  },
+});
+
+const withTime = (path: string) =>
+  `import { setDefaultTimeout as everyTestMayTake } from "bun:test"; everyTestMayTake(60_000); ${readFileSync(path, "utf8")}`;
 
 const folders: string[] = [];
 

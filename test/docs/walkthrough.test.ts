@@ -6,7 +6,7 @@ import { walk } from "./walkthrough.ts";
 
 const vendors = readdirSync(join(import.meta.dir, "../../docs/importing")).map((name) => `docs/importing/${name}`);
 
-test.each(["docs/getting-started.md", "docs/importing.md", "docs/api.md", ...vendors])(
+test.each(["README.md", "docs/getting-started.md", "docs/importing.md", "docs/api.md", ...vendors])(
   "%s can be followed as it stands",
   async (path) => {
     expect(await walk(path)).toEqual([]);

@@ -34,6 +34,7 @@ function aClone(): string {
     if (existsSync(join(root, name))) symlinkSync(join(root, name), join(folder, name));
   }
   cpSync(join(root, "test/ingest/samples"), folder, { recursive: true });
+  cpSync(join(root, "docs/export.csv"), join(folder, "docs/export.csv"));
   return folder;
 }
 
@@ -43,16 +44,19 @@ export async function walk(path: string): Promise<string[]> {
   const differences: string[] = [];
   let address = "http://127.0.0.1:3000";
   let said = "";
+  let server: ReturnType<typeof start> | null = null;
   for (const { info, text: written } of blocksOf(readFileSync(join(root, path), "utf8"))) {
-    const text = written.replaceAll("http://127.0.0.1:3000", address);
+    const text = written.replaceAll("http://127.0.0.1:3000", address).replace("=lf_…", `=${shownKey(said)}`);
     const [language = "", file] = info.split(" ");
     if (file !== undefined) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
-    } else if (language === "sh" && text === "bun start\n") {
-      const server = start({ DATABASE_PATH: "data/leadfile.db" }, folder);
+    } else if (language === "sh" && /^bun (?:start|run demo)\n$/.test(text)) {
+      await server?.end("SIGTERM");
+      server = startAs(text, folder);
       address = await server.listening();
-      said = `listening on ${address}\n`;
+      if (text === "bun run demo\n") await server.said(/Ctrl-C ends it/);
+      said = server.output();
     } else if (language === "sh") {
       said = await type(folder, text, differences);
     } else if (language === "" && !patternOf(text).test(said)) {
@@ -61,6 +65,15 @@ export async function walk(path: string): Promise<string[]> {
   }
   return differences;
 }
+
+/** The servers that a document starts, on a free port. */
+function startAs(command: string, folder: string): ReturnType<typeof start> {
+  if (command === "bun start\n") return start({ DATABASE_PATH: "data/leadfile.db" }, folder);
+  return start({ DATABASE_PATH: "data/demo.db" }, folder, [process.execPath, join(root, "src/demo.ts")]);
+}
+
+/** The key that a command has shown last; a reader puts it in the place of lf_…. */
+const shownKey = (said: string) => /\blf_\w{38}\b/.exec(said)?.[0] ?? "lf_…";
 
 /** Types commands into a shell that remembers its variables, and gives all that is said. */
 async function type(folder: string, commands: string, differences: string[]): Promise<string> {
