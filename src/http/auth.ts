@@ -3,13 +3,14 @@ import { ApiError } from "../contract/errors.ts";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import { paths } from "../contract/limits.ts";
 import type { Limiter } from "../limiter.ts";
-import type { KeyFinder, KnownKey } from "../store/reading.ts";
+import type { KnownKey, ReadStore } from "../store/reading.ts";
+import type { RequestStore } from "../store/serving.ts";
 import type { UsageCounter } from "../store/usage.ts";
 import type { Visit } from "./context.ts";
 
 export interface GateParts {
   readonly limiter: Limiter;
-  readonly store: { readonly keys: KeyFinder; readonly usage: UsageCounter };
+  readonly store: RequestStore;
 }
 
 /** What the Authorization header holds: no key at all, one that nobody has, or a key that was made here. */
@@ -18,12 +19,14 @@ export type Presented = "missing" | "unknown" | KnownKey;
 const endpoints: ReadonlySet<string> = new Set(Object.values(paths));
 
 /** Reads the header Authorization: Bearer <API_KEY>. */
-export function present(authorization: string | null, keys: KeyFinder): Presented {
+export function present(authorization: string | null, store: ReadStore): Presented {
   const secret = /^bearer +(\S.*)$/i.exec(authorization ?? "")?.[1];
   if (secret === undefined) return "missing";
   // The checksum settles a typing error or a guess without asking the store.
   if (!isWellFormed(secret)) return "unknown";
-  return keys.find(digestOf(secret)) ?? "unknown";
+  // What other programs have written until now holds for the whole request: a revocation, too (§5).
+  store.refresh();
+  return store.keys.find(digestOf(secret)) ?? "unknown";
 }
 
 /**
@@ -31,7 +34,7 @@ export function present(authorization: string | null, keys: KeyFinder): Presente
  * this order. A request with a live key counts once, whatever becomes of it; one over the limit counts nowhere.
  */
 export function passGate(visit: Visit, { limiter, store }: GateParts): void {
-  const presented = present(visit.request.headers.get("authorization"), store.keys);
+  const presented = present(visit.request.headers.get("authorization"), store);
   if (isLive(presented, visit.arrivedMs)) count(visit, presented, limiter, store.usage);
   if (!endpoints.has(visit.path)) {
     throw new ApiError("not_found", `There is no endpoint here; the endpoints are ${[...endpoints].join(", ")}.`);

@@ -35,7 +35,7 @@ export function createEntrance(parts: GateParts & HostRule, journal: Journal, fa
   }
 
   function warnOfExposedKey(visit: Visit): void {
-    const presented = present(visit.request.headers.get("authorization"), parts.store.keys);
+    const presented = present(visit.request.headers.get("authorization"), parts.store);
     if (isLive(presented, visit.arrivedMs)) journal.warnOfExposedKey(visit, presented.prefix);
   }
 

@@ -9,7 +9,7 @@ import type { Connection } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
 
-/** Looks keys up in the file at every call, so that what another process revoked is refused at once. */
+/** Looks keys up in the file at every call. */
 export function openKeyFinder(database: Connection): KeyFinder {
   const known = database
     .select({

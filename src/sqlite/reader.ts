@@ -4,7 +4,7 @@
  */
 import { count } from "drizzle-orm";
 import { type ReadStore, StoreFailure } from "../store/reading.ts";
-import { watchCommits } from "./commits.ts";
+import { watchChanges } from "./changes.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf, watchFile } from "./file.ts";
 import { cacheKeys } from "./key-cache.ts";
@@ -21,41 +21,30 @@ export interface Reader extends ReadStore {
 /** Opens what requests read from the file at a path, over a connection to it. */
 export function openReader(database: Connection, path: string): Reader {
   const file = watchFile(path);
-  const commits = watchCommits(database, path);
+  const changes = watchChanges(database);
   const keys = cacheKeys(openKeyFinder(database));
   const pixels = openPixelReader(database);
   const leads = openLeads(database);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
   const leadCount = countLeads(database);
-  let version = 0;
-
-  /** Whether this is still the file that was opened, and what others have written to it. */
-  function look(): void {
-    file.assertSame();
-    if (!commits.newer()) return;
-    version++;
-    keys.forget();
-  }
-
+  let version = changes();
   return {
-    keys: {
-      find: guarded((digest) => {
-        look();
-        return keys.find(digest);
-      }),
-    },
+    refresh: guarded(() => {
+      file.assertSame();
+      const now = changes();
+      if (now !== version) keys.forget();
+      version = now;
+    }),
+    version: () => version,
+    keys: { find: guarded(keys.find) },
     pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
     leads: { page: guarded(leads.page) },
-    version: () => version,
     probe: guarded(() => {
       file.assertSame();
       anyAccount.values();
     }),
     sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
-    close() {
-      commits.close();
-      file.close();
-    },
+    close: () => file.close(),
   };
 }
 

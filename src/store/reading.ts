@@ -17,11 +17,16 @@ export class StoreFailure extends Error {
 
 /** All that a request reads (§4): every method is synchronous, and throws StoreFailure when it fails. */
 export interface ReadStore {
+  /**
+   * Looks at what others have written. To be called before a request is answered: what was committed until then holds for
+   * it, a revocation too.
+   */
+  refresh(): void;
+  /** Another number once others have written something, as of the last refresh: what was read before may be stale. */
+  version(): number;
   readonly keys: KeyFinder;
   readonly pixels: PixelReader;
   readonly leads: LeadReader;
-  /** Another number once somebody else has written to the store, as of the last look at it. */
-  version(): number;
   /** Reads something of the file itself. */
   probe(): void;
   /** How large the file is, and the log beside it, in bytes; how many leads there are, as of a minute ago at most. */
@@ -29,10 +34,7 @@ export interface ReadStore {
 }
 
 export interface KeyFinder {
-  /**
-   * The key with this digest as it is now, or null when there is none. Every request begins with it: what other
-   * processes have written until then holds for all that is asked in the same synchronous step, a revocation too.
-   */
+  /** The key with this digest as of the last refresh, or null when there is none. */
   find(digest: Buffer): KnownKey | null;
 }
 

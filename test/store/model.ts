@@ -108,6 +108,7 @@ export function openModel(): StoreUnderTest {
       ],
     },
     served: {
+      refresh: () => undefined,
       keys: {
         find(digest) {
           const key = keys.find((candidate) => candidate.digest.equals(digest));
