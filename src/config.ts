@@ -1,9 +1,9 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { defaultLimitPerMin } from "./contract/limits.ts";
 import { UserError } from "./operator/user-error.ts";
+import { readTlsPair, type TlsPair } from "./tls-pair.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -25,6 +25,10 @@ export const settings = {
   METRICS: { fallback: "private", meaning: "public opens /metrics to other machines" },
   TLS_CERT: { fallback: "unset", meaning: "PEM file with the certificate; goes with TLS_KEY" },
   TLS_KEY: { fallback: "unset", meaning: "PEM file with its private key" },
+  DISCLOSURES: { fallback: "on", meaning: "off keeps no record of which key received which leads" },
+  INBOX: { fallback: "unset", meaning: "folder that is watched for files to import" },
+  RECEIVE_HOST: { fallback: "127.0.0.1", meaning: "address on which receive listens" },
+  RECEIVE_PORT: { fallback: "3001", meaning: "port on which receive listens" },
 } as const satisfies Record<string, Setting>;
 
 type Name = keyof typeof settings;
@@ -40,13 +44,19 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly trustProxy: boolean;
   readonly publicMetrics: boolean;
-  /** The texts of the PEM files. */
-  readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly tls: TlsPair | null;
+  /** Whether it is kept which key received which leads. */
+  readonly disclosures: boolean;
+  /** The folder that is watched for files to import; null where there is none. */
+  readonly inbox: string | null;
+  /** Where `receive` listens. */
+  readonly receiveHost: string;
+  readonly receivePort: number;
 }
 
 const readers: { readonly [Name in keyof Config]: (environment: Environment) => Config[Name] } = {
-  host: readHost,
-  port: (environment) => wholeNumber(environment, "PORT", 0, 65_535),
+  host: (environment) => readHost(environment, "HOST"),
+  port: (environment) => readPort(environment, "PORT"),
   databasePath: readDatabasePath,
   baseUrl: readBaseUrl,
   rateLimitPerMin: (environment) => wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
@@ -54,6 +64,10 @@ const readers: { readonly [Name in keyof Config]: (environment: Environment) => 
   trustProxy: (environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
   publicMetrics: (environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
   tls: readTls,
+  disclosures: (environment) => oneOf(environment, "DISCLOSURES", ["on", "off"]) === "on",
+  inbox: (environment) => given(environment, "INBOX"),
+  receiveHost: (environment) => readHost(environment, "RECEIVE_HOST"),
+  receivePort: (environment) => readPort(environment, "RECEIVE_PORT"),
 };
 
 /** The environment with variables added that it lacks; null where it has them all. */
@@ -139,9 +153,13 @@ function oneOf<Word extends string>(environment: Environment, name: Name, words:
   return word;
 }
 
-function readHost(environment: Environment): string {
-  const value = text(environment, "HOST");
-  if (!/^[\w.:-]+$/.test(value)) throw wrong("HOST", value, "an IP address or a host name, such as 127.0.0.1");
+function readPort(environment: Environment, name: Name): number {
+  return wholeNumber(environment, name, 0, 65_535);
+}
+
+function readHost(environment: Environment, name: Name): string {
+  const value = text(environment, name);
+  if (!/^[\w.:-]+$/.test(value)) throw wrong(name, value, "an IP address or a host name, such as 127.0.0.1");
   return value;
 }
 
@@ -155,28 +173,10 @@ function readBaseUrl(environment: Environment): string | null {
   return url.origin;
 }
 
-function readPem(name: Name, path: string, holds: string): string {
-  const accepts = `the path of a PEM file with a ${holds.toLowerCase()}`;
-  try {
-    const text = readFileSync(path, "utf8");
-    if (text.includes(`${holds}-----`)) return text;
-  } catch {
-    throw wrong(name, path, `${accepts} that can be read`);
-  }
-  throw wrong(name, path, accepts);
-}
-
-function readTls(environment: Environment): Config["tls"] {
-  const cert = given(environment, "TLS_CERT");
-  const key = given(environment, "TLS_KEY");
-  if (cert === null && key === null) return null;
-  if (cert === null) throw wrong("TLS_CERT", "", "a PEM file, because TLS_KEY is set: both or none");
-  if (key === null) throw wrong("TLS_KEY", "", "a PEM file, because TLS_CERT is set: both or none");
-  const pem = { cert: readPem("TLS_CERT", cert, "CERTIFICATE"), key: readPem("TLS_KEY", key, "PRIVATE KEY") };
-  try {
-    if (new X509Certificate(pem.cert).checkPrivateKey(createPrivateKey(pem.key))) return pem;
-  } catch {
-    throw wrong("TLS_CERT", cert, "a PEM certificate that can be read, with a TLS_KEY that can");
-  }
-  throw wrong("TLS_KEY", key, "the private key of the certificate in TLS_CERT");
+function readTls(environment: Environment): TlsPair | null {
+  const paths = { TLS_CERT: given(environment, "TLS_CERT"), TLS_KEY: given(environment, "TLS_KEY") };
+  if (paths.TLS_CERT === null && paths.TLS_KEY === null) return null;
+  const read = readTlsPair(paths);
+  if ("accepts" in read) throw wrong(read.name, paths[read.name] ?? "", read.accepts);
+  return read;
 }

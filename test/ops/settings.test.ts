@@ -14,6 +14,9 @@ const wrong: [name: string, value: string][] = [
   ...["verbose", "INFO", "30", "off"].map((value): [string, string] => ["LOG_LEVEL", value]),
   ...["yes", "true", "2"].map((value): [string, string] => ["TRUST_PROXY", value]),
   ...["0", "1", "PUBLIC"].map((value): [string, string] => ["METRICS", value]),
+  ...["0", "no", "ON"].map((value): [string, string] => ["DISCLOSURES", value]),
+  ...["no host", "a/b"].map((value): [string, string] => ["RECEIVE_HOST", value]),
+  ...["-1", "65536", "http"].map((value): [string, string] => ["RECEIVE_PORT", value]),
   ...[":memory:", "file:leads.db", "file::memory:?cache=shared"].map((value): [string, string] => [
     "DATABASE_PATH",
     value,
@@ -90,6 +93,11 @@ describe("a right setting", () => {
     ["TRUST_PROXY", "1", { trustProxy: true }],
     ["TRUST_PROXY", "0", { trustProxy: false }],
     ["METRICS", "public", { publicMetrics: true }],
+    ["DISCLOSURES", "off", { disclosures: false }],
+    ["INBOX", "/var/lib/leadfile/inbox", { inbox: "/var/lib/leadfile/inbox" }],
+    ["INBOX", "", { inbox: null }],
+    ["RECEIVE_HOST", "::1", { receiveHost: "::1" }],
+    ["RECEIVE_PORT", "0", { receivePort: 0 }],
     ["BASE_URL", "https://www.example.com/", { baseUrl: "https://www.example.com" }],
     ["BASE_URL", "HTTP://Example.com:8080", { baseUrl: "http://example.com:8080" }],
     ["BASE_URL", "", { baseUrl: null }],
@@ -115,9 +123,16 @@ describe("a right setting", () => {
       trustProxy: false,
       publicMetrics: false,
       tls: null,
+      disclosures: true,
+      inbox: null,
+      receiveHost: "127.0.0.1",
+      receivePort: 3001,
     });
     expect(Object.keys(settings)).toEqual(
-      "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY METRICS TLS_CERT TLS_KEY".split(" "),
+      (
+        "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY METRICS TLS_CERT TLS_KEY " +
+        "DISCLOSURES INBOX RECEIVE_HOST RECEIVE_PORT"
+      ).split(" "),
     );
   });
 
