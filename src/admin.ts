@@ -4,13 +4,13 @@ import { createProgram } from "./cli/program.ts";
 import { createPause } from "./cli/terminal/pause.ts";
 import { readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
 import { endWith } from "./end.ts";
+import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
 import { ownAddress, publicOrigin } from "./origin.ts";
-import { inOwnWords } from "./program-name.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 import { keepCopies } from "./sqlite/backup/copies.ts";
 import { examineFile } from "./sqlite/examine.ts";
-import { explain } from "./sqlite/open.ts";
+import { storeErrorOf } from "./sqlite/failure.ts";
 import type { AdminStore } from "./store/admin.ts";
 
 let store = null as AdminStore | null;
@@ -40,7 +40,7 @@ try {
   store?.close();
 } catch (cause) {
   store?.close();
-  if (!(cause instanceof CommanderError)) endWith(explain(cause, databasePath));
+  if (!(cause instanceof CommanderError)) endWith(storeErrorOf(cause, databasePath));
   status = statusOf(cause);
 }
 process.exitCode = status;
@@ -62,8 +62,8 @@ function statusOf(error: CommanderError): number {
   if (error.exitCode === 0) return 0;
   if (error.code !== "commander.help") {
     const said = error.message.replace(/^error: /, "");
-    const { sentence } = new UserError(said.replace(/\.?$/, "."), "bun admin --help shows what there is.", 2);
-    process.stderr.write(`${inOwnWords(sentence)}\n`);
+    const { sentence } = new UserError(said.replace(/\.?$/, "."), `${adminCommand} --help shows what there is.`, 2);
+    process.stderr.write(`${sentence}\n`);
   }
   return 2;
 }

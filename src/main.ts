@@ -2,7 +2,7 @@
 import { readConfig } from "./config.ts";
 import { endWith } from "./end.ts";
 import { setEngine } from "./engine.ts";
-import { inOwnWords } from "./program-name.ts";
+import { adminCommand } from "./operator/program-name.ts";
 
 try {
   setEngine();
@@ -12,9 +12,7 @@ try {
   process.stdout.write(`listening on ${running.url}\n`);
   if (running.isEmpty) {
     process.stderr.write(
-      inOwnWords(
-        "There is no account yet. In another terminal: bun admin account create NAME, then bun admin --help.\n",
-      ),
+      `There is no account yet. In another terminal: ${adminCommand} account create NAME, then ${adminCommand} --help.\n`,
     );
   }
 } catch (cause) {

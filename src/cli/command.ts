@@ -4,6 +4,7 @@ import { closest, distance } from "fastest-levenshtein";
 import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { printable } from "../operator/printable.ts";
+import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Examine } from "../store/examination.ts";
@@ -60,7 +61,7 @@ export function accountOf(store: AdminStore, idOrName: string): Account {
   const advice = near === null ? "" : `Did you mean ${JSON.stringify(printable(near))}? `;
   throw new UserError(
     `No account has the id or name ${JSON.stringify(idOrName)}.`,
-    `${advice}bun admin account list shows them.`,
+    `${advice}${adminCommand} account list shows them.`,
   );
 }
 

@@ -1,5 +1,6 @@
 /** The examples in the help of every command; a test reads each of them as the program would. */
 import type { Command } from "commander";
+import { adminCommand } from "../operator/program-name.ts";
 
 const examples: Readonly<Record<string, readonly string[]>> = {
   account: ["account create acme", "account list", "account deactivate acme"],
@@ -16,11 +17,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   "key list": ["key list acme", "key list acme --json"],
   "key revoke": ["key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes"],
   "key rotate": ["key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d"],
-  "key check": ["key check < key.txt", 'printf %s "$LEADFILE_KEY" | bun admin key check'],
+  "key check": ["key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`],
   lead: ["lead import acme export.csv --create-pixels", "lead export acme > leads.ndjson"],
   "lead import": [
     "lead import acme export.csv --create-pixels --rejects rejected.csv",
-    "zcat export.csv.gz | bun admin lead import acme - --pixel px_home",
+    `zcat export.csv.gz | ${adminCommand} lead import acme - --pixel px_home`,
     'lead import acme export.csv --map "Visited=identified_at,Ref=referrer" --timezone America/New_York',
   ],
   "lead export": ["lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv"],
@@ -47,7 +48,9 @@ const examples: Readonly<Record<string, readonly string[]>> = {
 export function addExamples(command: Command, path = ""): void {
   for (const child of command.commands) {
     const name = `${path} ${child.name()}`.trim();
-    const lines = (examples[name] ?? []).map((line) => `  ${line.includes("bun admin") ? line : `bun admin ${line}`}`);
+    const lines = (examples[name] ?? []).map(
+      (line) => `  ${line.includes(adminCommand) ? line : `${adminCommand} ${line}`}`,
+    );
     if (lines.length > 0) child.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
     addExamples(child, name);
   }

@@ -1,5 +1,6 @@
 /** Whether the server of these settings answers, and can read its database. */
 import { Command } from "commander";
+import { startCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 
 export type Health = "fine" | "failing" | "nobody";
@@ -28,6 +29,6 @@ export function healthCommand(origin: () => string): Command {
     .action(async () => {
       const health = await askHealth(origin());
       if (health === "failing") throw new UserError("The server cannot read its database.", "Its log says why.");
-      if (health === "nobody") throw new UserError(`No server answers at ${origin()}.`, "Start it: bun start.");
+      if (health === "nobody") throw new UserError(`No server answers at ${origin()}.`, `Start it: ${startCommand}.`);
     });
 }

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
+import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
 import { accountOf, checkPixelId, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
@@ -58,7 +59,7 @@ function createCommand(around: Surroundings): Command {
       if (!around.store().pixels.create(account.number, pixel, around.now())) {
         throw new UserError(
           `The account has a pixel with the id ${JSON.stringify(id)}.`,
-          "bun admin pixel list shows it.",
+          `${adminCommand} pixel list shows it.`,
         );
       }
       outputOf(options).result(view(account, pixel), id);
@@ -68,7 +69,7 @@ function createCommand(around: Surroundings): Command {
 function noSuchPixel(account: Account, id: string): UserError {
   return new UserError(
     `${account.name} has no pixel with the id ${JSON.stringify(id)}.`,
-    `bun admin pixel list ${account.id} shows them.`,
+    `${adminCommand} pixel list ${account.id} shows them.`,
   );
 }
 

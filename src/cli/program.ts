@@ -1,7 +1,7 @@
 /** bun admin: one command per noun and verb. */
 import { Command } from "commander";
 import { version } from "../../package.json";
-import { inOwnWords } from "../program-name.ts";
+import { adminCommand } from "../operator/program-name.ts";
 import { accountCommand } from "./account.ts";
 import { auditCommand } from "./audit.ts";
 import type { Surroundings } from "./command.ts";
@@ -23,7 +23,7 @@ import { paint } from "./terminal/paint.ts";
 
 /** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
 export function createProgram(around: Surroundings): Command {
-  const program: Command = new Command(inOwnWords("bun admin"))
+  const program: Command = new Command(adminCommand)
     .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
     .version(version)
     .addCommand(accountCommand(around))
@@ -43,9 +43,9 @@ export function createProgram(around: Surroundings): Command {
       "after",
       `
 First steps:
-  bun admin account create acme
-  bun admin lead import acme export.csv --create-pixels
-  bun admin key create acme --label "my client"
+  ${adminCommand} account create acme
+  ${adminCommand} lead import acme export.csv --create-pixels
+  ${adminCommand} key create acme --label "my client"
 
 The file is DATABASE_PATH, ${around.databasePath}; the server may be running.`,
     );
@@ -69,7 +69,7 @@ function throwInsteadOfEnding(command: Command): void {
   // What went wrong is printed by the caller, in one line.
   command.exitOverride().configureOutput({
     outputError: () => undefined,
-    writeOut: (text) => void print(inOwnWords(text)),
+    writeOut: (text) => void print(text),
   });
   for (const child of command.commands) throwInsteadOfEnding(child);
 }

@@ -3,6 +3,7 @@ import { createReadStream, statSync } from "node:fs";
 import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 
 export interface Source {
@@ -72,9 +73,9 @@ function isGzip(head: Buffer): boolean {
 /** What people take for an export, by the bytes that it begins with. */
 const otherFiles: readonly (readonly [head: string, what: string, advice: string])[] = [
   ["504b", "a zip archive or a spreadsheet", "Unpack it, or save the sheet as CSV."],
-  ["425a68", "packed with bzip2", "Unpack it: bzcat FILE | bun admin lead import ACCOUNT -"],
-  ["28b52ffd", "packed with zstd", "Unpack it: zstdcat FILE | bun admin lead import ACCOUNT -"],
-  ["fd377a58", "packed with xz", "Unpack it: xzcat FILE | bun admin lead import ACCOUNT -"],
+  ["425a68", "packed with bzip2", `Unpack it: bzcat FILE | ${adminCommand} lead import ACCOUNT -`],
+  ["28b52ffd", "packed with zstd", `Unpack it: zstdcat FILE | ${adminCommand} lead import ACCOUNT -`],
+  ["fd377a58", "packed with xz", `Unpack it: xzcat FILE | ${adminCommand} lead import ACCOUNT -`],
   ["53514c69", "an SQLite database", "Export its table as CSV."],
   ["25504446", "a PDF", "Export the table as CSV."],
 ];

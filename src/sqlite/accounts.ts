@@ -1,7 +1,7 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import { UserError } from "../operator/user-error.ts";
+import { StoreError } from "../store/errors.ts";
 import type { Account, AccountRepository } from "../store/repositories.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, mostAccounts } from "./schema.ts";
@@ -25,10 +25,7 @@ export function openAccounts(database: Connection): AccountRepository {
           .returning(columns)
           .get();
         if (made !== undefined && made.number > mostAccounts) {
-          throw new UserError(
-            `This file holds ${mostAccounts.toLocaleString("en-US")} accounts, and has no room for more.`,
-            "Set DATABASE_PATH to another file.",
-          );
+          throw new StoreError({ kind: "too many accounts", most: mostAccounts });
         }
         return made ?? null;
       });

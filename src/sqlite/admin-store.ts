@@ -12,7 +12,7 @@ import { openPeople } from "./privacy/people.ts";
 import { openRetention } from "./privacy/retention.ts";
 import { readStats } from "./stats.ts";
 
-/** Opens it. Throws a UserError when the file cannot be used. */
+/** Opens it. Throws a StoreError when the file cannot be used. */
 export function openAdminStore(path: string): AdminStore {
   const database = openDatabase(path);
   return {

@@ -1,5 +1,7 @@
 /** What SQLite and the system say of a failure, and what that means. */
+import { SQLiteError } from "bun:sqlite";
 import { DrizzleError } from "drizzle-orm";
+import { type Problem, StoreError } from "../store/errors.ts";
 
 /** What SQLite or the system said, out of what Drizzle has put around it. */
 export function underlying(failure: unknown): unknown {
@@ -25,4 +27,22 @@ export function isLocked(failure: unknown): boolean {
 /** Whether a file is no database, or one no longer. */
 export function isDamaged(failure: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(failure));
+}
+
+/** What went wrong with the file at a path, as a StoreError; what is no failure of SQLite or the system as it is. */
+export function storeErrorOf(failure: unknown, path: string): unknown {
+  const cause = underlying(failure);
+  const problem = problemOf(cause, path);
+  return problem === null ? cause : new StoreError(problem, { cause });
+}
+
+function problemOf(cause: unknown, path: string): Problem | null {
+  if (cause instanceof SQLiteError) {
+    if (isDamaged(cause)) return { kind: "not a database", path };
+    if (isLocked(cause)) return { kind: "locked for too long", path };
+    if (isFull(cause)) return { kind: "disk full", path };
+    return { kind: "database unusable", path, reason: cause.message };
+  }
+  if (cause instanceof Error && "syscall" in cause) return { kind: "file unreachable", path, reason: cause.message };
+  return null;
 }

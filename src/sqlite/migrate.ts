@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { UserError } from "../operator/user-error.ts";
+import { StoreError } from "../store/errors.ts";
 import type { Connection } from "./connection.ts";
 import { vacuum, withTemporaryFiles } from "./vacuum.ts";
 
@@ -18,10 +18,7 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   const applied = appliedMs(database);
   if (applied === newest) return;
   if (applied !== null && applied > newest) {
-    throw new UserError(
-      `${path} was written by a newer version of Leadfile.`,
-      "Install that version or a later one; this one leaves the file as it is.",
-    );
+    throw new StoreError({ kind: "database of a newer version", path });
   }
   if (applied !== null && copy === "copy first") keepCopy(database, path, known.filter((ms) => ms <= applied).length);
   apply(database, newest);
@@ -40,14 +37,11 @@ function knownMs(): number[] {
   return readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
 }
 
-/** Throws a UserError for the database of another program, before anything in it is changed. */
+/** Throws a StoreError for the database of another program, before anything in it is changed. */
 export function refuseForeign(database: Connection, path: string): void {
   // Another first start may be at it: what tables there are is asked first, and what made them after.
   if (!hasTables(database) || appliedMs(database) !== null) return;
-  throw new UserError(
-    `${path} is the database of another program.`,
-    "Set DATABASE_PATH to another file, or move this one away.",
-  );
+  throw new StoreError({ kind: "database of another program", path });
 }
 
 /** How many migrations a file lacks; "newer" where it has one that is not known here, "foreign" where it is not ours. */

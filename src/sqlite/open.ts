@@ -1,11 +1,11 @@
 /** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { UserError } from "../operator/user-error.ts";
+import { StoreError } from "../store/errors.ts";
 import type { Connection } from "./connection.ts";
-import { isDamaged, isFull, isLocked, underlying } from "./failure.ts";
+import { isLocked, storeErrorOf } from "./failure.ts";
 import { inodeOf, isSqlite } from "./file.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 import { ensureInstance } from "./privacy/suppressions.ts";
@@ -19,17 +19,18 @@ export const patienceMs = 10_000;
  */
 const opened = new Set<string>();
 
-/** Opens the file at a path. Throws a UserError that says what to do where it cannot be used. */
+/** Opens the file at a path. Throws a StoreError where it cannot be used. */
 export function openDatabase(path: string): Connection {
   // What is in the file is nobody else's business; its copies and the log beside it are made with the same mask.
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
-    if (!opened.has(path) && existsSync(path) && !isSqlite(path)) throw notADatabase(path);
+    if (!opened.has(path) && existsSync(path) && !isSqlite(path))
+      throw new StoreError({ kind: "not a database", path });
     opened.add(path);
     return connectToPath(path);
   } catch (cause) {
-    throw explain(cause, path);
+    throw storeErrorOf(cause, path);
   }
 }
 
@@ -108,39 +109,4 @@ function turnToLog(client: Database): void {
       Bun.sleepSync(5);
     }
   }
-}
-
-function notADatabase(path: string): UserError {
-  return new UserError(
-    `${path} is not a Leadfile database.`,
-    "Set DATABASE_PATH to another file, or move this one away.",
-  );
-}
-
-/** Turns what the system says into a line that names the file and the next step. */
-export function explain(failure: unknown, path: string): unknown {
-  const cause = underlying(failure);
-  if (cause instanceof SQLiteError) {
-    if (isDamaged(cause)) return notADatabase(path);
-    if (isLocked(cause)) {
-      return new UserError(
-        `${path} has been locked by another program for too long.`,
-        "End that program and try again.",
-      );
-    }
-    if (isFull(cause)) {
-      return new UserError(`The disk of ${path} is full.`, "Make room and run the command again.");
-    }
-    return new UserError(
-      `${path} cannot be opened or written (${cause.message}).`,
-      "Check that the folder exists, that this user may write in it, and that the disk is not full.",
-    );
-  }
-  if (cause instanceof Error && "syscall" in cause) {
-    return new UserError(
-      `${path} cannot be opened (${cause.message}).`,
-      "Set DATABASE_PATH to a file in a folder that this user may write in.",
-    );
-  }
-  return cause;
 }

@@ -1,6 +1,6 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { sql } from "drizzle-orm";
-import { UserError } from "../operator/user-error.ts";
+import { StoreError } from "../store/errors.ts";
 import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 import { type CountedUsage, createUsageCounter } from "../store/usage-counter.ts";
@@ -14,7 +14,7 @@ import { accounts } from "./schema.ts";
 import { addUsage, openUsageReader } from "./usage.ts";
 import { openWal, truncateWal, type Wal } from "./wal.ts";
 
-/** Opens the store of the server. Throws a UserError when the file cannot be used. */
+/** Opens the store of the server. Throws a StoreError when the file cannot be used. */
 export function openServedStore(path: string): ServedStore {
   const database = openForServing(path);
   const wal = openWal(path);
@@ -81,6 +81,5 @@ function close(database: Connection, usage: CountedUsage, wal: Wal, reader: Read
     reader.close();
     wal.close();
   }
-  if (written === "locked")
-    throw new UserError("The last counts of usage could not be written: another program kept the file locked.", "");
+  if (written === "locked") throw new StoreError({ kind: "usage not written" });
 }

@@ -3,9 +3,8 @@ import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { giveToOwner, removeStaleDrafts } from "./atomic-file.ts";
-import { isLocked } from "./failure.ts";
+import { isLocked, storeErrorOf } from "./failure.ts";
 import { serverLockPath } from "./file.ts";
-import { explain } from "./open.ts";
 
 /** A server that was told to stop may need a moment. */
 const patienceMs = 1_000;
@@ -39,6 +38,6 @@ export function lockForServing(path: string): (() => void) | null {
       throw cause;
     }
   } catch (cause) {
-    throw explain(cause, path);
+    throw storeErrorOf(cause, path);
   }
 }

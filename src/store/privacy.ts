@@ -71,7 +71,7 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, string | number | null>>;
 }
 
-/** Copies of the whole file, made and brought back. What is refused throws a UserError, and nothing has changed. */
+/** Copies of the whole file, made and brought back. What is refused throws a StoreError, and nothing has changed. */
 export interface CopyKeeper {
   /** A consistent copy with its manifest beside it; the server and an import may run. */
   backup(file: string, nowMs: number): Backup;

@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
+import { explain } from "../../src/operator/explain.ts";
 import { UserError } from "../../src/operator/user-error.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { leads } from "../../src/sqlite/schema.ts";
@@ -20,7 +21,8 @@ function refusalOf(path: string): string {
   try {
     openServedStore(path).close();
   } catch (cause) {
-    if (cause instanceof UserError) return cause.sentence;
+    const told = explain(cause);
+    if (told instanceof UserError) return told.sentence;
     throw cause;
   }
   throw new Error("the file was opened");
@@ -131,7 +133,7 @@ async function open(folder: string, path: string): Promise<{ status: number; sai
 function aLaterVersion(): { folder: string; version: number } {
   const folder = aFolder();
   mkdirSync(join(folder, "src"));
-  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store", "src/operator", "package.json"]) {
+  for (const part of ["drizzle", "src/sqlite", "src/contract", "src/store", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

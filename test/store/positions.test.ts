@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { earliestMs } from "../../src/contract/time.ts";
-import { UserError } from "../../src/operator/user-error.ts";
 import { openAccounts } from "../../src/sqlite/accounts.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { beginImport } from "../../src/sqlite/import/import.ts";
@@ -66,6 +65,6 @@ test("a lead is found in its account at its moment, and nowhere else, whatever b
 test("the account of which the number would not fit is refused, and not made", () => {
   const book = openAccounts(database);
   const before = book.list();
-  expect(() => book.create("One too many", noonMs)).toThrow(UserError);
+  expect(() => book.create("One too many", noonMs)).toThrow("too many accounts");
   expect(book.list()).toEqual(before);
 });

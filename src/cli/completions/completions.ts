@@ -1,5 +1,6 @@
 /** bun admin completions: what a shell needs to complete the words of a command, made from the commands themselves. */
 import { Argument, Command } from "commander";
+import { adminCommand } from "../../operator/program-name.ts";
 import { print } from "../terminal/output.ts";
 import { bashScript } from "./bash.ts";
 import { fishScript } from "./fish.ts";
@@ -18,11 +19,11 @@ export function completionsCommand(program: () => Command): Command {
       `
 They complete bun admin, beside what bun itself completes, and the executable leadfile.
 
-  bash  bun admin completions bash > ~/.leadfile.bash
+  bash  ${adminCommand} completions bash > ~/.leadfile.bash
         echo 'source ~/.leadfile.bash' >> ~/.bashrc
-  zsh   bun admin completions zsh > ~/.leadfile.zsh
+  zsh   ${adminCommand} completions zsh > ~/.leadfile.zsh
         echo 'source ~/.leadfile.zsh' >> ~/.zshrc     (behind compinit)
-  fish  bun admin completions fish > ~/.config/fish/conf.d/leadfile.fish`,
+  fish  ${adminCommand} completions fish > ~/.config/fish/conf.d/leadfile.fish`,
     )
     .action((shell: Shell) => void print(scripts[shell](wordsOf(program()))));
 }

@@ -1,6 +1,7 @@
 /** What is in the file: whether it is ours and whole, what its moments say of the clock, and keys that nobody uses. */
 import { statSync } from "node:fs";
 import { dayMs, writeMoment } from "../../contract/time.ts";
+import { adminCommand } from "../../operator/program-name.ts";
 import type { Contents, Examination, LiveKey } from "../../store/examination.ts";
 import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 
@@ -26,7 +27,7 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
 
 function refused(path: string, found: Exclude<Examination, { kind: "read" }>): Finding {
   const otherFile = "Set DATABASE_PATH to another file, or move this one away.";
-  const restore = `Move it away and put back a backup: bun admin restore FILE. If there is none, sqlite3 may recover some of it.`;
+  const restore = `Move it away and put back a backup: ${adminCommand} restore FILE. If there is none, sqlite3 may recover some of it.`;
   switch (found.kind) {
     case "missing":
       return broken("file", `${path} is not there.`, "Check DATABASE_PATH; the server makes the file when it starts.");
@@ -44,7 +45,7 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
       return broken("schema", `${path} was written by a newer version.`, "Install that version or a later one.");
     case "unfinished": {
       const what = `${path}-wal holds ${inBytes(found.logBytes)} that were not folded into the file; it was not read.`;
-      const advice = "Start the server, or run bun admin account list, as the owner of the file; then look again.";
+      const advice = `Start the server, or run ${adminCommand} account list, as the owner of the file; then look again.`;
       return warning("log", what, advice);
     }
   }
@@ -56,7 +57,7 @@ function lookAtSchema({ migrationsBehind, lost, slowFilters }: Contents): Findin
     return [warning("schema", "An earlier version of Leadfile wrote the file.", advice)];
   }
   if (lost.length > 0) {
-    const advice = "Put back a backup: bun admin restore FILE.";
+    const advice = `Put back a backup: ${adminCommand} restore FILE.`;
     return [broken("schema", `Somebody removed ${lost.join(", ")} from the database.`, advice)];
   }
   if (slowFilters.length > 0) {
@@ -68,7 +69,7 @@ function lookAtSchema({ migrationsBehind, lost, slowFilters }: Contents): Findin
 
 function lookAtIntegrity(path: string, { damage }: Contents, full: boolean): Finding {
   if (damage.length > 0) {
-    const advice = `Stop the server, keep a copy of ${path} and of what lies beside it, and put back a backup: bun admin restore FILE.`;
+    const advice = `Stop the server, keep a copy of ${path} and of what lies beside it, and put back a backup: ${adminCommand} restore FILE.`;
     return broken("integrity", `The file is damaged: ${damage.join("; ")}.`, advice);
   }
   const how = full ? "Every page, index and reference was checked." : "Every page was checked; --full checks indexes.";
@@ -97,11 +98,11 @@ function lookAtKeys(keys: readonly LiveKey[], nowMs: number): Finding {
   const shown = idle.slice(0, idleShown).map(({ id, account }) => `${id} of ${account}`);
   const more = idle.length > idleShown ? ` and ${idle.length - idleShown} more` : "";
   const what = `Not used for ${idleDays} days: ${shown.join(", ")}${more}.`;
-  return warning("keys", what, "Revoke what nobody needs any more: bun admin key revoke ID.");
+  return warning("keys", what, `Revoke what nobody needs any more: ${adminCommand} key revoke ID.`);
 }
 
 function lookAtBackups({ hasLeads, lastBackupMs }: Contents, nowMs: number): Finding {
-  const advice = "bun admin backup FILE, and a timer that does it every night: docs/operations.md.";
+  const advice = `${adminCommand} backup FILE, and a timer that does it every night: docs/operations.md.`;
   if (lastBackupMs === null) {
     return hasLeads
       ? warning("backups", "No backup was ever made of it.", advice)

@@ -1,6 +1,5 @@
 /** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
 import type { Command } from "commander";
-import { inOwnWords } from "../../program-name.ts";
 import { jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import { hang } from "../terminal/output.ts";
 import { lookAtContents } from "./contents.ts";
@@ -20,10 +19,7 @@ export function doctorCommand(around: Surroundings): Command {
       "\nChanges nothing. Ends with 0 when all is well, 1 with warnings, 2 when something\nis broken.",
     )
     .action(async (options: { full?: boolean; json?: boolean }) => {
-      const findings = (await look(around, options.full === true)).map((finding) => ({
-        ...finding,
-        advice: inOwnWords(finding.advice),
-      }));
+      const findings = await look(around, options.full === true);
       const found = findings.filter(({ level }) => level !== "fine");
       const shown = found.map(({ level, what, advice }) => ({ level, what, advice }));
       outputOf(options).result({ findings: shown }, text(findings));

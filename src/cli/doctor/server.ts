@@ -1,6 +1,7 @@
 /** The running server: whether it answers, and whether the file that it has open is the one that lies there. */
 import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { adminCommand } from "../../operator/program-name.ts";
 import { askHealth } from "../health.ts";
 import { broken, type Finding, fine } from "./finding.ts";
 
@@ -9,7 +10,11 @@ export async function lookAtServer(path: string, url: string | null): Promise<Fi
   const ghosts = findGhosts(path);
   const findings = ghosts.map((pid) => {
     const what = `Process ${pid} has a file open that was since deleted, moved or replaced: what it writes gets lost.`;
-    return broken("server", what, "Restart it. If the file is gone, put back a backup first: bun admin restore FILE.");
+    return broken(
+      "server",
+      what,
+      `Restart it. If the file is gone, put back a backup first: ${adminCommand} restore FILE.`,
+    );
   });
   const health = url === null ? "nobody" : await askHealth(url);
   if (health === "failing" && ghosts.length === 0) {

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { createKey, digestOf, isWellFormed, prefixOf } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
 import { printable } from "../../operator/printable.ts";
+import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Account, KeyRecord } from "../../store/repositories.ts";
 import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "../command.ts";
@@ -82,7 +83,7 @@ function rotateCommand(around: Surroundings): Command {
       if (stateOf(old, nowMs) === "revoked") {
         throw new UserError(
           `Key ${old.id} is revoked already.`,
-          `Make a new one: bun admin key create ${old.account}.`,
+          `Make a new one: ${adminCommand} key create ${old.account}.`,
         );
       }
       const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
@@ -116,7 +117,7 @@ function makeKey(
 
 /** A key that could not be shown is lost, and must not stay behind. */
 function show(output: Output, id: string, print: () => boolean): void {
-  const advice = `Revoke it, bun admin key revoke ${id}, and make a new one.`;
+  const advice = `Revoke it, ${adminCommand} key revoke ${id}, and make a new one.`;
   try {
     if (print()) return;
   } catch (cause) {
@@ -138,5 +139,8 @@ async function check(around: Surroundings, options: { json?: boolean }): Promise
 }
 
 function refuseUnknown(): never {
-  throw new UserError("No key has this id.", "bun admin key list ACCOUNT shows the ids; the key itself is no id.");
+  throw new UserError(
+    "No key has this id.",
+    `${adminCommand} key list ACCOUNT shows the ids; the key itself is no id.`,
+  );
 }

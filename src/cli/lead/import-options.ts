@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type DetailField, detailFields } from "../../contract/lead.ts";
 import type { LeadRules } from "../../ingest/lead.ts";
 import { isZone } from "../../ingest/times.ts";
+import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Account } from "../../store/repositories.ts";
 import { checkPixelId, type Surroundings } from "../command.ts";
@@ -58,7 +59,7 @@ export function checkPixel(around: Surroundings, account: Account, { pixel, crea
   if (pixel === undefined || createPixels === true || around.store().pixels.has(account.number, pixel.trim())) return;
   throw new UserError(
     `The account has no pixel ${JSON.stringify(pixel)}.`,
-    "Add --create-pixels, or make it: bun admin pixel create.",
+    `Add --create-pixels, or make it: ${adminCommand} pixel create.`,
   );
 }
 

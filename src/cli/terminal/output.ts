@@ -3,7 +3,6 @@
 import { fstatSync, statSync, writeSync } from "node:fs";
 import { printable } from "../../operator/printable.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { inOwnWords } from "../../program-name.ts";
 import { paint, paintCell } from "./paint.ts";
 
 /** What a command works with, apart from the store. */
@@ -24,7 +23,7 @@ export function createOutput(json: boolean): Output {
       return said === "" || print(`${said}\n`);
     },
     say(text) {
-      if (text !== "") write(2, `${inOwnWords(text)}\n`);
+      if (text !== "") write(2, `${text}\n`);
     },
   };
 }

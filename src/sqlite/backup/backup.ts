@@ -6,7 +6,7 @@ import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../../contract/time.ts";
-import { UserError } from "../../operator/user-error.ts";
+import { type Problem, StoreError } from "../../store/errors.ts";
 import type { Backup } from "../../store/privacy.ts";
 import {
   copyDigesting,
@@ -24,11 +24,11 @@ import { schemaVersion } from "../migrate.ts";
 import { openDatabase } from "../open.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
 
-/** Makes a backup; throws a UserError when it cannot, and leaves no part of one behind. */
+/** Makes a backup; throws a StoreError when it cannot, and leaves no part of one behind. */
 export function makeBackup(path: string, file: string, nowMs: number): Backup {
   refuseTaken(path, file);
   if (!existsSync(path)) {
-    throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
+    throw new StoreError({ kind: "nothing to back up", path });
   }
   const database = openDatabase(path);
   const drafts = [draftOf(file), draftOf(manifestPath(file))] as const;
@@ -55,7 +55,7 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
     recordAct(database, { atMs: nowMs, act: "backup", account: null, detail: { sha256, leads } });
     return { file, sha256, bytes, leads };
   } catch (cause) {
-    throw explainBackup(cause, file);
+    throw backupErrorOf(cause, file);
   } finally {
     for (const draft of drafts) for (const part of partsOf(draft)) rmSync(part, { force: true });
     database.$client.close();
@@ -65,14 +65,13 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
 function refuseTaken(path: string, file: string): void {
   const folder = dirname(resolve(file));
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UserError(`There is no folder ${folder}.`, "Make it, or name a file in another one.");
+    throw new StoreError({ kind: "no such folder", folder });
   }
   if (partsOf(resolve(path)).includes(resolve(file))) {
-    throw new UserError(`${file} belongs to the database itself.`, "Name another file.");
+    throw new StoreError({ kind: "part of the database", file });
   }
   const taken = [file, manifestPath(file)].find((name) => existsSync(name));
-  if (taken === undefined) return;
-  throw new UserError(`${taken} is there already, and a backup never writes over a file.`, "Name another file.");
+  if (taken !== undefined) throw new StoreError({ kind: "name taken", file: taken });
 }
 
 function describe(draft: string, file: string, nowMs: number): Manifest {
@@ -89,27 +88,17 @@ function describe(draft: string, file: string, nowMs: number): Manifest {
   };
 }
 
-function explainBackup(failure: unknown, file: string): unknown {
+function backupErrorOf(failure: unknown, file: string): unknown {
   const cause = underlying(failure);
+  const problem = problemOf(cause, file);
+  return problem === null ? cause : new StoreError(problem, { cause });
+}
+
+function problemOf(cause: unknown, file: string): Problem | null {
   const code = codeOf(cause);
-  if (isFull(cause)) {
-    return new UserError(`The disk of ${file} is full.`, "Make room, or name a file on another disk.");
-  }
-  if (code === "EEXIST") {
-    return new UserError(`${file} was made by another program just now.`, "Name another file.");
-  }
-  if (isDamaged(cause)) {
-    return new UserError(
-      "The database is damaged, and a backup of it would be as well.",
-      "Restore an earlier backup: bun admin restore FILE.",
-    );
-  }
-  if (cause instanceof SQLiteError || code !== "") {
-    const said = cause instanceof Error ? cause.message : code;
-    return new UserError(
-      `${file} cannot be written (${said}).`,
-      "Check the folder, and that this user may write in it.",
-    );
-  }
-  return cause;
+  if (isFull(cause)) return { kind: "disk of the backup full", file };
+  if (code === "EEXIST") return { kind: "name taken just now", file };
+  if (isDamaged(cause)) return { kind: "database damaged" };
+  if (!(cause instanceof SQLiteError) && code === "") return null;
+  return { kind: "backup not written", file, reason: cause instanceof Error ? cause.message : code };
 }

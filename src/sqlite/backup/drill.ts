@@ -1,12 +1,12 @@
 /** A drill: a backup is restored into a place of its own and compared with what was backed up. */
 import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { UserError } from "../../operator/user-error.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { Backup } from "../../store/privacy.ts";
 import { drillPlaceIn, removeLeftovers } from "../atomic-file.ts";
 import { restoreAside } from "./restore.ts";
 
-/** Throws a UserError that says in what the restored file differs. */
+/** Throws a StoreError that says in what the restored file differs. */
 export function drillBackup(file: string): Backup {
   process.umask(0o077);
   removeLeftovers(dirname(resolve(file)));
@@ -16,10 +16,15 @@ export function drillBackup(file: string): Backup {
     const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));
     if (differing !== undefined) {
       const [name, count] = differing;
-      throw failed(file, `it has ${countIn(found.counts, name)} ${name}, and ${count} were backed up`);
+      throw new StoreError({
+        kind: "restored other rows",
+        file,
+        table: name,
+        found: countIn(found.counts, name),
+        expected: count,
+      });
     }
-    if (found.content !== manifest.content)
-      throw failed(file, "its content has another digest than what was backed up");
+    if (found.content !== manifest.content) throw new StoreError({ kind: "restored other content", file });
     return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: found.counts.leads };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -28,8 +33,4 @@ export function drillBackup(file: string): Backup {
 
 function countIn(counts: Readonly<Record<string, number>>, name: string): number {
   return counts[name] ?? 0;
-}
-
-function failed(file: string, why: string): UserError {
-  return new UserError(`The drill failed: ${file} was restored, but ${why}.`, "Make a new backup, and drill that.");
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
-import { UserError } from "../../operator/user-error.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../leads.ts";
 
@@ -27,17 +27,14 @@ export function manifestPath(file: string): string {
   return `${file}.manifest.json`;
 }
 
-/** Reads the manifest of a backup; throws a UserError where there is none that can be read. */
+/** Reads the manifest of a backup; throws a StoreError where there is none that can be read. */
 export function readManifest(file: string): Manifest {
   const path = manifestPath(file);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    throw new UserError(
-      `${path} cannot be read, and nothing else tells whether the backup is whole.`,
-      "Put the manifest that was made with the backup beside it.",
-    );
+    throw new StoreError({ kind: "manifest unreadable", path });
   }
   try {
     const manifest: unknown = JSON.parse(text);
@@ -45,7 +42,7 @@ export function readManifest(file: string): Manifest {
   } catch {
     // It is not even JSON.
   }
-  throw new UserError(`${path} is no manifest of a backup.`, "Take the one that was made with the backup.");
+  throw new StoreError({ kind: "not a manifest", path });
 }
 
 /** How much there is of everything, and a digest over it that no migration changes. */

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
-import { UserError } from "../../operator/user-error.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { Receipt } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { addSuppressions, listInstances } from "../privacy/suppressions.ts";
@@ -18,16 +18,13 @@ const ReceiptLine = Type.Object({
 /** What lead erase prints with --json holds the receipt. */
 const Line = Type.Union([ReceiptLine, Type.Object({ receipt: ReceiptLine })]);
 
-/** Reads a file of receipts; throws a UserError that names the first line that is none. */
+/** Reads a file of receipts; throws a StoreError that names the first line that is none. */
 export function readReceipts(path: string): Receipt[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    throw new UserError(
-      `${path} cannot be read.`,
-      "Give --receipts a file with one receipt a line, as lead erase prints it.",
-    );
+    throw new StoreError({ kind: "receipts unreadable", path });
   }
   return text.split("\n").flatMap((line, number) => (line.trim() === "" ? [] : [readReceipt(line, number + 1, path)]));
 }
@@ -35,10 +32,7 @@ export function readReceipts(path: string): Receipt[] {
 function readReceipt(line: string, number: number, path: string): Receipt {
   const read = parse(line);
   if (read !== null) return "receipt" in read ? read.receipt : read;
-  throw new UserError(
-    `Line ${number} of ${path} is no receipt.`,
-    "One receipt stands on each line, as lead erase prints it.",
-  );
+  throw new StoreError({ kind: "not a receipt", path, line: number });
 }
 
 function parse(line: string): Static<typeof Line> | null {
@@ -50,16 +44,13 @@ function parse(line: string): Static<typeof Line> | null {
   }
 }
 
-/** Blocks what the receipts name; throws a UserError where one cannot be honoured. */
+/** Blocks what the receipts name; throws a StoreError where one cannot be honoured. */
 export function applyReceipts(database: Connection, receipts: readonly Receipt[]): void {
   const known = listInstances(database);
   for (const receipt of receipts) {
     const instance = known.find(({ id }) => id === receipt.instance);
     if (instance === undefined) {
-      throw new UserError(
-        `The receipt of ${receipt.erased_at} was made with a key that this backup does not have.`,
-        "Take a backup of the same instance, or leave the receipt out and erase the person again.",
-      );
+      throw new StoreError({ kind: "receipt of another instance", erasedAt: receipt.erased_at });
     }
     const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
     // An account that the backup does not have has no leads to erase.

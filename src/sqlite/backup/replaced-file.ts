@@ -1,7 +1,7 @@
 /** The file that a restore replaces: locked for this process alone, and looked through for what must outlive it. */
 import { existsSync, statSync } from "node:fs";
 import { sql } from "drizzle-orm";
-import { UserError } from "../../operator/user-error.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
 import { allParts, type Part, partsOfFirst } from "./merge.ts";
@@ -31,10 +31,7 @@ export function attachReplaced(database: Connection, target: string): Attached {
 }
 
 export function refuseOpen(path: string): never {
-  throw new UserError(
-    `${path} is open in a server or another program.`,
-    "Stop it, then restore: a server would go on serving the old file.",
-  );
+  throw new StoreError({ kind: "database in use", path });
 }
 
 /** What is brought over from the replaced file, and what would be but for the damage to that file. */

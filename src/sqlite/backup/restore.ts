@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { UserError } from "../../operator/user-error.ts";
+import { type Problem, StoreError } from "../../store/errors.ts";
 import type { Receipt, Restoration } from "../../store/privacy.ts";
 import { copyDigesting, draftOf, sync } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
@@ -24,13 +24,13 @@ import { applyReceipts, readReceipts } from "./receipts.ts";
 import { attachReplaced, examineReplaced, refuseOpen } from "./replaced-file.ts";
 import { putInPlace } from "./replacement.ts";
 
-/** Puts a backup in the place of the database. Throws a UserError when it cannot; then all is as it was. */
+/** Puts a backup in the place of the database. Throws a StoreError when it cannot; then all is as it was. */
 export function restoreBackup(path: string, file: string, receipts: string | null, nowMs: number): Restoration {
   const target = existsSync(path) ? realpathSync(path) : resolve(path);
   const manifest = readManifest(file);
   const named = receipts === null ? [] : readReceipts(receipts);
   if (existsSync(file) && realpathSync(file) === target) {
-    throw new UserError(`${file} is the database itself.`, "Name a file that bun admin backup has made.");
+    throw new StoreError({ kind: "backup is the database itself", file });
   }
   mkdirSync(dirname(target), { recursive: true });
   const release = lockForServing(target) ?? refuseOpen(path);
@@ -39,7 +39,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
     copyChecked(file, draft, manifest);
     return replace(openDraft(draft, file, manifest), draft, target, named, nowMs);
   } catch (cause) {
-    throw explainRestore(cause, file, target);
+    throw restoreErrorOf(cause, file, target);
   } finally {
     for (const part of partsOf(draft)) rmSync(part, { force: true });
     release();
@@ -56,27 +56,22 @@ export function restoreAside(file: string, draft: string): { manifest: Manifest;
     database.$client.close();
     return { manifest, found };
   } catch (cause) {
-    throw explainRestore(cause, file, draft);
+    throw restoreErrorOf(cause, file, draft);
   }
 }
 
 function copyChecked(file: string, draft: string, manifest: Manifest): void {
-  if (!existsSync(file))
-    throw new UserError(`There is no file ${file}.`, "Name a file that bun admin backup has made.");
+  if (!existsSync(file)) throw new StoreError({ kind: "no such backup", file });
   const { sha256, bytes } = copyDigesting(file, draft);
   if (bytes !== manifest.bytes) {
-    throw new UserError(
-      `${file} has ${bytes} bytes, but its manifest says ${manifest.bytes}.`,
-      "It is not whole; take another backup.",
-    );
+    throw new StoreError({ kind: "backup of another size", file, bytes, expected: manifest.bytes });
   }
-  if (sha256 === manifest.sha256) return;
-  throw new UserError(`${file} is not what was backed up: its SHA-256 differs.`, "It is damaged; take another backup.");
+  if (sha256 !== manifest.sha256) throw new StoreError({ kind: "backup of another digest", file });
 }
 
-/** Opens the draft and brings it up to the schema of this version; throws a UserError for what is not a sound backup. */
+/** Opens the draft and brings it up to the schema of this version; throws a StoreError for what is not a sound backup. */
 function openDraft(draft: string, file: string, manifest: Manifest): Connection {
-  if (!isSqlite(draft)) throw notOurs(file);
+  if (!isSqlite(draft)) throw new StoreError({ kind: "not a backup", file });
   const client = new Database(draft, { readwrite: true });
   const database = drizzle({ client });
   refuseForeign(database, file);
@@ -84,16 +79,12 @@ function openDraft(draft: string, file: string, manifest: Manifest): Connection 
   client.run("PRAGMA secure_delete = ON");
   client.run("PRAGMA temp_store = MEMORY");
   const faults = database.values<[string]>(sql`PRAGMA integrity_check(1)`);
-  if (faults[0]?.[0] !== "ok") {
-    throw new UserError(`${file} is damaged (${faults[0]?.[0]}).`, "Take another backup.");
-  }
+  const reason = faults[0]?.[0] ?? "nothing can be read";
+  if (reason !== "ok") throw new StoreError({ kind: "backup damaged", file, reason });
   migrateSchema(database, file, "no copy");
   const leads = countLeads(database);
   if (leads === manifest.counts.leads) return database;
-  throw new UserError(
-    `${file} has ${leads} leads, but its manifest says ${manifest.counts.leads}.`,
-    "Take another backup.",
-  );
+  throw new StoreError({ kind: "backup of other leads", file, leads, expected: manifest.counts.leads });
 }
 
 /** Merges what must outlive the replaced file, erases again, and gives the draft its name. */
@@ -126,23 +117,16 @@ function countLeads(database: Connection): number {
   return database.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0;
 }
 
-function notOurs(file: string): UserError {
-  return new UserError(`${file} is not a Leadfile database.`, "Name a file that bun admin backup has made.");
+function restoreErrorOf(failure: unknown, file: string, path: string): unknown {
+  const cause = underlying(failure);
+  const problem = problemOf(cause, file, path);
+  return problem === null ? cause : new StoreError(problem, { cause });
 }
 
-function explainRestore(failure: unknown, file: string, target: string): unknown {
-  const cause = underlying(failure);
+function problemOf(cause: unknown, file: string, path: string): Problem | null {
   const code = codeOf(cause);
-  if (isFull(cause)) {
-    return new UserError(
-      `The disk of ${target} is full.`,
-      "A restore needs room for a second file; nothing has changed.",
-    );
-  }
-  if (isDamaged(cause)) return notOurs(file);
-  if (cause instanceof SQLiteError || code !== "") {
-    const said = cause instanceof Error ? cause.message : code;
-    return new UserError(`The restore failed (${said}).`, `${target} is as it was; check its folder and the backup.`);
-  }
-  return cause;
+  if (isFull(cause)) return { kind: "disk too full to restore", path };
+  if (isDamaged(cause)) return { kind: "not a backup", file };
+  if (!(cause instanceof SQLiteError) && code === "") return null;
+  return { kind: "restore failed", path, reason: cause instanceof Error ? cause.message : code };
 }

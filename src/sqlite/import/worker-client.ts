@@ -3,7 +3,7 @@
  * before is put on the disk.
  */
 
-import { UserError } from "../../operator/user-error.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { ImportOptions, ImportOutcome, ImportWorker, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import { openAgain } from "../open.ts";
@@ -92,9 +92,6 @@ function rescue(path: string): void {
   }
 }
 
-function failed(said: string): UserError {
-  return new UserError(
-    `The import was cut short (${said}).`,
-    "What was imported until then is in; mend the cause, run it again, and it completes.",
-  );
+function failed(reason: string): StoreError {
+  return new StoreError({ kind: "import cut short", reason });
 }

@@ -1,0 +1,136 @@
+/** The problems of a store in words: what is wrong, and what the operator does next. */
+import { type Problem, type ProblemKind, StoreError } from "../store/errors.ts";
+import { adminCommand } from "./program-name.ts";
+import { UserError } from "./user-error.ts";
+
+/** A problem of a store as a refusal in words; anything else as it is. */
+export function explain(cause: unknown): unknown {
+  return cause instanceof StoreError ? inWords(cause.problem) : cause;
+}
+
+/** The refusal that says a problem. */
+export function inWords<Kind extends ProblemKind>(problem: Problem<Kind>): UserError {
+  const [what, advice] = words[problem.kind](problem);
+  return new UserError(what, advice);
+}
+
+type Words = readonly [what: string, advice: string];
+
+const anotherFile = "Set DATABASE_PATH to another file, or move this one away.";
+const aBackup = `Name a file that ${adminCommand} backup has made.`;
+
+const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words } = {
+  "not a database": ({ path }) => [`${path} is not a Leadfile database.`, anotherFile],
+  "database of another program": ({ path }) => [`${path} is the database of another program.`, anotherFile],
+  "database of a newer version": ({ path }) => [
+    `${path} was written by a newer version of Leadfile.`,
+    "Install that version or a later one; this one leaves the file as it is.",
+  ],
+  "locked for too long": ({ path }) => [
+    `${path} has been locked by another program for too long.`,
+    "End that program and try again.",
+  ],
+  "disk full": ({ path }) => [`The disk of ${path} is full.`, "Make room and run the command again."],
+  "database unusable": ({ path, reason }) => [
+    `${path} cannot be opened or written (${reason}).`,
+    "Check that the folder exists, that this user may write in it, and that the disk is not full.",
+  ],
+  "file unreachable": ({ path, reason }) => [
+    `${path} cannot be opened (${reason}).`,
+    "Set DATABASE_PATH to a file in a folder that this user may write in.",
+  ],
+  "too many accounts": ({ most }) => [
+    `This file holds ${most.toLocaleString("en-US")} accounts, and has no room for more.`,
+    "Set DATABASE_PATH to another file.",
+  ],
+  "usage not written": () => [
+    "The last counts of usage could not be written: another program kept the file locked.",
+    "",
+  ],
+  "import cut short": ({ reason }) => [
+    `The import was cut short (${reason}).`,
+    "What was imported until then is in; mend the cause, run it again, and it completes.",
+  ],
+
+  "nothing to back up": ({ path }) => [
+    `There is no database at ${path}.`,
+    "Set DATABASE_PATH to the file that the server uses.",
+  ],
+  "no such folder": ({ folder }) => [`There is no folder ${folder}.`, "Make it, or name a file in another one."],
+  "part of the database": ({ file }) => [`${file} belongs to the database itself.`, "Name another file."],
+  "name taken": ({ file }) => [
+    `${file} is there already, and a backup never writes over a file.`,
+    "Name another file.",
+  ],
+  "name taken just now": ({ file }) => [`${file} was made by another program just now.`, "Name another file."],
+  "disk of the backup full": ({ file }) => [
+    `The disk of ${file} is full.`,
+    "Make room, or name a file on another disk.",
+  ],
+  "database damaged": () => [
+    "The database is damaged, and a backup of it would be as well.",
+    `Restore an earlier backup: ${adminCommand} restore FILE.`,
+  ],
+  "backup not written": ({ file, reason }) => [
+    `${file} cannot be written (${reason}).`,
+    "Check the folder, and that this user may write in it.",
+  ],
+
+  "manifest unreadable": ({ path }) => [
+    `${path} cannot be read, and nothing else tells whether the backup is whole.`,
+    "Put the manifest that was made with the backup beside it.",
+  ],
+  "not a manifest": ({ path }) => [
+    `${path} is no manifest of a backup.`,
+    "Take the one that was made with the backup.",
+  ],
+  "no such backup": ({ file }) => [`There is no file ${file}.`, aBackup],
+  "backup is the database itself": ({ file }) => [`${file} is the database itself.`, aBackup],
+  "backup of another size": ({ file, bytes, expected }) => [
+    `${file} has ${bytes} bytes, but its manifest says ${expected}.`,
+    "It is not whole; take another backup.",
+  ],
+  "backup of another digest": ({ file }) => [
+    `${file} is not what was backed up: its SHA-256 differs.`,
+    "It is damaged; take another backup.",
+  ],
+  "backup damaged": ({ file, reason }) => [`${file} is damaged (${reason}).`, "Take another backup."],
+  "not a backup": ({ file }) => [`${file} is not a Leadfile database.`, aBackup],
+  "backup of other leads": ({ file, leads, expected }) => [
+    `${file} has ${leads} leads, but its manifest says ${expected}.`,
+    "Take another backup.",
+  ],
+
+  "receipts unreadable": ({ path }) => [
+    `${path} cannot be read.`,
+    "Give --receipts a file with one receipt a line, as lead erase prints it.",
+  ],
+  "not a receipt": ({ path, line }) => [
+    `Line ${line} of ${path} is no receipt.`,
+    "One receipt stands on each line, as lead erase prints it.",
+  ],
+  "receipt of another instance": ({ erasedAt }) => [
+    `The receipt of ${erasedAt} was made with a key that this backup does not have.`,
+    "Take a backup of the same instance, or leave the receipt out and erase the person again.",
+  ],
+
+  "database in use": ({ path }) => [
+    `${path} is open in a server or another program.`,
+    "Stop it, then restore: a server would go on serving the old file.",
+  ],
+  "disk too full to restore": ({ path }) => [
+    `The disk of ${path} is full.`,
+    "A restore needs room for a second file; nothing has changed.",
+  ],
+  "restore failed": ({ path, reason }) => [
+    `The restore failed (${reason}).`,
+    `${path} is as it was; check its folder and the backup.`,
+  ],
+  "restored other rows": ({ file, table, found, expected }) =>
+    drillFailed(file, `it has ${found} ${table}, and ${expected} were backed up`),
+  "restored other content": ({ file }) => drillFailed(file, "its content has another digest than what was backed up"),
+};
+
+function drillFailed(file: string, why: string): Words {
+  return [`The drill failed: ${file} was restored, but ${why}.`, "Make a new backup, and drill that."];
+}
