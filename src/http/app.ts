@@ -27,7 +27,7 @@ export interface AppParts extends HostRule {
 }
 
 export function createApp(parts: AppParts) {
-  const { store, limiter, baseUrl, trustProxy, publicMetrics, addressOf } = parts;
+  const { store, limiter, baseUrl, publicMetrics, addressOf } = parts;
   const metrics = createMetrics(limiter, store);
   const journal = createJournal(parts.log, metrics);
   const fail = createFailing(baseUrl, journal);
@@ -64,5 +64,5 @@ export function createApp(parts: AppParts) {
       route((visit) => answerUsage(store, visit)),
       hide,
     )
-    .use(createPages({ baseUrl, trustProxy, limit: limiter.limit, store, publicMetrics, addressOf }, metrics, journal));
+    .use(createPages({ baseUrl, limit: limiter.limit, store, publicMetrics, addressOf }, metrics, journal));
 }

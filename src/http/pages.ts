@@ -4,16 +4,16 @@ import { Elysia } from "elysia";
 import { ApiError } from "../contract/errors.ts";
 import type { ReadStore } from "../store/reading.ts";
 import { aVisit, type Visit } from "./context.ts";
-import { originForReader } from "./docs/address.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { openApiDocument } from "./docs/openapi.ts";
 import { docsHeaders, docsPage } from "./docs/page.ts";
-import type { HostRule } from "./host.ts";
 import type { Journal } from "./ops/access-log.ts";
 import { answerHealth } from "./ops/health.ts";
 import { type AddressOf, isFromHere, type Metrics } from "./ops/metrics.ts";
 
-export interface PageParts extends HostRule {
+export interface PageParts {
+  /** The public origin. */
+  readonly baseUrl: string;
   readonly limit: number;
   readonly store: ReadStore;
   /** Whether /metrics is for everybody, and not for this machine alone. */
@@ -24,18 +24,14 @@ export interface PageParts extends HostRule {
 const hide = { detail: { hide: true } };
 
 export function createPages(
-  { baseUrl, trustProxy, limit, store, publicMetrics, addressOf }: PageParts,
+  { baseUrl, limit, store, publicMetrics, addressOf }: PageParts,
   metrics: Metrics,
   journal: Journal,
 ) {
   const documentation = openApiDocument(baseUrl, limit);
-  let shown: { readonly origin: string; readonly docs: string } | null = null;
-
-  /** Made anew only for another address than the last reader's: it takes as long as a hundred answers. */
-  function docsFor(origin: string): string {
-    if (shown?.origin !== origin) shown = { origin, docs: docsPage(origin, limit) };
-    return shown.docs;
-  }
+  let docs: string | null = null;
+  // Not at the start: it takes as long as a hundred answers.
+  const docsOnce = () => (docs ??= docsPage(baseUrl, limit));
 
   function page(
     visit: Visit,
@@ -63,14 +59,7 @@ export function createPages(
         ({ visit }) => page(visit, 302, "See /docs\n", { "Content-Type": "text/plain", Location: "/docs" }),
         hide,
       )
-      .get(
-        "/docs",
-        ({ visit }) => {
-          const origin = originForReader(visit.request.headers, { baseUrl, trustProxy });
-          return page(visit, 200, docsFor(origin), docsHeaders);
-        },
-        hide,
-      )
+      .get("/docs", ({ visit }) => page(visit, 200, docsOnce(), docsHeaders), hide)
       .use(explorer)
       .get("/healthz", ({ visit }) => page(visit, ...answerHealth(store)), hide)
       .get(

@@ -13,12 +13,10 @@ export const docsHeaders = {
     `default-src 'none'; style-src '${digestOf(style)}'; script-src '${digestOf(script)}'; img-src data:; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "Referrer-Policy": "no-referrer",
-  // The address in it is that of the reader.
   "Cache-Control": "no-cache",
-  Vary: "Host, X-Forwarded-Host, X-Forwarded-Proto",
 };
 
-/** The page for a reader who reaches the server at this origin. Each error has its section at `#` and its code. */
+/** The page of a server with this public origin, to which its programs send the key. Each error has its section at `#` and its code. */
 export function docsPage(origin: string, limitPerMin: number): string {
   const all = sections(origin, limitPerMin);
   return `<!doctype html>
