@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdminAlone } from "../admin.ts";
-import { filesWith } from "../bytes.ts";
+import { type Admin, anAdminAlone } from "../../test/admin.ts";
+import { filesWith } from "../../test/bytes.ts";
 
 const rounds = 15;
 const header = "date,pixel_id,email\n";
