@@ -21,6 +21,31 @@ api = ${literal(`${origin}/api/v1`)}
 headers = {"Authorization": "Bearer " + os.environ["LEADFILE_KEY"]}
 `;
 
+/** A page of leads; at the limit it waits for as long as the answer says, so that no program ends halfway. */
+const typescriptPage = `
+async function getPage(query) {
+  const answer = await fetch(\`\${api}/leads?\${new URLSearchParams(query)}\`, { headers });
+  const page = await answer.json();
+  if (answer.ok) return page;
+  if (answer.status !== 429) throw new Error(\`\${page.error.code}: \${page.error.message}\`);
+  await new Promise((resolve) => setTimeout(resolve, 1000 * Number(answer.headers.get("retry-after"))));
+  return getPage(query);
+}
+`;
+
+const pythonPage = `
+def get_page(query):
+    url = api + "/leads?" + urllib.parse.urlencode(query)
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        if refusal.code != 429:
+            raise
+        time.sleep(int(refusal.headers["Retry-After"]))
+        return get_page(query)
+`;
+
 /** The first page of leads. */
 export const firstRequest = (origin: string): Programs => ({
   curl: curl(`${origin}${paths.leads}?limit=5`),
@@ -44,13 +69,10 @@ export const paging = (origin: string): Programs => ({
   curl: `${curl(`${origin}${paths.leads}?limit=100`)}
 # the next page: the next_cursor of the one before
 ${curl(`${origin}${paths.leads}?limit=100&before=2026-01-31T09:15:00.123Z`)}`,
-  typescript: `${typescriptHead(origin)}
+  typescript: `${typescriptHead(origin)}${typescriptPage}
 async function* allLeads() {
   for (let before = ""; ; ) {
-    const query = new URLSearchParams({ limit: "100", ...(before && { before }) });
-    const answer = await fetch(\`\${api}/leads?\${query}\`, { headers });
-    const page = await answer.json();
-    if (!answer.ok) throw new Error(\`\${page.error.code}: \${page.error.message}\`);
+    const page = await getPage({ limit: "100", ...(before && { before }) });
     yield* page.data;
     if (!page.has_more) return;
     before = page.next_cursor;
@@ -61,26 +83,24 @@ let count = 0;
 for await (const lead of allLeads()) count += 1;
 console.log(count, "leads");
 `,
-  python: `${pythonHead(origin)}
+  python: `${pythonHead(origin)}${pythonPage}
 def all_leads():
     query = {"limit": 100}
     while True:
-        url = api + "/leads?" + urllib.parse.urlencode(query)
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
-            page = json.load(answer)
+        page = get_page(query)
         yield from page["data"]
         if not page["has_more"]:
             return
         query["before"] = page["next_cursor"]
 
 print(sum(1 for lead in all_leads()), "leads")
-`.replace("urllib.request\n", "urllib.parse, urllib.request\n"),
+`.replace("import json, os, urllib.request\n", "import json, os, time, urllib.error, urllib.parse, urllib.request\n"),
 });
 
 /** New leads for ever, each once. */
 export const polling = (origin: string): Programs => ({
   curl: curl(`${origin}${paths.leads}?limit=100&since=2026-01-31T09:15:00.123Z`),
-  typescript: `${typescriptHead(origin)}
+  typescript: `${typescriptHead(origin)}${typescriptPage}
 // Keep both on disk to go on after a restart.
 let since = new Date(Date.now() - 3_600_000).toISOString();
 let newest = "";
@@ -88,10 +108,7 @@ let newest = "";
 for (;;) {
   const fresh = [];
   for (let before = ""; ; ) {
-    const query = new URLSearchParams({ since, limit: "100", ...(before && { before }) });
-    const answer = await fetch(\`\${api}/leads?\${query}\`, { headers });
-    const page = await answer.json();
-    if (!answer.ok) throw new Error(\`\${page.error.code}: \${page.error.message}\`);
+    const page = await getPage({ since, limit: "100", ...(before && { before }) });
     fresh.push(...page.data.filter((lead) => lead.id !== newest));
     if (!page.has_more) break;
     before = page.next_cursor;
@@ -104,7 +121,7 @@ for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 30_000));
 }
 `,
-  python: `${pythonHead(origin)}
+  python: `${pythonHead(origin)}${pythonPage}
 # Keep both on disk to go on after a restart.
 since = (datetime.now(timezone.utc) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 newest = None
@@ -112,9 +129,7 @@ newest = None
 while True:
     fresh, query = [], {"since": since, "limit": 100}
     while True:
-        url = api + "/leads?" + urllib.parse.urlencode(query)
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
-            page = json.load(answer)
+        page = get_page(query)
         fresh += [lead for lead in page["data"] if lead["id"] != newest]
         if not page["has_more"]:
             break
@@ -125,7 +140,7 @@ while True:
     time.sleep(30)
 `.replace(
     "import json, os, urllib.request\n",
-    "import json, os, time, urllib.parse, urllib.request\nfrom datetime import datetime, timedelta, timezone\n",
+    "import json, os, time, urllib.error, urllib.parse, urllib.request\nfrom datetime import datetime, timedelta, timezone\n",
   ),
 });
 
