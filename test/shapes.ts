@@ -4,8 +4,8 @@ import { Ajv, type ValidateFunction } from "ajv";
 import formats, { type FormatsPlugin } from "ajv-formats";
 import { ErrorBody } from "../src/contract/errors.ts";
 import type { Lead } from "../src/contract/lead.ts";
-import { paths } from "../src/contract/limits.ts";
 import { LeadList, PixelList } from "../src/contract/list.ts";
+import { paths } from "../src/contract/paths.ts";
 import { Usage } from "../src/contract/usage.ts";
 
 /** What a test may look for in a body; the schema of its path says which of it is there. */

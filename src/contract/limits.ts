@@ -1,4 +1,4 @@
-/** The limits of §8 and the paths of §4. */
+/** The limits of §8. */
 
 /** Requests per key and window, unless the instance is set otherwise. */
 export const defaultLimitPerMin = 60;
@@ -11,5 +11,3 @@ export const retryAfterSeconds = 60;
 
 /** How many leads a page has. */
 export const pageSize = { least: 1, most: 100, usual: 25 } as const;
-
-export const paths = { leads: "/api/v1/leads", pixels: "/api/v1/pixels", usage: "/api/v1/usage" } as const;

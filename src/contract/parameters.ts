@@ -1,93 +1,93 @@
-/** The query parameters of GET /leads (§4.1): what each accepts, and how it is read. */
-import { type TSchema, Type } from "@sinclair/typebox";
+/** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
+import { FormatRegistry, Type } from "@sinclair/typebox";
+import { errors } from "./errors.ts";
 import { cityKey } from "./lead.ts";
 import { pageSize } from "./limits.ts";
+import { defineParameter, type Parameter } from "./parameter.ts";
+import { paths } from "./paths.ts";
 import { decodeValue, readQuery, refuse } from "./query.ts";
-import { readMoment } from "./time.ts";
+import { readMoment, rfc3339, writeMoment } from "./time.ts";
 
-interface Parameter<Value> {
-  readonly schema: TSchema;
-  /** Completes the sentence "it takes …" of a refusal. */
-  readonly accepts: string;
-  /** The value that a decoded text stands for, or null when it is none. */
-  readonly read: (text: string) => Value | null;
-}
+// TypeBox asks here what it does not know by itself: which days a month has, and which years are kept.
+FormatRegistry.Set("date-time", (text) => readMoment(text, "up") !== null);
+
+/** Bounds round up past the millisecond, so that "at or after" and "strictly before" stay true of stored leads. */
+const moment = (description: string) =>
+  Type.Transform(
+    Type.String({
+      format: "date-time",
+      pattern: rfc3339.source,
+      description,
+      examples: ["2026-01-31T09:15:00.123Z"],
+    }),
+  )
+    // Only moments get here: the format has looked.
+    .Decode((text) => readMoment(text, "up") ?? Number.NaN)
+    .Encode(writeMoment);
 
 const moments = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B)";
 
-/** Stricter than the format alone, which validators read in different ways: no space for the T, no leap second. */
-const momentPattern =
-  "^\\d{4}-\\d{2}-\\d{2}[Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$";
-
-const momentSchema = (description: string) =>
-  Type.String({
-    format: "date-time",
-    pattern: momentPattern,
-    description,
-    examples: ["2026-01-31T09:15:00.123Z"],
-  });
+/** Characters are code points, as JSON Schema counts them: a pair of surrogates is one. */
+const visible = "(?:[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]|[^\\s\\u0000\\uD800-\\uDFFF])";
+const character = "(?:[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]|[^\\u0000\\uD800-\\uDFFF])";
+const longestCity = 200;
 
 /** In the order of the table of §4.1, which is the order in which they are checked. */
 export const leadParameters = {
-  limit: {
-    schema: Type.Integer({
+  limit: defineParameter(
+    Type.Integer({
       minimum: pageSize.least,
       maximum: pageSize.most,
       default: pageSize.usual,
       description: "Results per page.",
       examples: [100],
     }),
-    accepts: `a whole number from ${pageSize.least} to ${pageSize.most}`,
-    read: readLimit,
-  },
-  before: {
-    schema: momentSchema("Pagination cursor: only leads identified strictly before this time."),
-    accepts: `the next_cursor of a page or ${moments}`,
-    read: readBound,
-  },
-  since: {
-    schema: momentSchema("Only leads identified at or after this time."),
-    accepts: moments,
-    read: readBound,
-  },
-  pixel_id: {
-    schema: Type.String({
-      minLength: 1,
-      pattern: "^[^\\u0000]*$",
+    `a whole number from ${pageSize.least} to ${pageSize.most}`,
+  ),
+  before: defineParameter(
+    moment("Pagination cursor: only leads identified strictly before this time."),
+    `the next_cursor of a page or ${moments}`,
+  ),
+  since: defineParameter(moment("Only leads identified at or after this time."), moments),
+  pixel_id: defineParameter(
+    Type.String({
+      pattern: "^[^\\u0000]+$",
       description: "Restrict to one pixel. It must belong to the account.",
       examples: ["px_shop"],
     }),
-    accepts: "the id of a pixel that GET /api/v1/pixels lists",
-    read: (text) => text,
-  },
-  state: {
-    schema: Type.String({ pattern: "^[A-Za-z]{2}$", description: "Two-letter US state code.", examples: ["CA"] }),
-    accepts: "two letters, such as CA",
-    read: (text) => (/^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : null),
-  },
-  city: {
-    schema: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      pattern: "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$",
-      description: "City name; case-insensitive exact match.",
-      examples: ["San Diego"],
-    }),
-    accepts: "a name of 1 to 200 characters",
-    read: readCity,
-  },
-  has_email: {
-    schema: Type.Boolean({
+    `the id of a pixel that GET ${paths.pixels} lists`,
+  ),
+  state: defineParameter(
+    Type.Transform(
+      Type.String({ pattern: "^[A-Za-z]{2}$", description: "Two-letter US state code.", examples: ["CA"] }),
+    )
+      .Decode((state) => state.toUpperCase())
+      .Encode((state) => state),
+    "two letters, such as CA",
+  ),
+  city: defineParameter(
+    Type.Transform(
+      Type.String({
+        pattern: `^\\s*${visible}(?:${character}{0,${longestCity - 2}}${visible})?\\s*$`,
+        description: "City name; case-insensitive exact match.",
+        examples: ["San Diego"],
+      }),
+    )
+      .Decode(cityKey)
+      .Encode((city) => city),
+    `a name of 1 to ${longestCity} characters`,
+  ),
+  has_email: defineParameter(
+    Type.Boolean({
       description: "When true, only leads that have an email address are returned; false filters nothing.",
     }),
-    accepts: "true or false",
-    read: readBoolean,
-  },
-} as const satisfies Record<string, Parameter<unknown>>;
+    "true or false",
+  ),
+} as const;
 
 export type LeadParameter = keyof typeof leadParameters;
 
-const leadParameterNames = Object.keys(leadParameters) as LeadParameter[]; // Object.keys forgets the names.
+const leadParameterNames = Object.keys(leadParameters);
 
 /** What a page of leads is chosen by; null filters nothing. */
 export interface LeadQuery {
@@ -106,15 +106,16 @@ export interface LeadQuery {
 
 /** Reads the query string of GET /leads; throws the 400 of the first parameter that is wrong. */
 export function readLeadQuery(search: string): LeadQuery {
-  const raw = readQuery(search, leadParameterNames);
+  const sent = readQuery(search, leadParameterNames);
+  const { limit, before, since, pixel_id, state, city, has_email } = leadParameters;
   return {
-    limit: value(raw, "limit") ?? pageSize.usual,
-    beforeMs: value(raw, "before"),
-    sinceMs: value(raw, "since"),
-    pixelId: value(raw, "pixel_id"),
-    state: value(raw, "state"),
-    city: value(raw, "city"),
-    hasEmail: value(raw, "has_email") ?? false,
+    limit: valueIn(sent, "limit", limit) ?? pageSize.usual,
+    beforeMs: valueIn(sent, "before", before),
+    sinceMs: valueIn(sent, "since", since),
+    pixelId: valueIn(sent, "pixel_id", pixel_id),
+    state: valueIn(sent, "state", state),
+    city: valueIn(sent, "city", city),
+    hasEmail: valueIn(sent, "has_email", has_email) ?? false,
   };
 }
 
@@ -123,35 +124,14 @@ export function readNoQuery(search: string): void {
   readQuery(search, []);
 }
 
-type ValueOf<Name extends LeadParameter> = ReturnType<(typeof leadParameters)[Name]["read"]>;
-
-function value<Name extends LeadParameter>(raw: Map<string, string>, name: Name): ValueOf<Name> | null {
-  const text = raw.get(name);
+function valueIn<Value>(
+  sent: Map<string, string>,
+  name: LeadParameter,
+  { accepts, read }: Parameter<Value>,
+): Value | null {
+  const text = sent.get(name);
   if (text === undefined) return null;
-  const { accepts, read } = leadParameters[name];
-  const found = read(decodeValue(name, text, accepts));
-  if (found === null) throw refuse(name, `The parameter ${name} takes ${accepts}.`);
-  return found as ValueOf<Name>; // The compiler does not follow the name through the table.
-}
-
-function readLimit(text: string): number | null {
-  if (!/^[1-9][0-9]{0,2}$/.test(text)) return null;
-  const limit = Number(text);
-  return limit <= pageSize.most ? limit : null;
-}
-
-/** Bounds round up past the millisecond, so that "at or after" and "strictly before" stay true of stored leads. */
-function readBound(text: string): number | null {
-  // The + of an offset that was not encoded has become a space on its way.
-  return readMoment(text.replace(/ (\d{2}:\d{2})$/, "+$1"), "up");
-}
-
-function readCity(text: string): string | null {
-  const length = [...text.trim()].length;
-  return length >= 1 && length <= 200 ? cityKey(text) : null;
-}
-
-function readBoolean(text: string): boolean | null {
-  if (text === "true") return true;
-  return text === "false" ? false : null;
+  const value = read(decodeValue(name, text, accepts));
+  if (value === null) throw refuse(name, errors.invalid_parameter.message(name, accepts));
+  return value;
 }

@@ -37,12 +37,11 @@ function splitPair(pair: string): [name: string, value: string] {
   return [decode(name) ?? name, pair.slice(equals + 1)];
 }
 
-/** The decoded text of one parameter; throws a 400 when it is empty, holds a NUL or is not percent-encoded UTF-8. */
+/** The decoded text of one parameter; throws a 400 when it is empty or is not percent-encoded UTF-8. */
 export function decodeValue(name: string, raw: string, accepts: string): string {
   const value = decode(raw);
   if (value === null) throw refuse(name, `The parameter ${name} is not percent-encoded UTF-8; it takes ${accepts}.`);
   if (value === "") throw refuse(name, `The parameter ${name} is empty; it takes ${accepts}, or leave it out.`);
-  if (value.includes("\0")) throw refuse(name, `The parameter ${name} holds a NUL; it takes ${accepts}.`);
   return value;
 }
 

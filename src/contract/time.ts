@@ -10,20 +10,22 @@ const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + dayMs;
 /** Moments are kept to the millisecond: a bound of a query rounds up, a time that is imported down. */
 export type Rounding = "up" | "down";
 
-const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+/** The shape of an RFC 3339 date-time that carries an offset, without leap seconds; it does not know the days of a month. */
+export const rfc3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
  * Reads an RFC 3339 date-time that carries an offset into Unix milliseconds.
- * Null for any other text, a date or hour that no calendar or clock has, and a year outside 0001 to 9999 in UTC.
+ * Null for any other text, a date that no calendar has, and a year outside 0001 to 9999 in UTC.
  */
 export function readMoment(text: string, rounding: Rounding): number | null {
   const match = rfc3339.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, decimals, sign, offsetHours, offsetMinutes] = match;
   const midnightMs = calendarMs(Number(year), Number(month), Number(day));
-  const clock = clockMs(Number(hour), Number(minute), Number(second));
-  const offset = clockMs(Number(offsetHours ?? 0), Number(offsetMinutes ?? 0), 0);
-  if (midnightMs === null || clock === null || offset === null) return null;
+  if (midnightMs === null) return null;
+  const offset = sinceMidnightMs(Number(offsetHours ?? 0), Number(offsetMinutes ?? 0), 0);
+  const clock = sinceMidnightMs(Number(hour), Number(minute), Number(second));
   const whole = midnightMs + clock - (sign === "-" ? -offset : offset);
   return withinYears(whole) ? whole + decimalsToMs(decimals, rounding) : null;
 }
@@ -50,6 +52,10 @@ export function calendarMs(year: number, month: number, day: number): number | n
 /** Milliseconds since midnight; null for what no clock shows, a leap second included. */
 export function clockMs(hour: number, minute: number, second: number): number | null {
   if (hour > 23 || minute > 59 || second > 59) return null;
+  return sinceMidnightMs(hour, minute, second);
+}
+
+function sinceMidnightMs(hour: number, minute: number, second: number): number {
   return ((hour * 60 + minute) * 60 + second) * 1000;
 }
 

@@ -1,7 +1,7 @@
 /** The way of a request: host → gate → route → reply. */
 import { Elysia } from "elysia";
 import type { Logger } from "pino";
-import { paths } from "../contract/limits.ts";
+import { paths } from "../contract/paths.ts";
 import type { Limiter } from "../limiter.ts";
 import type { RequestStore } from "../store/serving.ts";
 import { arrive, aVisit, callerOf, type Visit } from "./context.ts";

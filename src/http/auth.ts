@@ -1,7 +1,7 @@
 /** The gate (§5, §8): which key a request presents, whether it has requests left, and whether it may pass. */
-import { ApiError } from "../contract/errors.ts";
+import { ApiError, errors, plainError } from "../contract/errors.ts";
 import { digestOf, isWellFormed } from "../contract/key.ts";
-import { paths } from "../contract/limits.ts";
+import { paths } from "../contract/paths.ts";
 import type { Limiter } from "../limiter.ts";
 import type { KnownKey, ReadStore } from "../store/reading.ts";
 import type { RequestStore } from "../store/serving.ts";
@@ -37,18 +37,18 @@ export function passGate(visit: Visit, { limiter, store }: GateParts): void {
   const presented = present(visit.request.headers.get("authorization"), store);
   if (isLive(presented, visit.arrivedMs)) count(visit, presented, limiter, store.usage);
   if (!endpoints.has(visit.path)) {
-    throw new ApiError("not_found", `There is no endpoint here; the endpoints are ${[...endpoints].join(", ")}.`);
+    throw plainError("not_found");
   }
   if (visit.request.method !== "GET") {
-    throw new ApiError("method_not_allowed", "This API is read-only; the only method is GET.");
+    throw plainError("method_not_allowed");
   }
   if (presented === "missing") {
-    throw new ApiError("missing_api_key", "No API key was sent; send the header Authorization: Bearer <API_KEY>.");
+    throw plainError("missing_api_key");
   }
-  if (presented === "unknown") throw new ApiError("invalid_api_key", "This API key does not exist.");
-  if (!isLive(presented, visit.arrivedMs)) throw new ApiError("revoked_api_key", "This API key was revoked.");
+  if (presented === "unknown") throw plainError("invalid_api_key");
+  if (!isLive(presented, visit.arrivedMs)) throw plainError("revoked_api_key");
   if (!presented.subscribed) {
-    throw new ApiError("subscription_required", "The account of this API key has no active subscription.");
+    throw plainError("subscription_required");
   }
 }
 
@@ -62,10 +62,7 @@ function count(visit: Visit, key: KnownKey, limiter: Limiter, usage: UsageCounte
   const verdict = limiter.hit(key.number, visit.arrivedMs, visit.startedNs / 1e6);
   visit.remaining = verdict.remaining;
   if (!verdict.allowed) {
-    throw new ApiError(
-      "rate_limit_exceeded",
-      `The limit of ${limiter.limit} requests a minute is used up; wait for the next minute.`,
-    );
+    throw new ApiError("rate_limit_exceeded", errors.rate_limit_exceeded.message(limiter.limit));
   }
   usage.count(key.number, visit.arrivedMs);
 }

@@ -1,5 +1,5 @@
 /** The one place that makes error bodies (§2.5, §7). */
-import { ApiError, type ErrorBody, type ErrorCode } from "../contract/errors.ts";
+import { ApiError, type ErrorCode, errorBody, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { StoreFailure } from "../store/reading.ts";
 import type { Visit } from "./context.ts";
@@ -22,16 +22,21 @@ export function createFailing(baseUrl: string, journal: Journal): Failing {
   return (visit, thrown, headers) => {
     const error = toApiError(thrown);
     const { code, message, status, cause } = error;
-    const body: ErrorBody = { error: { code, message, docs: `${baseUrl}/docs#${code}` } };
     const all = { ...headersOf[code], ...headers };
-    return answer(visit, journal, { status, code, cause, headers: all, body: JSON.stringify(body) });
+    return answer(visit, journal, {
+      status,
+      code,
+      cause,
+      headers: all,
+      body: JSON.stringify(errorBody(code, message, baseUrl)),
+    });
   };
 }
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof StoreFailure) {
-    return new ApiError("query_failed", "The database could not be read. Try again in a moment.", { cause: thrown });
+    return plainError("query_failed", { cause: thrown });
   }
-  return new ApiError("internal_error", "The server failed. Try again in a moment.", { cause: thrown });
+  return plainError("internal_error", { cause: thrown });
 }

@@ -1,5 +1,5 @@
 /** GET /api/v1/leads (§4.1): one page of the account's leads, newest first. */
-import { ApiError } from "../contract/errors.ts";
+import { plainError } from "../contract/errors.ts";
 import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
@@ -18,7 +18,7 @@ export function createLeadsAnswer(store: ReadStore): LeadsAnswer {
 function writePage(store: ReadStore, account: AccountNumber, search: string): Uint8Array {
   const query = readLeadQuery(search);
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) {
-    throw new ApiError("unknown_pixel", "The account has no pixel with this pixel_id; GET /api/v1/pixels lists them.");
+    throw plainError("unknown_pixel");
   }
   const { documents, nextMs } = store.leads.page(account, query);
   return writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs));

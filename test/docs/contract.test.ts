@@ -4,8 +4,8 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { paths } from "../../src/contract/limits.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
+import { paths } from "../../src/contract/paths.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 import { describedBy } from "./described.ts";
@@ -44,7 +44,10 @@ const values: Record<string, fc.Arbitrary<string>> = {
   since: fc.oneof(moment, moment, nonsense),
   pixel_id: fc.oneof(fc.constantFrom("px_site", "px_site", "px_nobodys"), nonsense),
   state: fc.oneof(fc.constantFrom("CA", "ca", "NV", "CAL", "C1", "ÄÖ"), nonsense),
-  city: fc.oneof(fc.constantFrom("San Diego", "san diego", "Zürich", " Reno "), nonsense),
+  city: fc.oneof(
+    fc.constantFrom("San Diego", "san diego", "Zürich", " Reno ", ` ${"🦊".repeat(200)}\n`, "🦊".repeat(201)),
+    nonsense,
+  ),
   has_email: fc.oneof(fc.constantFrom("true", "false", "1", "True"), nonsense),
 };
 

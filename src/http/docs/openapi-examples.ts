@@ -1,8 +1,8 @@
 /** The examples of the description. A test has a running server answer each of them. */
-import type { ErrorCode } from "../../contract/errors.ts";
+import { type ErrorCode, errors } from "../../contract/errors.ts";
 import type { Lead } from "../../contract/lead.ts";
-import { paths } from "../../contract/limits.ts";
 import type { LeadList, PixelList } from "../../contract/list.ts";
+import { leadParameters } from "../../contract/parameters.ts";
 import type { Usage } from "../../contract/usage.ts";
 import type { Json } from "./openapi-schemas.ts";
 
@@ -68,19 +68,10 @@ export const bodyExamples: Readonly<Record<string, Examples>> = {
   Usage: { usage: { summary: "The call that asks is counted as well.", value: usage } },
 };
 
-/** What the server says with each code; of the many messages of a 400 one. */
-export const messages = (limitPerMin: number): Readonly<Record<ErrorCode, string>> => ({
-  missing_api_key: "No API key was sent; send the header Authorization: Bearer <API_KEY>.",
-  invalid_api_key: "This API key does not exist.",
-  revoked_api_key: "This API key was revoked.",
-  subscription_required: "The account of this API key has no active subscription.",
-  invalid_parameter: "The parameter limit takes a whole number from 1 to 100.",
-  invalid_cursor:
-    "The parameter before takes the next_cursor of a page or an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B).",
-  unknown_pixel: "The account has no pixel with this pixel_id; GET /api/v1/pixels lists them.",
-  not_found: `There is no endpoint here; the endpoints are ${Object.values(paths).join(", ")}.`,
-  method_not_allowed: "This API is read-only; the only method is GET.",
-  rate_limit_exceeded: `The limit of ${limitPerMin} requests a minute is used up; wait for the next minute.`,
-  internal_error: "The server failed. Try again in a moment.",
-  query_failed: "The database could not be read. Try again in a moment.",
-});
+/** What the server says with a code; of the many messages of a 400 one. */
+export function exampleMessage(code: ErrorCode, limitPerMin: number): string {
+  if (code === "rate_limit_exceeded") return errors[code].message(limitPerMin);
+  if (code === "invalid_parameter") return errors[code].message("limit", leadParameters.limit.accepts);
+  if (code === "invalid_cursor") return errors[code].message("before", leadParameters.before.accepts);
+  return errors[code].message;
+}

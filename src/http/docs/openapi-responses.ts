@@ -1,8 +1,8 @@
 /** The answers in the description: bodies, headers and an example of every error. */
 import type { TSchema } from "@sinclair/typebox";
-import { ErrorBody, type ErrorCode, errorCodes, errors } from "../../contract/errors.ts";
+import { ErrorBody, type ErrorCode, errorBody, errorCodes, errors } from "../../contract/errors.ts";
 import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts";
-import { bodyExamples, messages } from "./openapi-examples.ts";
+import { bodyExamples, exampleMessage } from "./openapi-examples.ts";
 import { type Json, nameOf } from "./openapi-schemas.ts";
 
 /** What a description of answers depends on. */
@@ -57,11 +57,10 @@ export function sharedResponses(place: Place): Json {
 }
 
 function failure(status: number, codes: readonly ErrorCode[], { baseUrl, limitPerMin }: Place): Json {
-  const said = messages(limitPerMin);
   const example = (code: ErrorCode): Json => ({
     summary: errors[code].condition,
     description: errors[code].cure,
-    value: { error: { code, message: said[code], docs: `${baseUrl}/docs#${code}` } },
+    value: errorBody(code, exampleMessage(code, limitPerMin), baseUrl),
   });
   return {
     description: codes.map((code) => `\`${code}\`: ${errors[code].condition} ${errors[code].cure}`).join("\n\n"),

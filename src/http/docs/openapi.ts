@@ -1,9 +1,10 @@
 /** The description of the API (OpenAPI 3.1), made once from the contract. */
 import { version } from "../../../package.json";
 import { type ErrorCode, errors } from "../../contract/errors.ts";
-import { pageSize, paths } from "../../contract/limits.ts";
+import { pageSize } from "../../contract/limits.ts";
 import { LeadList, PixelList } from "../../contract/list.ts";
 import { leadParameters } from "../../contract/parameters.ts";
+import { paths } from "../../contract/paths.ts";
 import { Usage } from "../../contract/usage.ts";
 import { type Place, responsesOf, sharedHeaders, sharedResponses } from "./openapi-responses.ts";
 import { type Json, sharedSchemas, toJson } from "./openapi-schemas.ts";

@@ -1,5 +1,5 @@
 /** The programs on the page at /docs, each complete in itself; a test runs every one of them. */
-import { paths } from "../../contract/limits.ts";
+import { paths } from "../../contract/paths.ts";
 
 export type Language = "curl" | "typescript" | "python";
 export type Programs = Readonly<Partial<Record<Language, string>>>;

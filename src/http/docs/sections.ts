@@ -3,8 +3,9 @@ import changes from "../../../CHANGELOG.md" with { type: "text" };
 import { settings } from "../../config.ts";
 import { type ErrorCode, errorCodes, errors } from "../../contract/errors.ts";
 import { Lead } from "../../contract/lead.ts";
-import { pageSize, paths } from "../../contract/limits.ts";
+import { pageSize } from "../../contract/limits.ts";
 import { leadParameters } from "../../contract/parameters.ts";
+import { paths } from "../../contract/paths.ts";
 import { definitions, programs, prose } from "./markup.ts";
 import { firstRequest, paging, polling, waiting } from "./programs.ts";
 

@@ -1,6 +1,6 @@
 /** GET /metrics: counts and times for Prometheus, by route and status, and the sizes of what can grow. */
 import type { Metric, Registry } from "prom-client";
-import { paths } from "../../contract/limits.ts";
+import { paths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
 import type { ReadStore } from "../../store/reading.ts";
 import { createTally, type Series, type Tally, timeClasses } from "./request-counts.ts";

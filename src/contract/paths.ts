@@ -1,0 +1,12 @@
+/** The paths of the API (§4), and those beside it, which need no key. */
+
+export const paths = { leads: "/api/v1/leads", pixels: "/api/v1/pixels", usage: "/api/v1/usage" } as const;
+
+export const publicPaths = {
+  root: "/",
+  docs: "/docs",
+  explorer: "/docs/try",
+  openapi: "/openapi.json",
+  health: "/healthz",
+  metrics: "/metrics",
+} as const;
