@@ -1,5 +1,5 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
-import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { defaultLimitPerMin } from "./contract/limits.ts";
 import { UserError } from "./operator/user-error.ts";
@@ -29,6 +29,9 @@ export const settings = {
   INBOX: { fallback: "unset", meaning: "folder that is watched for files to import" },
   RECEIVE_HOST: { fallback: "127.0.0.1", meaning: "address on which receive listens" },
   RECEIVE_PORT: { fallback: "3001", meaning: "port on which receive listens" },
+  CLUSTER: { fallback: "unset", meaning: "address of the rqlite node beside; DATABASE_PATH is its file" },
+  NODE: { fallback: "unset", meaning: "name of this server in its cluster" },
+  CLUSTER_AUTH: { fallback: "unset", meaning: "file with user:password for the rqlite nodes" },
 } as const satisfies Record<string, Setting>;
 
 type Name = keyof typeof settings;
@@ -52,6 +55,17 @@ export interface Config {
   /** Where `receive` listens. */
   readonly receiveHost: string;
   readonly receivePort: number;
+  readonly cluster: ClusterConfig | null;
+}
+
+/** The place in a cluster; without one the file is this server's own. */
+export interface ClusterConfig {
+  /** The origin of the rqlite node beside. */
+  readonly url: string;
+  /** The name of this server. */
+  readonly name: string;
+  /** `user:password`; null where the nodes ask for none. */
+  readonly credentials: string | null;
 }
 
 const readers: { readonly [Name in keyof Config]: (environment: Environment) => Config[Name] } = {
@@ -68,6 +82,7 @@ const readers: { readonly [Name in keyof Config]: (environment: Environment) => 
   inbox: (environment) => given(environment, "INBOX"),
   receiveHost: (environment) => readHost(environment, "RECEIVE_HOST"),
   receivePort: (environment) => readPort(environment, "RECEIVE_PORT"),
+  cluster: readCluster,
 };
 
 /** The environment with variables added that it lacks; null where it has them all. */
@@ -179,4 +194,35 @@ function readTls(environment: Environment): TlsPair | null {
   const read = readTlsPair(paths);
   if ("accepts" in read) throw wrong(read.name, paths[read.name] ?? "", read.accepts);
   return read;
+}
+
+/** The place in a cluster alone, for commands; null where the file is no node's. */
+export function readCluster(environment: Environment = process.env): ClusterConfig | null {
+  const url = given(environment, "CLUSTER");
+  const name = given(environment, "NODE");
+  const auth = given(environment, "CLUSTER_AUTH");
+  if (url === null) {
+    if (name !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because NODE is set");
+    if (auth !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because CLUSTER_AUTH is set");
+    return null;
+  }
+  if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(url) || !URL.canParse(url)) {
+    throw wrong("CLUSTER", url, "the address of the rqlite node beside, such as http://127.0.0.1:4001");
+  }
+  if (name === null) throw wrong("NODE", "", "a name for this server, such as n1, because CLUSTER is set");
+  if (!/^[\w.-]{1,64}$/.test(name))
+    throw wrong("NODE", name, "up to 64 letters, digits, dots, hyphens and underscores");
+  return { url: new URL(url).origin, name, credentials: auth === null ? null : readCredentials(auth) };
+}
+
+function readCredentials(path: string): string {
+  const accepts = "the path of a file with one line, user:password";
+  let line: string;
+  try {
+    line = readFileSync(path, "utf8").trim();
+  } catch {
+    throw wrong("CLUSTER_AUTH", path, `${accepts}, that can be read`);
+  }
+  if (!/^[^:\s]+:\S+$/.test(line)) throw wrong("CLUSTER_AUTH", path, accepts);
+  return line;
 }

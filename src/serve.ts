@@ -9,11 +9,10 @@ import { openLog } from "./log.ts";
 import { UserError } from "./operator/user-error.ts";
 import { isInTheClear, publicOrigin } from "./origin.ts";
 import { keepRetaining } from "./retaining.ts";
-import { openServedStore } from "./sqlite/served-store.ts";
-import { lockForServing } from "./sqlite/server-lock.ts";
 import { StoreFailure } from "./store/reading.ts";
 import type { ServedStore } from "./store/serving.ts";
 import type { Flushed } from "./store/usage.ts";
+import { openStoreOf } from "./stores.ts";
 
 export interface Running {
   /** The address that the server listens on. */
@@ -31,8 +30,7 @@ const afterMs = { idle: flushMs, done: flushMs, more: 0, locked: 4 };
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a UserError that says why it cannot. */
 export function serve(config: Config): Running {
   const log = openLog(config.logLevel);
-  claim(config.databasePath);
-  const store = openServedStore(config.databasePath);
+  const store = openStoreOf(config);
   let baseUrl = "";
   const listening = startListening(config, store, (port, addressOf) => {
     baseUrl = publicOrigin({ ...config, port });
@@ -49,20 +47,11 @@ export function serve(config: Config): Running {
   return { url: listening.url, baseUrl, isEmpty: store.isEmpty() };
 }
 
-/** Throws a UserError where another server has the file: each would grant the limit of §8 once more. */
-function claim(path: string): void {
-  if (lockForServing(path) !== null) return;
-  throw new UserError(
-    `${path} is served by another process, or being restored.`,
-    "End that first, or set DATABASE_PATH to another file.",
-  );
-}
-
 function startListening(config: Config, store: ServedStore, makeApp: Parameters<typeof listen>[1]): Listening {
   try {
     return listen({ host: config.host, port: config.port, tls: config.tls }, makeApp);
   } catch (cause) {
-    store.close();
+    void store.close();
     throw explain(cause, config);
   }
 }
@@ -145,7 +134,7 @@ async function stop(listening: Listening, stopTimers: readonly (() => void)[], s
   for (const stopTimer of stopTimers) stopTimer();
   await listening.stop();
   try {
-    store.close();
+    await store.close();
   } catch (cause) {
     endWith(cause);
   }

@@ -127,11 +127,12 @@ describe("a right setting", () => {
       inbox: null,
       receiveHost: "127.0.0.1",
       receivePort: 3001,
+      cluster: null,
     });
     expect(Object.keys(settings)).toEqual(
       (
         "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY METRICS TLS_CERT TLS_KEY " +
-        "DISCLOSURES INBOX RECEIVE_HOST RECEIVE_PORT"
+        "DISCLOSURES INBOX RECEIVE_HOST RECEIVE_PORT CLUSTER NODE CLUSTER_AUTH"
       ).split(" "),
     );
   });

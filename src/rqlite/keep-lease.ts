@@ -1,0 +1,54 @@
+/** Asks the majority of the cluster twice a second, and compares its answer with the own file. */
+import { sql } from "drizzle-orm";
+import { revision } from "../sqlite/schema.ts";
+import type { Lease } from "./lease.ts";
+import { ask, questionRequest, type RqliteNode, readNumber } from "./node.ts";
+import { statementOf } from "./statement.ts";
+
+const askEveryMs = 500;
+const timeoutMs = 1_000;
+/** Between two looks at the own file while it lags behind the answer. */
+const lookMs = 25;
+
+/** The count of the revision, in SQL that a node can be asked. */
+export const revisionQuestion = statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision}`).sql;
+
+/** Begins to ask; `see` tells the lease what the own file shows. What it returns ends it. */
+export function keepLease(node: RqliteNode, lease: Lease, see: () => void): () => void {
+  let isOver = false;
+
+  async function askOnce(): Promise<void> {
+    const question = lease.begin();
+    try {
+      const answer = await ask(questionRequest(node, revisionQuestion, "linearizable", timeoutMs));
+      lease.answered(question, readNumber(answer));
+    } catch {
+      // No majority, or a node that is not there: the lease runs out, and /healthz says so.
+    }
+  }
+
+  async function look(): Promise<void> {
+    while (!isOver) {
+      try {
+        if (lease.isWaiting()) see();
+      } catch {
+        // The node is at work on its file.
+      }
+      await Bun.sleep(lookMs);
+    }
+  }
+
+  async function keepAsking(): Promise<void> {
+    while (!isOver) {
+      const begunMs = performance.now();
+      await askOnce();
+      await Bun.sleep(Math.max(0, askEveryMs - (performance.now() - begunMs)));
+    }
+  }
+
+  void keepAsking();
+  void look();
+  return () => {
+    isOver = true;
+  };
+}

@@ -1,0 +1,88 @@
+/** Nodes of rqlite on this machine alone: for a demonstration, and for tests against the real thing. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ask, type RqliteNode, requestTo } from "./node.ts";
+
+/** What every node is started with. */
+export const nodeFlags = [
+  // Leads refer to accounts and pixels.
+  "-fk",
+  // Statistics would change the plans that Leadfile was measured with.
+  "-auto-optimize-int=0h",
+  // A log that grows for long stops all writes while it is folded in.
+  "-raft-snap-int=2s",
+  "-raft-cluster-remove-shutdown=false",
+];
+
+export interface LocalNode extends RqliteNode {
+  readonly name: string;
+  readonly folder: string;
+  /** The SQLite file. */
+  readonly path: string;
+  readonly raftAddress: string;
+}
+
+export interface RunningNode extends LocalNode {
+  readonly pid: number;
+  readonly exited: Promise<number>;
+  kill(signal: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
+}
+
+/** Where rqlited is; null where it is not installed. */
+export function findRqlited(home: string | undefined): string | null {
+  const inPath = Bun.which("rqlited");
+  if (inPath !== null || home === undefined) return inPath;
+  const folders = [join(home, "go/bin"), join(home, ".cache/leadfile-tools/bin")];
+  return Bun.which("rqlited", { PATH: folders.join(":") });
+}
+
+/** A node that is not started yet, at two free ports of the loopback address. */
+export function placeNode(parent: string, name: string): LocalNode {
+  const folder = join(parent, name);
+  mkdirSync(folder, { recursive: true, mode: 0o750 });
+  return {
+    name,
+    folder,
+    path: join(folder, "db.sqlite"),
+    url: `http://127.0.0.1:${freePort()}`,
+    raftAddress: `127.0.0.1:${freePort()}`,
+    authorization: null,
+  };
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+/** Starts a node: alone, with the others that it joins, or with what it has from before. */
+export function startNode(rqlited: string, node: LocalNode, others: readonly LocalNode[] = []): RunningNode {
+  const join = others.length === 0 ? [] : ["-join", others.map(({ raftAddress }) => raftAddress).join(",")];
+  const addresses = [
+    "-node-id",
+    node.name,
+    "-http-addr",
+    node.url.slice("http://".length),
+    "-raft-addr",
+    node.raftAddress,
+  ];
+  const child = Bun.spawn([rqlited, ...addresses, ...nodeFlags, ...join, node.folder], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: Bun.file(`${node.folder}.log`),
+  });
+  return { ...node, pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) };
+}
+
+/** Waits until a node answers and has a leader. */
+export async function untilReady(node: RqliteNode, patienceMs = 20_000): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    const { status, text } = await ask(requestTo(node, "GET", "/readyz", null, 1_000));
+    if (status === 200) return;
+    if (performance.now() > endMs) throw new Error(`${node.url} is not ready: ${text.trim()}`);
+    await Bun.sleep(50);
+  }
+}

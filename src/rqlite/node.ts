@@ -1,0 +1,120 @@
+/** An rqlite node as it is asked over HTTP: where it is, and what its answers to a write and to a question mean. */
+
+export interface RqliteNode {
+  /** `http://127.0.0.1:4001`, without a path. */
+  readonly url: string;
+  /** The value of the header Authorization; null where the node asks for none. */
+  readonly authorization: string | null;
+}
+
+export interface NodeRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly timeoutMs: number;
+}
+
+/** The status is 0 where nobody answered, and the text says why. */
+export interface NodeAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One SQL statement, and all that it binds as one JSON text, which it takes apart itself. */
+export interface Statement {
+  readonly sql: string;
+  readonly json: string;
+}
+
+/**
+ * How a write ended. refused: SQLite rolled all of it back; unknown: it may be in, or come in later, or never.
+ */
+export type Written =
+  | { readonly kind: "done"; readonly changes: readonly number[] }
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+/** A request to a node. */
+export function requestTo(
+  { url, authorization }: RqliteNode,
+  method: "GET" | "POST",
+  path: string,
+  body: string | null,
+  timeoutMs: number,
+): NodeRequest {
+  const headers: Record<string, string> = authorization === null ? {} : { Authorization: authorization };
+  if (body !== null) headers["Content-Type"] = "application/json";
+  return { method, url: `${url}${path}`, headers, body, timeoutMs };
+}
+
+/** The request for a transaction of statements: all of them or none. */
+export function writeRequest(node: RqliteNode, statements: readonly Statement[], timeoutMs: number): NodeRequest {
+  const body = JSON.stringify(statements.map(({ sql, json }) => [sql, json]));
+  return requestTo(
+    node,
+    "POST",
+    `/db/execute?transaction&db_timeout=${timeoutMs}ms&timeout=${timeoutMs}ms`,
+    body,
+    timeoutMs * 2,
+  );
+}
+
+/** The request for one number: as the majority knows it, or as this node has it. */
+export function questionRequest(
+  node: RqliteNode,
+  sql: string,
+  level: "linearizable" | "none",
+  timeoutMs: number,
+): NodeRequest {
+  const wait = level === "linearizable" ? `&linearizable_timeout=${timeoutMs}ms` : "";
+  return requestTo(node, "POST", `/db/query?level=${level}${wait}`, JSON.stringify([[sql]]), timeoutMs);
+}
+
+interface Result {
+  readonly rows_affected?: number;
+  readonly values?: readonly (readonly unknown[])[];
+  readonly error?: string;
+}
+
+/** What became of a write. A node that does not lead hands it on, so that most failures say nothing of the outcome. */
+export function readWritten(answer: NodeAnswer): Written {
+  const results = readResults(answer);
+  if (typeof results === "string") return { kind: "unknown", reason: results };
+  const failed = results.find(({ error }) => error !== undefined);
+  if (failed?.error !== undefined) return { kind: "refused", reason: failed.error };
+  return { kind: "done", changes: results.map(({ rows_affected }) => rows_affected ?? 0) };
+}
+
+/** The one number of an answer. Throws where there is none. */
+export function readNumber(answer: NodeAnswer): number {
+  const results = readResults(answer);
+  if (typeof results === "string") throw new Error(results);
+  const [first] = results;
+  if (first?.error !== undefined) throw new Error(first.error);
+  const value = first?.values?.[0]?.[0];
+  if (typeof value !== "number") throw new Error("the node answered without a number");
+  return value;
+}
+
+/** The results, or why there are none. */
+function readResults({ status, text }: NodeAnswer): readonly Result[] | string {
+  if (status === 401) return "the node does not know the user and password of CLUSTER_AUTH";
+  if (status !== 200) return text.trim().slice(0, 200) || `the node answered ${status}`;
+  try {
+    const { results } = JSON.parse(text) as { readonly results?: readonly Result[] }; // What rqlite's reference promises.
+    return results ?? "the node answered without results";
+  } catch {
+    return "the node answered no JSON";
+  }
+}
+
+/** Asks without keeping anybody waiting. */
+export async function ask({ url, timeoutMs, ...request }: NodeRequest): Promise<NodeAnswer> {
+  try {
+    const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
+    return { status: answer.status, text: await answer.text() };
+  } catch (cause) {
+    return { status: 0, text: cause instanceof Error ? cause.message : "unknown" };
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The file of the node beside, read-only, with the same reading as the one file of an appliance. The node may put another
+ * file at the path (a restart, a snapshot of the leader): then it is opened again, and nothing that was known holds on.
+ */
+import { Database } from "bun:sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import type { Connection } from "../sqlite/connection.ts";
+import { migrationsBehind } from "../sqlite/migrate.ts";
+import { openReader, type Reader } from "../sqlite/reader.ts";
+import { revision } from "../sqlite/schema.ts";
+import { openUsageReader } from "../sqlite/usage.ts";
+import { StoreFailure } from "../store/reading.ts";
+import type { UsageReader } from "../store/usage.ts";
+
+/** Where the node is at work on its file, it is tried again after this time and not before. */
+const reopenMs = 50;
+
+/** One opening of the file. */
+export interface Opening {
+  readonly database: Connection;
+  readonly reader: Reader;
+  readonly usage: UsageReader;
+  /** The count of the revision that the file shows. */
+  revision(): number;
+}
+
+export interface Replica {
+  /** The file as it is open now. Throws StoreFailure while it is not there. */
+  current(): Opening;
+  /** Another number with each opening. */
+  opening(): number;
+  /** To be called when reading has failed: the file is opened anew, at most every so often. */
+  reopen(): void;
+  close(): void;
+}
+
+/** Opens a file that somebody else writes. Nothing of it is changed, nor made beside it. */
+export function openReadOnly(path: string): Connection {
+  const client = new Database(path, { readonly: true });
+  // Reads never wait for the writer; a node that is at work on the file itself may lock it for a moment.
+  client.run("PRAGMA busy_timeout = 100");
+  // What is sorted must not leave anybody's data in a folder of temporary files.
+  client.run("PRAGMA temp_store = MEMORY");
+  return drizzle({ client });
+}
+
+export function openReplica(path: string): Replica {
+  let opening: Opening | null = null;
+  let openings = 0;
+  let triedMs = Number.NEGATIVE_INFINITY;
+
+  function open(): void {
+    triedMs = performance.now();
+    const database = openReadOnly(path);
+    try {
+      // A node that has just joined has an empty file for a moment. A newer schema serves, as far as it is read here.
+      const behind = migrationsBehind(database);
+      if (behind !== 0 && behind !== "newer") throw new Error("the file of the node has not its tables yet");
+      const reader = openReader(database, path);
+      const count = database.select({ count: revision.count }).from(revision).prepare();
+      opening = { database, reader, usage: openUsageReader(database), revision: () => count.get()?.count ?? 0 };
+      openings++;
+    } catch (cause) {
+      database.$client.close();
+      throw cause;
+    }
+  }
+
+  function close(): void {
+    opening?.database.$client.close();
+    opening?.reader.close();
+    opening = null;
+  }
+
+  function reopen(): void {
+    if (performance.now() - triedMs < reopenMs) return;
+    close();
+    try {
+      open();
+    } catch {
+      // The node is at work on it; what is asked meanwhile is refused, and it is tried again.
+    }
+  }
+
+  reopen();
+  return {
+    current() {
+      if (opening === null) reopen();
+      if (opening === null) throw new StoreFailure("the file of the node is not there");
+      return opening;
+    },
+    opening: () => openings,
+    reopen,
+    close,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * The store of a server beside an rqlite node: requests read the node's file by the very reading of an appliance, and each
+ * looks at the lease once. Counts of usage are all that leaves.
+ */
+import { and, eq } from "drizzle-orm";
+import { randomText } from "../contract/key.ts";
+import { accounts, flushes } from "../sqlite/schema.ts";
+import { StoreFailure } from "../store/reading.ts";
+import type { ServedStore } from "../store/serving.ts";
+import { createUsageCounter } from "../store/usage-counter.ts";
+import { keepLease } from "./keep-lease.ts";
+import { createLease, type Lease } from "./lease.ts";
+import type { RqliteNode } from "./node.ts";
+import { type Opening, openReplica, type Replica } from "./replica.ts";
+import { createFlusher } from "./usage-flush.ts";
+
+export interface ClusterPlace {
+  /** The SQLite file of the node beside. */
+  readonly path: string;
+  readonly node: RqliteNode;
+  /** The name of this server in the cluster. */
+  readonly name: string;
+}
+
+/** What a stop waits for the last counts to be taken. */
+const farewellMs = 5_000;
+
+/** Opens the store of a server of a cluster. Throws where the file of the node cannot be read. */
+export function openClusterStore({ path, node, name }: ClusterPlace): ServedStore {
+  const replica = openReplica(path);
+  const lease = createLease({ monotonicMs: () => performance.now(), wallMs: Date.now });
+  const { reading, see, refresh } = readUnderLease(replica, lease);
+  const sender = { name, process: randomText(16) };
+  const kept = {
+    between: (...asked: Parameters<Opening["usage"]["between"]>) => replica.current().usage.between(...asked),
+  };
+  const usage = createFlusher(node, sender, createUsageCounter(kept), () => shownPart(replica, sender));
+  const stopAsking = keepLease(node, lease, see);
+  return {
+    refresh,
+    // No opening has so many commits.
+    version: () => replica.opening() * 2 ** 32 + replica.current().reader.version(),
+    keys: { find: reading(({ reader }, digest: Buffer) => reader.keys.find(digest)) },
+    pixels: {
+      list: reading(({ reader }, account: number) => reader.pixels.list(account)),
+      has: reading(({ reader }, account: number, id: string) => reader.pixels.has(account, id)),
+    },
+    leads: {
+      page: reading(({ reader }, ...asked: Parameters<Opening["reader"]["leads"]["page"]>) =>
+        reader.leads.page(...asked),
+      ),
+    },
+    usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => usage.of(key, nowMs)) },
+    probe() {
+      refresh();
+      replica.current().reader.probe();
+    },
+    sizes: () => replica.current().reader.sizes(),
+    flush: usage.flush,
+    settle: usage.settle,
+    applyRetention: async () => ({ erased: 0, waitsUntilMs: null }),
+    isEmpty: () =>
+      replica.current().database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
+    async close() {
+      stopAsking();
+      usage.flush();
+      await Promise.race([usage.settle(), Bun.sleep(farewellMs)]);
+      replica.close();
+    },
+  };
+}
+
+/** Reading that opens the file anew where it failed, and the look that refuses where the lease is over. */
+function readUnderLease(replica: Replica, lease: Lease) {
+  let seenVersion = Number.NaN;
+  let seenOpening = 0;
+
+  function fail(cause: unknown): never {
+    lease.lose();
+    replica.reopen();
+    throw cause instanceof StoreFailure ? cause : new StoreFailure("the file of the node failed", { cause });
+  }
+
+  const reading =
+    <Asked extends unknown[], Answer>(work: (opening: Opening, ...asked: Asked) => Answer) =>
+    (...asked: Asked): Answer => {
+      try {
+        return work(replica.current(), ...asked);
+      } catch (cause) {
+        return fail(cause);
+      }
+    };
+
+  /** Looks at the file, and tells the lease what it shows by now. */
+  const see = reading((opening) => {
+    opening.reader.refresh();
+    const version = opening.reader.version();
+    if (seenOpening !== replica.opening()) lease.lose();
+    if (seenOpening !== replica.opening() || seenVersion !== version || lease.isWaiting())
+      lease.seen(opening.revision());
+    seenOpening = replica.opening();
+    seenVersion = version;
+  });
+  return {
+    reading,
+    see,
+    /** The one look of a request. */
+    refresh() {
+      see();
+      if (!lease.holds()) throw new StoreFailure("this node has not heard from the majority of its cluster");
+    },
+  };
+}
+
+/** The number of the last part of usage that the file shows of this process; 0 where it shows none. */
+function shownPart(replica: Replica, { name, process }: { name: string; process: string }): number {
+  const { database } = replica.current();
+  const own = and(eq(flushes.node, name), eq(flushes.process, process));
+  return database.select({ sequence: flushes.sequence }).from(flushes).where(own).get()?.sequence ?? 0;
+}

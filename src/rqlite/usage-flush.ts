@@ -1,0 +1,96 @@
+/**
+ * Counts of usage on their way into a cluster. Each part has a number, so that a part that is sent again, because nobody
+ * knows what became of it, is added once. It is dropped here when the own file shows it: /usage is right in between.
+ */
+import { sql } from "drizzle-orm";
+import { flushes, usage } from "../sqlite/schema.ts";
+import type { Flushed, UsageCounter, UsagePart } from "../store/usage.ts";
+import type { CountedUsage } from "../store/usage-counter.ts";
+import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node.ts";
+import { statementOf } from "./statement.ts";
+
+const timeoutMs = 2_000;
+/** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
+const lookMs = 10;
+
+export interface Flusher extends UsageCounter {
+  /** Sends what was counted, unless a part is on its way. */
+  flush(): Flushed;
+  /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
+  settle(): Promise<void>;
+}
+
+/** The name of this server, and one that no process has had before: its parts are numbered from 1. */
+export interface Sender {
+  readonly name: string;
+  readonly process: string;
+}
+
+/** `shown` is the number of the last part of this process that the own file shows. */
+export function createFlusher(node: RqliteNode, sender: Sender, counted: CountedUsage, shown: () => number): Flusher {
+  let sequence = 0;
+  let leaving: UsagePart | null = null;
+  let sending: Promise<void> | null = null;
+
+  /** Drops the part that is on its way, once the file has it. Says whether nothing is on its way. */
+  function dropShown(): boolean {
+    if (leaving !== null && shown() >= sequence) {
+      counted.drop(leaving);
+      leaving = null;
+    }
+    return leaving === null;
+  }
+
+  /** The part that is on its way still, or the next one; null when there is none. */
+  function next(): UsagePart | null {
+    if (leaving !== null) return leaving;
+    leaving = counted.next();
+    if (leaving !== null) sequence++;
+    return leaving;
+  }
+
+  async function send(): Promise<void> {
+    for (let part = next(); part !== null; part = next()) {
+      const written = readWritten(await ask(writeRequest(node, flushOf(sender, sequence, part), timeoutMs)));
+      if (written.kind !== "done") throw new Error(written.reason);
+      const endMs = performance.now() + timeoutMs;
+      while (!dropShown()) {
+        if (performance.now() > endMs) throw new Error("the own node has not shown the counts in time");
+        await Bun.sleep(lookMs);
+      }
+    }
+  }
+
+  return {
+    count: counted.count,
+    of(key, nowMs) {
+      dropShown();
+      return counted.of(key, nowMs);
+    },
+    flush() {
+      if (sending !== null) return "done";
+      sending = send().finally(() => {
+        sending = null;
+      });
+      // Whoever settles hears of it.
+      sending.catch(() => {});
+      return "done";
+    },
+    settle: async () => {
+      await sending;
+    },
+  };
+}
+
+/** The statements of one part: the counts are added where this number is new, and the number is kept with them. */
+export function flushOf({ name, process }: Sender, sequence: number, { day, counts }: UsagePart): Statement[] {
+  const known = sql`(SELECT ${flushes.sequence} FROM ${flushes} WHERE ${flushes.node} = ${name})`;
+  return [
+    sql`INSERT INTO ${flushes} (node, process, sequence) VALUES (${name}, ${process}, 0)
+        ON CONFLICT (node) DO UPDATE SET process = excluded.process, sequence = 0 WHERE process <> excluded.process`,
+    sql`INSERT INTO ${usage} (key, day, requests)
+        SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify(counts)}) WHERE ${known} < ${sequence}
+        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
+    sql`UPDATE ${flushes} SET sequence = max(sequence, ${sequence}) WHERE node = ${name} AND process = ${process}`,
+  ].map(statementOf);
+}

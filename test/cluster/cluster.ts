@@ -1,0 +1,142 @@
+/** A real cluster: nodes of rqlite on this machine, and a server beside each. */
+import { onTestFinished } from "bun:test";
+import { join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
+import { bootNode } from "../../src/rqlite/boot.ts";
+import {
+  findRqlited,
+  type LocalNode,
+  placeNode,
+  type RunningNode,
+  startNode,
+  untilReady,
+} from "../../src/rqlite/local-cluster.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import type { AdminStore } from "../../src/store/admin.ts";
+import type { Account } from "../../src/store/repositories.ts";
+import { aFolder } from "../folder.ts";
+import { aKey, anAccount, type Client, client } from "../harness.ts";
+import { type RunningProcess, start } from "../process.ts";
+
+const found = findRqlited(process.env["HOME"]);
+/** Why the tests of a cluster are skipped; null where they run. */
+export const missing = found === null ? "rqlited is not installed" : null;
+
+export interface Place {
+  readonly node: LocalNode;
+  /** The rqlite of this place, as it was started last. */
+  engine: RunningNode;
+  server: RunningProcess;
+  url: string;
+}
+
+export interface Cluster {
+  readonly account: Account;
+  /** A key that was there before the file became a node. */
+  readonly key: string;
+  readonly keyId: string;
+  readonly places: readonly [Place, Place, Place];
+  /** The file that became the first node. */
+  readonly file: string;
+  as(place: Place, key?: string): Client;
+  /** What `bun admin` and a server beside a node are given. */
+  settings(place: Place): Record<string, string>;
+  leader(): Promise<Place>;
+  followers(): Promise<Place[]>;
+  restart(place: Place): Promise<void>;
+}
+
+/** Three nodes with a server each, on a file with one account; all of it ends with the test. */
+export async function aCluster(
+  leads: readonly Lead[] = [],
+  prepare: (admin: AdminStore, account: Account) => void = () => {},
+): Promise<Cluster> {
+  const folder = aFolder();
+  const file = join(folder, "leadfile.db");
+  const admin = openAdminStore(file);
+  const account = anAccount(admin, { leads });
+  const { secret: key, id: keyId } = aKey(admin, account);
+  prepare(admin, account);
+  admin.close();
+  const engines = await startNodes(folder, file);
+  const places = await Promise.all(
+    engines.map(async (engine): Promise<Place> => {
+      const server = start(settingsOf(engine));
+      return { node: engine, engine, server, url: await server.listening() };
+    }),
+  );
+  const [first, second, third] = places;
+  if (first === undefined || second === undefined || third === undefined) throw new Error("there are three nodes");
+  const as = (place: Place, own = key) => client(place.url, { Authorization: `Bearer ${own}` });
+  await Promise.all(places.map((place) => until(async () => (await as(place).get("/pixels")).status === 200)));
+  return {
+    account,
+    key,
+    keyId,
+    file,
+    places: [first, second, third],
+    as,
+    settings: ({ node }) => settingsOf(node),
+    leader: async () => (await byLeading(places)).leader,
+    followers: async () => (await byLeading(places)).followers,
+    async restart(place) {
+      place.engine = watched(startNode(found ?? "", place.node, others(places, place)));
+      await untilReady(place.node);
+    },
+  };
+}
+
+function others(places: readonly Place[], one: Place): LocalNode[] {
+  return places.filter((place) => place !== one).map(({ node }) => node);
+}
+
+export function settingsOf({ path, url, name }: LocalNode): Record<string, string> {
+  return { DATABASE_PATH: path, CLUSTER: url, NODE: name, RATE_LIMIT_PER_MIN: "1000000" };
+}
+
+/** Three nodes, of which the first has taken a file. */
+export async function startNodes(folder: string, file: string): Promise<RunningNode[]> {
+  const [first, ...more] = ["n1", "n2", "n3"].map((name) => placeNode(folder, name));
+  if (found === null || first === undefined) throw new Error("rqlited is not installed");
+  const one = watched(startNode(found, first));
+  await untilReady(one);
+  await bootNode(one, file);
+  const joined = more.map((node) => watched(startNode(found, node, [first])));
+  await Promise.all(joined.map((node) => untilReady(node)));
+  return [one, ...joined];
+}
+
+function watched(node: RunningNode): RunningNode {
+  onTestFinished(async () => {
+    // One that stands still would not end.
+    node.kill("SIGCONT");
+    node.kill("SIGKILL");
+    await node.exited;
+  });
+  return node;
+}
+
+/** Waits for what comes about by itself. */
+export async function until(isSo: () => Promise<boolean> | boolean, patienceMs = 20_000): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error("it has not come about in time");
+    await Bun.sleep(20);
+  }
+}
+
+async function byLeading(places: readonly Place[]): Promise<{ leader: Place; followers: Place[] }> {
+  const endMs = performance.now() + 20_000;
+  while (performance.now() < endMs) {
+    for (const place of places) {
+      const answer = await fetch(`${place.node.url}/status`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+      if (answer === null) continue;
+      const status = (await answer.json()) as { store: { raft: { state: string } } }; // As rqlite answers.
+      if (status.store.raft.state === "Leader") {
+        return { leader: place, followers: places.filter((other) => other !== place) };
+      }
+    }
+    await Bun.sleep(50);
+  }
+  throw new Error("no node leads");
+}

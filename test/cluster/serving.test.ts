@@ -1,0 +1,84 @@
+/** A server beside each of three rqlite nodes: it serves what the appliance serves, and nothing once it is cut off. */
+import { describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { someLeads } from "../builders.ts";
+import { serve } from "../harness.ts";
+import { start } from "../process.ts";
+import { aCluster, missing, until } from "./cluster.ts";
+
+const targets = (documents: readonly { identified_at: string }[]) => [
+  "/leads",
+  "/pixels",
+  "/leads?state=ca&limit=100",
+  "/leads?state=NY&city=Albany",
+  "/leads?has_email=true&pixel_id=px_site&limit=7",
+  ...documents.map(({ identified_at: at }) => `/leads?limit=3&before=${at}`),
+];
+
+describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+  test("300 pages of each node are byte for byte those of the appliance on the same file", async () => {
+    const leads = someLeads(295);
+    const cluster = await aCluster(leads);
+    const asked = targets(leads);
+    expect(asked).toHaveLength(300);
+    const appliance = await serve({ file: cluster.file });
+    for (const target of asked) {
+      const { text } = await appliance.as(cluster.key).get(target);
+      for (const place of cluster.places) expect((await cluster.as(place).get(target)).text).toBe(text);
+    }
+  });
+
+  test("a node without the majority serves nobody within 6 s, and by itself again within 10 s", async () => {
+    const cluster = await aCluster(someLeads(3));
+    const [kept, ...lost] = cluster.places;
+    for (const { engine } of lost) engine.kill("SIGKILL");
+    const lostMs = performance.now();
+    await until(async () => (await cluster.as(kept).get("/leads")).status === 500);
+    expect(performance.now() - lostMs).toBeLessThan(6_000);
+    expect((await cluster.as(kept).get("/leads")).body.error.code).toBe("query_failed");
+    expect((await fetch(`${kept.url}/healthz`)).status).toBe(503);
+
+    await Promise.all(lost.map(({ engine }) => engine.exited));
+    await Promise.all(lost.map((place) => cluster.restart(place)));
+    const backMs = performance.now();
+    for (const place of cluster.places) {
+      await until(async () => (await cluster.as(place).get("/leads")).status === 200);
+      expect((await fetch(`${place.url}/healthz`)).status).toBe(200);
+    }
+    expect(performance.now() - backMs).toBeLessThan(10_000);
+  });
+
+  test("usage is what was answered, over a leader that is killed", async () => {
+    const cluster = await aCluster(someLeads(3));
+    // Each server was asked until it answered.
+    let answered = cluster.places.length;
+    const ask = async () => {
+      for (const place of cluster.places) {
+        if ((await cluster.as(place).get("/leads")).status === 200) answered++;
+      }
+    };
+    for (let round = 0; round < 50; round++) await ask();
+    const leader = await cluster.leader();
+    leader.engine.kill("SIGKILL");
+    for (let round = 0; round < 50; round++) await ask();
+    await cluster.restart(leader);
+    await until(async () => (await cluster.as(leader).get("/pixels")).status === 200 && ++answered > 0);
+    await until(async () => {
+      const { body, status } = await cluster.as(leader).get("/usage");
+      if (status === 200) answered++;
+      return status === 200 && body.requests_today >= answered;
+    });
+    const { body } = await cluster.as(leader).get("/usage");
+    expect(body.requests_today).toBe(answered + 1);
+  });
+
+  test("the file of a node is refused by a server without CLUSTER, and left as it is", async () => {
+    const cluster = await aCluster();
+    const { path } = cluster.places[0].node;
+    const before = statSync(path);
+    const refused = start({ DATABASE_PATH: path });
+    expect(await refused.exited).toBe(1);
+    expect(refused.errors()).toContain("is the file of an rqlite node, which alone may write it. Set CLUSTER");
+    expect(statSync(path)).toMatchObject({ ino: before.ino, size: before.size });
+  });
+});
