@@ -152,10 +152,10 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a phone with the digits of its extension",
-    "src/ingest/values.ts",
+    "src/ingest/phones.ts",
     '.replace(extension, "")',
     "",
-    "test/ingest/values.test.ts",
+    "test/ingest/phones.test.ts",
   ),
   line(
     "a 429 without its header",

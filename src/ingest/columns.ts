@@ -3,8 +3,8 @@
 import { parse } from "csv-parse/sync";
 import { type LeadField, leadFields } from "../contract/lead.ts";
 import { UserError } from "../operator/user-error.ts";
-import { meaningOfNested } from "./paths.ts";
-import { type Meaning, meaningOf, normalizeName, type Target } from "./vocabulary.ts";
+import { meaningOfNested, standIn } from "./paths.ts";
+import { ingredients, type Meaning, meaningOf, normalizeName, type Target } from "./vocabulary.ts";
 
 /** ColumnMapping of the owner, by the squashed name of a column; a null field is not to be kept. */
 export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
@@ -12,7 +12,7 @@ export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonl
 /** The columns that a rejects file has besides those of its source. */
 export const rejectColumns = ["reject_line", "reject_reason"] as const;
 
-const targets: readonly Target[] = [...leadFields, "first_name", "last_name"];
+const targets: readonly Target[] = [...leadFields, ...ingredients];
 
 /** The columns of a file, which may turn out to be more while it is read. */
 export interface Columns {
@@ -26,6 +26,8 @@ export interface Columns {
   isKept(number: number): boolean;
   /** The numbers of the columns that hold a field, the preferred first. */
   of(target: Target): readonly number[];
+  /** Whether a column is the place of the visitor's company, which stands in where there is no other. */
+  isStandIn(number: number): boolean;
   /** Says that there will be no more columns: what they are together tells an address book. */
   complete(): void;
   /** The names in the orders of the owner that no column has. */
@@ -107,6 +109,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
       if (meaning !== null) byTarget = null;
       return number;
     },
+    isStandIn: (number) => (meanings[number]?.rank ?? 0) >= standIn,
     isKept: (number) => meanings[number] !== null,
     complete() {
       complete = true;

@@ -1,6 +1,6 @@
 /** The id of a lead (decisions on what a lead is): kept, derived from the source's, or made from what the row says. */
 import { createHash } from "node:crypto";
-import type { DetailField, LeadDetails } from "../contract/lead.ts";
+import { type DetailField, detailFields, type LeadDetails } from "../contract/lead.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -10,20 +10,34 @@ export function idFromSource(text: string): string {
   return uuid.test(lower) ? lower : writeUuid(sha256(text));
 }
 
+/** What tells two rows without an id apart. */
+export type IdentityField = DetailField | "identified_at";
+
+/** All of it: rows that differ in anything are two leads. */
+export const wholeIdentity: readonly IdentityField[] = ["identified_at", ...detailFields];
+
+/** A row that has no id of its own. */
+export interface Nameless {
+  readonly account: string;
+  readonly pixelId: string;
+  readonly details: LeadDetails;
+  /** The time that its source gives; null when it gives none. */
+  readonly sourceMs: number | null;
+}
+
 /**
- * The id of a row that has none: the source's time and a hash over account, pixel and fields, so that the same file
- * again changes nothing and new ids land at the end of their index.
+ * The id of a row that has none, from its account, its pixel and some of its fields: the same file again changes
+ * nothing. A row in which all of those fields are empty is told apart by everything, lest strangers become one.
  */
-export function idFromContent(
-  account: string,
-  pixelId: string,
-  details: LeadDetails,
-  fields: readonly DetailField[],
-  sourceMs: number | null,
-): string {
+export function idFromContent(row: Nameless, identity: readonly IdentityField[]): string {
+  const { account, pixelId, details, sourceMs } = row;
+  const isEmpty = identity.every((field) => (field === "identified_at" ? sourceMs : details[field]) === null);
+  if (isEmpty && identity !== wholeIdentity) return idFromContent(row, wholeIdentity);
+  const fields = identity.filter((field) => field !== "identified_at");
   const hash = sha256(JSON.stringify([account, pixelId, ...fields.map((field) => details[field])]));
-  // 48 bits of milliseconds in front; a time before 1970 has no place there.
-  hash.writeUIntBE(Math.max(0, sourceMs ?? 0), 0, 6);
+  // 48 bits of milliseconds in front put new ids at the end of their index; a time before 1970 has no place there.
+  const timed = identity.includes("identified_at") ? (sourceMs ?? 0) : 0;
+  hash.writeUIntBE(Math.max(0, timed), 0, 6);
   return writeUuid(hash);
 }
 

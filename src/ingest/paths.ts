@@ -1,19 +1,27 @@
 /** What a name inside other objects means: the last name counts, seen in the light of those around it. */
 import { type Meaning, meaningOf } from "./vocabulary.ts";
 
+/** What is added to the rank of a place that is the company's and not the visitor's. */
+export const standIn = 1000;
+
+/** What is added to the rank of a visit's field inside the object that is called the visitor. */
+const wrapped = 500;
+
 /** Objects in which a last name means something else than by itself, each with what it may still mean. */
 const surroundings: readonly { readonly within: RegExp; readonly means: (last: string) => Meaning | null }[] = [
   // Where the IP address is, what the browser is: never the visitor.
   { within: /^(?:network|ip\w*|geo\w*|device|browser|useragent|campaign|consent)$/, means: () => null },
-  { within: /^(?:session|visit)$/, means: (last) => without(meaningOf(last), "id city state") },
+  { within: /^(?:session|visit)$/, means: (last) => without(meaningOf(last), "id city state country") },
   { within: /^referr?er$/, means: (last) => only(last, "url href value", { target: "referrer", rank: 50 }) },
   { within: /^(?:super)?pixel$/, means: (last) => only(last, "id uuid value", { target: "pixel_id", rank: 50 }) },
   { within: /^utm$/, means: (last) => only(last, "source", { target: "traffic_source", rank: 50 }) },
   { within: /^(?:company|organi[sz]ation|employer|firmographics?)$/, means: ofCompany },
   { within: /^(?:professional|employment|job|work)$/, means: (last) => among(meaningOf(last), "company email phone") },
+  // The whole of a visit can stand in one object; what is said of the visit outside of it goes first.
+  { within: /^(?:visitor|lead)$/, means: ofWrapper },
   {
-    within: /^(?:contact|person|identity|visitor|lead|profile|customer|user|resolution|demographics)$/,
-    means: (last) => without(meaningOf(last), "id identified_at page_url pixel_id"),
+    within: /^(?:contact|person|identity|profile|customer|user|resolution|demographics)$/,
+    means: (last) => without(meaningOf(last), "id identified_at page_url pixel_id time_zone"),
   },
 ];
 
@@ -42,8 +50,15 @@ export function meaningOfNested(normalized: readonly string[]): Meaning | null {
 /** A company has a name; its place stands in for the visitor's only where there is no other. */
 function ofCompany(last: string): Meaning | null {
   const meaning = last === "name" ? meaningOf("companyname") : meaningOf(last);
-  if (meaning?.target === "city" || meaning?.target === "state") return { ...meaning, rank: meaning.rank + 1000 };
+  const place = among(meaning, "city state country");
+  if (place !== null) return { ...place, rank: place.rank + standIn };
   return among(meaning, "company");
+}
+
+function ofWrapper(last: string): Meaning | null {
+  const meaning = without(meaningOf(last), "id");
+  const ofVisit = among(meaning, "identified_at page_url pixel_id");
+  return ofVisit === null ? meaning : { ...ofVisit, rank: ofVisit.rank + wrapped };
 }
 
 function only(last: string, accepted: string, meaning: Meaning): Meaning | null {

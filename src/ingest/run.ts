@@ -1,7 +1,8 @@
 /** One import from beginning to end: rows are read, written in short transactions, and counted. */
 import type { ImportOutcome, ImportWorker } from "../store/imports.ts";
 import type { Columns } from "./columns.ts";
-import { type LeadRules, type ReadLead, readLead, type Warning } from "./lead.ts";
+import type { Warning } from "./details.ts";
+import { type LeadRules, type ReadLead, readLead } from "./lead.ts";
 import type { Rejects } from "./rejects.ts";
 import type { Row } from "./row.ts";
 

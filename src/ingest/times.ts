@@ -1,9 +1,10 @@
 /** Times as vendors write them. A date that no calendar has, or that could be two, is refused and never guessed. */
-import { calendarMs, clockMs, decimalsToMs, readMoment, withinYears } from "../contract/time.ts";
+import { calendarMs, clockMs, dayMs, decimalsToMs, readMoment, withinYears } from "../contract/time.ts";
+import { momentInZone, offsetForm, offsetMs } from "./zones.ts";
 
 export interface TimeReading {
-  /** The IANA name of the zone for times without an offset. */
-  readonly zone: string;
+  /** The IANA name of the zone for times without an offset; null where it should be known and is not. */
+  readonly zone: string | null;
   /** Whether 01/02/2026 is the first of February. */
   readonly dayFirst: boolean;
 }
@@ -13,28 +14,27 @@ export type ReadTime = { readonly ms: number } | { readonly fault: string };
 type Civil = { day: number | null; clock: number | null; decimals: string | undefined; offset: string | undefined };
 
 const clock = String.raw`(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([AaPp])\.?[Mm]\.?)?`;
-const offset = String.raw`\s*(Z|UTC|GMT|(?:(?:UTC|GMT)\s*)?[+-]\d{2}(?::?\d{2})?(?: UTC)?|[ECMP][SD]T)?`;
 const forms = {
-  iso: new RegExp(`^(\\d{4})([/-])(\\d{2})\\2(\\d{2})(?:[T ]\\s*${clock}${offset})?$`, "i"),
-  slashes: new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})(?:,?[T ]\\s*${clock}${offset})?$`, "i"),
+  iso: new RegExp(`^(\\d{4})([/-])(\\d{1,2})\\2(\\d{1,2})(?:[T ]\\s*${clock}${offsetForm})?$`, "i"),
+  slashes: new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4}|\\d{2})(?:,?[T ]\\s*${clock}${offsetForm})?$`, "i"),
   mail: new RegExp(
-    `^(?:([A-Z]{3})[a-z]*,\\s*)?(\\d{1,2})[ -]([A-Z]{3})[a-z]*[ -](\\d{4})(?:,?\\s+${clock}${offset})?$`,
+    `^(?:([A-Z]{3})[a-z]*,\\s*)?(\\d{1,2})[ -]([A-Z]{3})[a-z]*[ -](\\d{4})(?:,?\\s+${clock}${offsetForm})?$`,
     "i",
   ),
-  words: new RegExp(`^([A-Z]{3})[a-z]* (\\d{1,2}),? (\\d{4})(?:,?\\s+(?:at )?${clock}${offset})?$`, "i"),
+  words: new RegExp(`^([A-Z]{3})[a-z]* (\\d{1,2}),? (\\d{4})(?:,?\\s+(?:at )?${clock}${offsetForm})?$`, "i"),
+  serial: new RegExp(`^([2-7]\\d{4})(?:\\.(\\d+)|\\s+${clock}${offsetForm})?$`, "i"),
 };
+const firstSerialMs = Date.UTC(1899, 11, 30);
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-/** The zones that mail headers may name, in hours from UTC. */
-const namedOffsets: Record<string, number> = { EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 };
-
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
 export function readTime(text: string, reading: TimeReading): ReadTime {
   const strict = readMoment(text, "down");
   if (strict !== null) return { ms: strict };
   const epoch = readEpoch(text);
   if (epoch !== null) return { ms: epoch };
-  const civil = readIso(text) ?? readSlashes(text, reading.dayFirst) ?? readMail(text) ?? readWords(text);
+  const civil =
+    readIso(text) ?? readSlashes(text, reading.dayFirst) ?? readMail(text) ?? readWords(text) ?? readSerial(text);
   // The other order of day and month may be the right one, which is for the owner of the file to say.
   const hint = !reading.dayFirst && forms.slashes.test(text) ? "; --day-first reads the day before the month" : "";
   if (civil === null) return { fault: `its time is in no form that is understood${hint}` };
@@ -65,8 +65,10 @@ function readSlashes(text: string, dayFirst: boolean): Civil | null {
   const [, one, separator, two, year, ...time] = match;
   // With dots the day comes first wherever they are used: not a case for the order of the US.
   if (separator === "." && !dayFirst) return null;
+  // With dashes a short year could stand in front as well.
+  if (separator === "-" && year?.length === 2) return null;
   const [month, day] = dayFirst ? [two, one] : [one, two];
-  return { day: calendarMs(Number(year), Number(month), Number(day)), ...readClock(time) };
+  return { day: calendarMs(fullYear(year), Number(month), Number(day)), ...readClock(time) };
 }
 
 function readMail(text: string): Civil | null {
@@ -83,6 +85,29 @@ function readWords(text: string): Civil | null {
   if (match === null) return null;
   const [, month, day, year, ...time] = match;
   return { day: calendarMs(Number(year), monthOf(month), Number(day)), ...readClock(time) };
+}
+
+/** A year of two digits is of this century: nobody was identified on a website in the last one. */
+function fullYear(digits: string | undefined): number {
+  return Number(digits) + (digits?.length === 2 ? 2000 : 0);
+}
+
+/** The days by which spreadsheets count from the end of 1899, which carry the time of day behind the point. */
+function readSerial(text: string): Civil | null {
+  const match = forms.serial.exec(text);
+  if (match === null) return null;
+  const [, days, decimals = "", ...time] = match;
+  const day = firstSerialMs + Number(days) * dayMs;
+  if (decimals === "") return { day, ...readClock(time) };
+  return { day, clock: clockOfDecimals(decimals), decimals: undefined, offset: undefined };
+}
+
+/** A fraction of a day in milliseconds: the second that it was rounded from, where it can be one. */
+export function clockOfDecimals(decimals: string): number {
+  const exact = Number(`0.${decimals}`) * dayMs;
+  const seconds = Math.round(exact / 1000) * 1000;
+  const precision = Math.max(dayMs / 2 / 10 ** decimals.length, 0.5);
+  return Math.abs(exact - seconds) <= precision ? seconds : Math.round(exact);
 }
 
 /** The number of a month by its first three letters; 0, which is on no calendar, for any others. */
@@ -103,37 +128,14 @@ function hourOfHalf(hour: number, half: string): number {
   return (hour % 12) + (half === "p" ? 12 : 0);
 }
 
-/** The moment at which clocks show a time: with the offset that stands beside it, or by the clocks of a zone. */
-function placeInZone(wallMs: number, offset: string | undefined, zone: string): number | string {
+/** The moment of a time on a clock: with the offset that stands beside it, or by the clocks of a zone. */
+function placeInZone(wallMs: number, offset: string | undefined, zone: string | null): number | string {
   if (offset !== undefined) {
-    const ms = offsetMs(offset.toUpperCase());
+    const ms = offsetMs(offset);
     return ms === null ? "its offset is on no clock" : wallMs - ms;
   }
-  if (zone === "UTC") return wallMs;
-  const wall = Temporal.Instant.fromEpochMilliseconds(wallMs).toZonedDateTimeISO("UTC").toPlainDateTime();
-  try {
-    return wall.toZonedDateTime(zone, { disambiguation: "reject" }).epochMilliseconds;
-  } catch {
-    return `its time comes twice or never in ${zone}, when clocks change; give it an offset`;
-  }
-}
-
-function offsetMs(offset: string): number | null {
-  const hours = namedOffsets[offset];
-  if (hours !== undefined) return hours * 3_600_000;
-  // `UTC +00:00` and `+0000 UTC` say the same twice.
-  const match = /([+-])(\d{2}):?(\d{2})?(?: UTC)?$/.exec(offset);
-  if (match === null) return 0;
-  const ms = clockMs(Number(match[2]), Number(match[3] ?? 0), 0);
-  return ms === null ? null : ms * (match[1] === "-" ? -1 : 1);
-}
-
-/** Whether a text is the name of a zone that clocks follow. */
-export function isZone(name: string): boolean {
-  try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
-    return !/^[+-]/.test(name);
-  } catch {
-    return false;
-  }
+  if (zone === null) return "its time has no offset, and its time zone is none that is known";
+  return (
+    momentInZone(wallMs, zone) ?? `its time comes twice or never in ${zone}, when clocks change; give it an offset`
+  );
 }

@@ -4,8 +4,11 @@
  */
 import type { LeadField } from "../contract/lead.ts";
 
-/** A field of a lead, or half of its name. */
-export type Target = LeadField | "first_name" | "last_name";
+/** What goes into a field of a lead: the halves of its name, whether its state is one of the US, when its clocks show a time. */
+export const ingredients = ["first_name", "last_name", "country", "time_zone"] as const;
+
+/** A field of a lead, or what goes into one. */
+export type Target = LeadField | (typeof ingredients)[number];
 
 /** Squashes a name to what is compared, letters and digits of any script: `Personal E-Mails` and `PERSONAL_EMAILS` are one. */
 export function normalizeName(name: string): string {
@@ -35,22 +38,22 @@ export const aliases: Record<Target, readonly string[]> = {
   id: words("id eventid"),
   identified_at: [
     ...combine("identified identification", "at on date time timestamp"),
-    ...words("dateidentified timeidentified datevisited dateofvisit dateseen"),
-    ...combine("event visit pageview page_view hit session activity", "timestamp time datetime ts date at"),
-    ...words(
-      "timestamp datetime ts time epoch unixtime unixtimestamp visited visitedat visitedon viewedat dateofvisit",
+    ...combine(
+      "date time timestamp",
+      "identified captured resolved matched detected recorded occurred visited viewed seen ofvisit",
     ),
+    ...combine("visitor", "date time datetime timestamp"),
+    ...combine("event visit pageview page_view hit session activity", "timestamp time datetime ts date at"),
+    ...words("timestamp datetime ts time epoch unixtime unixtimestamp visited visitedat visitedon viewedat"),
     ...combine(
       "last mostrecent latest",
       "seenat seen seenon seendate seentime visitedat visited visit visitat visitdate",
     ),
     ...combine(
       "last mostrecent latest",
-      "visittime activityat activitydate active activeat activedate eventat eventdate sessionat sessiondate",
+      "visittime activity activityat activitydate active activeat activedate eventat eventdate sessionat sessiondate",
     ),
-    ...words(
-      "seenat seenon seen clickedat clicked occurredat occurred capturedat resolvedat matchedat detectedat recordedat",
-    ),
+    ...combine("seen clicked occurred captured resolved matched detected recorded", "at on _ date time"),
     ...combine("_ session visit", "startedat started start starttime starttimestamp begin beganat"),
     ...combine("_ session visit event", "created createdat createdon createddate createdtime"),
     ...words("creationdate datecreated date day"),
@@ -75,7 +78,9 @@ export const aliases: Record<Target, readonly string[]> = {
     ...words("phone bestphone primaryphone mainphone mobile direct directnumber directphone directdial directline"),
     ...combine("personal home", "mobile phone number"),
     ...words("contactnumber tel phonemobile phonedirect phonework"),
-    ...words("allmobile alllandline landline allphone workphone workmobile otherphone secondaryphone"),
+    ...words("allmobile alllandline landline allphone"),
+    ...combine("work business office corporate professional", "directphone directdial direct mobile phone"),
+    ...words("otherphone secondaryphone"),
     ...combine("skiptrace", "wirelessnumber wirelessphone mobile phone landlinenumber landline"),
   ],
   company: [
@@ -89,6 +94,8 @@ export const aliases: Record<Target, readonly string[]> = {
     ...combine(ofHome, "region regioncode regionname province"),
     "skiptracestate",
   ],
+  country: combine(ofHome, "country countrycode countryname countryiso countryisocode countryregion nation"),
+  time_zone: words("timezone tz timezonename timezoneid timezoneoffset utcoffset"),
   gender: words("gender sex"),
   age_range: words("agerange agegroup agebracket ageband agebucket age"),
   income_range: [
@@ -123,7 +130,18 @@ const ofVisitor =
 
 /** Fields of the person, before whose names those words may stand: a contact's URL is no page, its id no visit. */
 const personal: ReadonlySet<Target> = new Set<Target>([
-  ...(["name", "first_name", "last_name", "email", "verified_email", "phone", "company", "city", "state"] as const),
+  ...([
+    "name",
+    "first_name",
+    "last_name",
+    "email",
+    "verified_email",
+    "phone",
+    "company",
+    "city",
+    "state",
+    "country",
+  ] as const),
   ...(["gender", "age_range", "income_range", "net_worth", "marital_status", "homeowner", "children"] as const),
 ]);
 

@@ -1,7 +1,7 @@
 /** Ids that are made: the same row gives the same one, and whatever tells rows apart gives another. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { detailFields, type LeadDetails } from "../../src/contract/lead.ts";
-import { idFromContent, idFromSource } from "../../src/ingest/identity.ts";
+import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/ingest/identity.ts";
 
 const nobody = Object.fromEntries(detailFields.map((field) => [field, null])) as unknown as LeadDetails; // All fields are there.
 const dana: LeadDetails = { ...nobody, email: "dana@example.com" };
@@ -11,10 +11,16 @@ interface Told {
   readonly pixel?: string;
   readonly details?: LeadDetails;
   readonly ms?: number | null;
+  readonly identity?: readonly IdentityField[];
 }
 
-const idOf = ({ account = "acc_a", pixel = "px", details = dana, ms = 1_769_850_900_000 }: Told = {}) =>
-  idFromContent(account, pixel, details, detailFields, ms);
+const idOf = ({
+  account = "acc_a",
+  pixel = "px",
+  details = dana,
+  ms = 1_769_850_900_000,
+  identity = wholeIdentity,
+}: Told = {}) => idFromContent({ account, pixelId: pixel, details, sourceMs: ms }, identity);
 
 test("the same row has the same id, a UUID of version 8 that begins with its time", () => {
   expect(idOf()).toBe(idOf());
@@ -37,6 +43,30 @@ test("another account, pixel, field or time is another lead", () => {
     idOf({ ms: 1_769_850_900_001 }),
   ];
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe("told apart by some fields alone", () => {
+  const identity = ["email", "page_url"] as const;
+
+  test("the same person is one lead at any time, with an id that begins with nothing", () => {
+    expect(idOf({ identity })).toBe(idOf({ identity, ms: 1, details: { ...dana, city: "Reno" } }));
+    expect(idOf({ identity }).slice(0, 13)).toBe("00000000-0000");
+    expect(idOf({ identity })).not.toBe(idOf({ identity, details: { ...dana, page_url: "/a" } }));
+  });
+
+  test("the time counts where it is one of the fields", () => {
+    const timed = [...identity, "identified_at"] as const;
+    expect(idOf({ identity: timed })).not.toBe(idOf({ identity: timed, ms: 1 }));
+    expect(idOf({ identity: timed })).toBe(idOf({ identity: timed, details: { ...dana, city: "Reno" } }));
+  });
+
+  test("rows in which all those fields are empty are told apart by everything", () => {
+    const lee = { ...nobody, name: "Lee" };
+    const sam = { ...nobody, name: "Sam" };
+    expect(idOf({ identity, details: lee })).not.toBe(idOf({ identity, details: sam }));
+    expect(idOf({ identity, details: lee })).toBe(idOf({ details: lee }));
+    expect(idOf({ identity, details: lee, ms: 1 })).not.toBe(idOf({ identity, details: lee }));
+  });
 });
 
 test("a source's UUID is kept in lower case, and any other id becomes one of its own", () => {

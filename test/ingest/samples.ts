@@ -53,7 +53,7 @@ export const samples: readonly Sample[] = [
     file: "klaviyo.csv",
     counts: { moved: 0 },
     options: ["--pixel", "px", "--map", "Created=identified_at"],
-    notKept: ["Klaviyo ID", "Country"],
+    notKept: ["Klaviyo ID", "Email Marketing Consent"],
   },
   { file: "own.csv", counts: { moved: 0 }, options: [], notKept: [] },
   {

@@ -1,7 +1,8 @@
 /** Times as vendors write them; what is wrong or could be two is refused and never guessed. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isZone, readTime, type TimeReading } from "../../src/ingest/times.ts";
+import { readTime, type TimeReading } from "../../src/ingest/times.ts";
+import { isZone, readZone } from "../../src/ingest/zones.ts";
 import { noonMs } from "../builders.ts";
 import { leadsOf } from "./reading.ts";
 
@@ -32,12 +33,27 @@ test.each([
   ["2026-01-31 03:15 MDT"],
   ["2026-01-31 01:15 PST"],
   ["2026-01-31 02:15 PDT"],
+  ["1/31/26 9:15"],
+  ["1/31/26 9:15 AM"],
+  ["2026-1-31 9:15"],
+  ["2026/1/31 9:15:00"],
+  ["2026-01-31 14:15 GMT+5"],
+  ["2026-01-31 14:15:00 UTC+5"],
+  ["2026-01-31T14:45:00 +5:30"],
+  ["46053.385416666664"],
+  ["46053.38542"],
+  ["46053 9:15"],
 ])("%s is a quarter past nine of 31 January 2026", (text) => {
   expect(read(text)).toBe("2026-01-31T09:15:00.000Z");
 });
 
 test.each([
   ["2026-01-31", "2026-01-31T00:00:00.000Z"],
+  ["2026-1-5", "2026-01-05T00:00:00.000Z"],
+  ["1/5/26", "2026-01-05T00:00:00.000Z"],
+  ["46053", "2026-01-31T00:00:00.000Z"],
+  ["46053.5", "2026-01-31T12:00:00.000Z"],
+  ["46053.500001446759", "2026-01-31T12:00:00.125Z"],
   ["01/31/2026", "2026-01-31T00:00:00.000Z"],
   ["2024-02-29", "2024-02-29T00:00:00.000Z"],
   ["01/31/2026 12:00 AM", "2026-01-31T00:00:00.000Z"],
@@ -57,8 +73,8 @@ test.each(
   (
     "2026-02-29,2026-13-01,2026-00-10,2026-01-32,31/01/2026,13/13/2026,2026-01-31T24:00:00Z,2026-01-31T09:60:00Z," +
     "2026-01-31T09:15:60Z,01/31/2026 13:15 PM,01/31/2026 0:15 AM,2026-01-31T09:15:00+25:00,0000-12-31," +
-    "0001-01-01T00:00:00+01:00,9999-12-31T23:59:59-01:00,1/31/26,31.01.2026,yesterday,5 minutes ago,0,17,-1769850900," +
-    "1.7698E9,176985090,46053.385,2026,2026-01,09:15,2026-01-31 09:15:00 XYZ,2026-01-31T09:15:00Z."
+    "0001-01-01T00:00:00+01:00,9999-12-31T23:59:59-01:00,31/1/26,1-31-26,26/01/31,31.01.2026,yesterday,5 minutes ago,0,17,-1769850900," +
+    "1.7698E9,176985090,17,5,1769,176985,2026,2026-01,09:15,2026-01-31 09:15:00 XYZ,2026-01-31T09:15:00Z."
   ).split(","),
 )("%s is refused", (text) => {
   expect(read(text)).toBeNull();
@@ -77,6 +93,8 @@ describe("with --day-first", () => {
     ["31/01/2026 9:15 PM", "2026-01-31T21:15:00.000Z"],
     ["31.01.2026 09:15", "2026-01-31T09:15:00.000Z"],
     ["2026-01-02", "2026-01-02T00:00:00.000Z"],
+    ["31.1.26", "2026-01-31T00:00:00.000Z"],
+    ["1/2/26", "2026-02-01T00:00:00.000Z"],
   ])("%s is %s", (text, moment) => {
     expect(read(text, { dayFirst: true })).toBe(moment);
   });
@@ -120,6 +138,61 @@ describe("with --timezone", () => {
     expect(isZone(name)).toBe(false);
   });
 });
+
+describe("a zone in a column of its own", () => {
+  test.each([
+    ["America/New_York", "America/New_York"],
+    ["EST", "-05:00"],
+    ["GMT+5", "+05:00"],
+    ["UTC-05:30", "-05:30"],
+    ["UTC", "+00:00"],
+    ["ET", "America/New_York"],
+    ["(UTC-08:00) Pacific Time (US & Canada)", "America/Los_Angeles"],
+    ["Central Standard Time", "America/Chicago"],
+  ])("%s is %s", (text, zone) => {
+    expect(readZone(text)).toBe(zone);
+  });
+
+  test.each(["Mars", "5", "+99", ""])("%j is none", (text) => {
+    expect(readZone(text)).toBeNull();
+  });
+
+  const at = async (columns: string, cells: string) => {
+    const [reading] = await leadsOf(`email,${columns}\nd@example.com,${cells}\n`);
+    if (reading === undefined || "fault" in reading) return reading?.fault;
+    return reading.lead.identifiedMs === null ? null : new Date(reading.lead.identifiedMs).toISOString();
+  };
+
+  test.each([
+    ["Date,Time,Time Zone", "2026-01-31,09:15,America/New_York", "2026-01-31T14:15:00.000Z"],
+    ["Timestamp,Timezone", "2026-01-31 09:15:00,GMT+5", "2026-01-31T04:15:00.000Z"],
+    ["Timestamp,Timezone", "2026-01-31T09:15:00Z,America/New_York", "2026-01-31T09:15:00.000Z"],
+    ["Timestamp,Timezone", "2026-01-31 09:15:00,", "2026-01-31T09:15:00.000Z"],
+    ["Time,Date", "9:15 AM,1/5/26", "2026-01-05T09:15:00.000Z"],
+    ["Date,Time", "46053,0.385416667", "2026-01-31T09:15:00.000Z"],
+    ["Visit Date,Visit Time", "Jan 31 2026,9:15", "2026-01-31T09:15:00.000Z"],
+    ["Date,Time", "1769850900,10:00", "2026-01-31T09:15:00.000Z"],
+  ])("%s with %s is %s", async (columns, cells, moment) => {
+    expect(await at(columns, cells)).toBe(moment);
+  });
+
+  test("is blamed when it is none, and only where it is needed", async () => {
+    expect(await at("Timestamp,Timezone", "2026-01-31 09:15,Mars")).toContain("time zone");
+    expect(await at("Timestamp,Timezone", "2026-01-31T09:15:00Z,Mars")).toBe("2026-01-31T09:15:00.000Z");
+  });
+});
+
+test.each([
+  ["Date,Time", "13/45/26,09:15", "13/45/26"],
+  ["Time,Date", "09:15,13/45/26", "13/45/26"],
+  ["Date,Time", "1/5/26,25:15", "1/5/26 25:15"],
+])(
+  "of a date and a time of day in two columns (%s, %s) the one that is wrong is named",
+  async (columns, cells, wrong) => {
+    const [reading] = await leadsOf(`email,${columns}\nd@example.com,${cells}\n`);
+    expect(reading).toEqual({ fault: expect.stringMatching(new RegExp(`: "${wrong}"$`)) });
+  },
+);
 
 test("whatever is written as RFC 3339 is read to its millisecond", () => {
   const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });

@@ -1,12 +1,7 @@
 /** Values out of cells: trimmed, and otherwise kept as they came. */
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { data as states } from "usps-states";
-import { firstEmail, firstPhone, firstText, stateCode, textsOf } from "../../src/ingest/values.ts";
-import { leadOf, leadsOf } from "./reading.ts";
-
-const emailOf = (cell: string) => firstEmail(textsOf(cell));
-const phoneOf = (cell: string) => firstPhone(textsOf(cell));
+import { firstText } from "../../src/ingest/values.ts";
+import { leadsOf } from "./reading.ts";
 
 describe("texts", () => {
   test.each(["", " ", "\t", "-", "--", "null", "NULL", "N/A", "n/a", "\\N", "[]", '[""]', "[null]", "\u00a0"])(
@@ -35,103 +30,6 @@ describe("texts", () => {
 
   test("half of a letter, which no text can hold, becomes the sign for it", () => {
     expect(firstText("a\ud83d")).toBe("a\ufffd");
-  });
-});
-
-describe("e-mail addresses", () => {
-  test.each([
-    ["dana@example.com", "dana@example.com"],
-    [" Dana@Example.COM ", "Dana@Example.COM"],
-    ["dana@example.com, lee@example.com", "dana@example.com"],
-    ["none, dana@example.com", "dana@example.com"],
-    ["a@@b;dana@example.com|lee@example.com", "dana@example.com"],
-    ['["","lee@example.com"]', "lee@example.com"],
-    ['[{"value":"lee@example.com","type":"personal"}]', "lee@example.com"],
-    ["Dana Whitfield <dana@example.com>", "dana@example.com"],
-    ["d@localhost", "d@localhost"],
-    ["['dana@example.com', 'lee@example.com']", "dana@example.com"],
-    ["{dana@example.com,lee@example.com}", "dana@example.com"],
-  ])("of %j the first valid one is %j", (cell, email) => {
-    expect(emailOf(cell)).toBe(email);
-  });
-
-  test.each(["dana", "@example.com", "dana@", "a@b@c", "@", "null", ""])("%j holds none", (cell) => {
-    expect(emailOf(cell)).toBeNull();
-  });
-
-  test("email falls back to verified_email, and never the other way round", async () => {
-    expect(await leadOf({ verified_email: "v@example.com", email: "" })).toMatchObject({ email: "v@example.com" });
-    expect(await leadOf({ verified_email: "", email: "e@example.com" })).toEqual({ email: "e@example.com" });
-  });
-});
-
-describe("phones", () => {
-  test.each([
-    ["+1 (619) 555-0123", "16195550123"],
-    ["+16195550123, +16195550124", "16195550123"],
-    ["6195550123;6195550124", "6195550123"],
-    ["619-555-0123 / 619-555-0124", "6195550123"],
-    ["+16195550123 +16195550124", "16195550123"],
-    ["6195550123 6195550124", "6195550123"],
-    ["619-555-0123/619-555-0124", "6195550123"],
-    ["(619) 555-0123 or (619) 555-0124", "6195550123"],
-    ["['+16195550123', '+16195550124']", "16195550123"],
-    ["619.555.0123 ext. 4", "6195550123"],
-    ["619-555-0123x45", "6195550123"],
-    ["619-555-0123 #7", "6195550123"],
-    ["6195550123.0", "6195550123"],
-    ['["+16195550123","+16195550124"]', "16195550123"],
-    ["none, 619-555-0123", "6195550123"],
-    ["tel:+1-619-555-0123", "16195550123"],
-  ])("of %j the digits of the first number are %j", (cell, phone) => {
-    expect(phoneOf(cell)).toBe(phone);
-  });
-
-  test.each(["none", "", "1.61955E+10", "+", "N/A"])("%j holds none", (cell) => {
-    expect(phoneOf(cell)).toBeNull();
-  });
-
-  test("whatever is in the cell, there are digits or nothing", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (cell) => expect(phoneOf(cell) ?? "0").toMatch(/^\d+$/)));
-  });
-});
-
-describe("states", () => {
-  test.each(
-    states.flatMap(({ name, abbr }) => [name, name.toUpperCase(), abbr, abbr.toLowerCase()].map((n) => [n, abbr])),
-  )("%s is %s", (text, code) => {
-    expect(stateCode(text)).toBe(code);
-  });
-
-  test.each([
-    ["D.C.", "DC"],
-    ["Washington D.C.", "DC"],
-    ["District of Columbia", "DC"],
-    ["US-CA", "CA"],
-    ["State of New York", "NY"],
-    ["Puerto Rico", "PR"],
-    ["Guam", "GU"],
-    ["AE", "AE"],
-    ["Armed Forces the Americas", "AA"],
-    ["Armed Forces Middle East", "AE"],
-    ["U.S. Virgin Islands", "VI"],
-    ["United States Virgin Islands", "VI"],
-    ["CNMI", "MP"],
-    ["Commonwealth of Virginia", "VA"],
-  ])("%s is %s", (text, code) => {
-    expect(stateCode(text)).toBe(code);
-  });
-
-  test.each(["Ontario", "Bavaria", "XX", "C", "", "California, USA, Earth", "--", "06"])(
-    "%j is none of the US",
-    (text) => {
-      expect(stateCode(text)).toBeNull();
-    },
-  );
-
-  test("one that is none is left out, and the row is imported with a remark", async () => {
-    const [reading] = await leadsOf("email,state\ndana@example.com,Ontario\n");
-    expect(reading).toMatchObject({ warnings: ["state"], lead: { state: null } });
   });
 });
 

@@ -1,7 +1,7 @@
 /** Made-up leads for a demonstration: the same ones each time, at times that end now. No person is meant. */
-import { detailFields, type LeadDetails } from "../../contract/lead.ts";
+import type { LeadDetails } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
-import { idFromContent } from "../../ingest/identity.ts";
+import { idFromContent, wholeIdentity } from "../../ingest/identity.ts";
 import { prepareLead } from "../../ingest/new-lead.ts";
 import type { NewLead } from "../../store/imports.ts";
 
@@ -78,7 +78,7 @@ export function createInventor(seed: number): () => Invented {
 
 /** A made-up visit as a lead of an account at a moment. */
 export function newLead(account: string, identifiedMs: number, { pixelId, details }: Invented): NewLead {
-  const id = idFromContent(account, pixelId, details, detailFields, identifiedMs);
+  const id = idFromContent({ account, pixelId, details, sourceMs: identifiedMs }, wholeIdentity);
   return prepareLead(id, pixelId, details, identifiedMs);
 }
 

@@ -1,9 +1,9 @@
 /** The options of an import, read and checked before anything is touched. */
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { type DetailField, detailFields } from "../../contract/lead.ts";
+import { type IdentityField, wholeIdentity } from "../../ingest/identity.ts";
 import type { LeadRules } from "../../ingest/lead.ts";
-import { isZone } from "../../ingest/times.ts";
+import { isZone } from "../../ingest/zones.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Account } from "../../store/repositories.ts";
@@ -35,20 +35,20 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
   return {
     account,
     pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
-    identity: options.identity === undefined ? detailFields : readIdentity(options.identity),
+    identity: options.identity === undefined ? wholeIdentity : readIdentity(options.identity),
     stamp: options.stamp,
     zone: options.timezone,
     dayFirst: options.dayFirst === true,
   };
 }
 
-function readIdentity(text: string): DetailField[] {
+function readIdentity(text: string): IdentityField[] {
   return text.split(",").map((part) => {
-    const field = detailFields.find((known) => known === part.trim());
+    const field = wholeIdentity.find((known) => known === part.trim());
     if (field !== undefined) return field;
     throw new UserError(
       `--identity has ${JSON.stringify(part)}.`,
-      `It takes fields out of ${detailFields.join(", ")}.`,
+      `It takes fields out of ${wholeIdentity.join(", ")}.`,
       2,
     );
   });

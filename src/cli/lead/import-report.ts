@@ -1,9 +1,10 @@
 /** What an import says of itself: before it starts which column is what, in the end what the counts mean. */
 import { leadFields } from "../../contract/lead.ts";
 import type { ColumnReport } from "../../ingest/columns.ts";
-import type { Warning } from "../../ingest/lead.ts";
+import type { Warning } from "../../ingest/details.ts";
 import type { Format, Row } from "../../ingest/row.ts";
 import type { Counts } from "../../ingest/run.ts";
+import type { Target } from "../../ingest/vocabulary.ts";
 import { printable } from "../../operator/printable.ts";
 import { hang, table } from "../terminal/output.ts";
 import { grouped } from "./progress.ts";
@@ -22,8 +23,17 @@ export function columnsText({ matched, unmatched, remark }: ColumnReport, format
     ? ""
     : "\nNo column has the time of the visit: the leads get the time of import.";
   const said = remark === null ? "" : `\n${printable(remark)}.`;
-  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${untimed}${said}\n`;
+  const helped = helping.flatMap(([target, does]) =>
+    matched.filter((entry) => entry.target === target).map(({ names }) => `\n${printable(names.join(", "))} ${does}.`),
+  );
+  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${helped.join("")}${untimed}${said}\n`;
 }
+
+/** Columns that are no field of a lead, and what they are read for. */
+const helping: readonly (readonly [Target, string])[] = [
+  ["country", "tells whether a state is one of the US"],
+  ["time_zone", "tells the zone of times without an offset"],
+];
 
 interface FieldColumns {
   readonly field: string;
@@ -62,21 +72,30 @@ const shownRejects = 5;
 /** Of columns that are not kept; a file can have thousands. */
 const shownColumns = 40;
 
+/** What was left out of rows, in the words of whoever owns the file. */
+const leftOut: readonly (readonly [Warning, string])[] = [
+  ["state", "with a state that is none of the US; it was left out"],
+  ["country", "with a state in another country than the US; the state was left out"],
+  ["email", "with an e-mail address that is none; it was left out"],
+  ["beside email", "with more in a cell than e-mail addresses; the first address was kept"],
+  ["phone", "with a phone number that is none; it was left out"],
+  ["beside phone", "with more in a cell than one phone number; the first number was kept"],
+];
+
 export function createNotes(): Notes {
   let legacyLines = 0;
-  const warnings: Record<Warning, number> = { state: 0, email: 0 };
+  const warnings = new Map<Warning, number>();
   const rejects: string[] = [];
   return {
     legacyLine: () => void legacyLines++,
-    onWarning: (warning) => void warnings[warning]++,
+    onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
     onReject(row, reason) {
       if (rejects.length < shownRejects) rejects.push(`Line ${row.line} was rejected: ${printable(reason)}.`);
     },
     lines: (missing) => [
       ...rejects,
       ...warning(legacyLines, "line", "not in UTF-8; read as Windows-1252"),
-      ...warning(warnings.state, "row", "with a state that is none of the US; it was left out"),
-      ...warning(warnings.email, "row", "with an e-mail address that is none; it was left out"),
+      ...leftOut.flatMap(([kind, text]) => warning(warnings.get(kind) ?? 0, "row", text)),
       ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
     ],
   };

@@ -1,8 +1,9 @@
 /** One person, as the commands are told of them: by e-mail address, phone or the id of a lead. */
 import type { Command } from "commander";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
+import { firstEmail } from "../../ingest/emails.ts";
 import { idFromSource } from "../../ingest/identity.ts";
-import { firstEmail, firstPhone } from "../../ingest/values.ts";
+import { firstPhone } from "../../ingest/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
 import type { Surroundings } from "../command.ts";
@@ -45,11 +46,11 @@ export async function readPerson(around: Surroundings, { email, phone, id }: Per
 /** In the form in which leads are stored. */
 function traitOf(kind: string, text: string): PersonTrait | null {
   if (kind === "email") {
-    const email = firstEmail([text]);
+    const email = firstEmail([text]).value;
     return email === null ? null : { kind, value: emailKey(email) };
   }
   if (kind === "phone") {
-    const phone = firstPhone([text]);
+    const phone = firstPhone([text]).value;
     return phone === null ? null : { kind, value: phoneKey(phone) };
   }
   return text === "" ? null : { kind: "id", value: idFromSource(text) };

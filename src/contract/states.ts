@@ -1,0 +1,91 @@
+/** The states that a lead may name (§2.2: two-letter US state code): the codes of the US post and what they stand for. */
+
+/** Each code with its names, the usual one first: the states, DC, the territories, freely associated states, military mail. */
+export const states: Readonly<Record<string, readonly string[]>> = {
+  AL: ["Alabama"],
+  AK: ["Alaska"],
+  AZ: ["Arizona"],
+  AR: ["Arkansas"],
+  CA: ["California"],
+  CO: ["Colorado"],
+  CT: ["Connecticut"],
+  DE: ["Delaware"],
+  DC: ["District of Columbia", "Washington DC", "DC Washington"],
+  FL: ["Florida"],
+  GA: ["Georgia"],
+  HI: ["Hawaii"],
+  ID: ["Idaho"],
+  IL: ["Illinois"],
+  IN: ["Indiana"],
+  IA: ["Iowa"],
+  KS: ["Kansas"],
+  KY: ["Kentucky"],
+  LA: ["Louisiana"],
+  ME: ["Maine"],
+  MD: ["Maryland"],
+  MA: ["Massachusetts"],
+  MI: ["Michigan"],
+  MN: ["Minnesota"],
+  MS: ["Mississippi"],
+  MO: ["Missouri"],
+  MT: ["Montana"],
+  NE: ["Nebraska"],
+  NV: ["Nevada"],
+  NH: ["New Hampshire"],
+  NJ: ["New Jersey"],
+  NM: ["New Mexico"],
+  NY: ["New York"],
+  NC: ["North Carolina"],
+  ND: ["North Dakota"],
+  OH: ["Ohio"],
+  OK: ["Oklahoma"],
+  OR: ["Oregon"],
+  PA: ["Pennsylvania"],
+  RI: ["Rhode Island"],
+  SC: ["South Carolina"],
+  SD: ["South Dakota"],
+  TN: ["Tennessee"],
+  TX: ["Texas"],
+  UT: ["Utah"],
+  VT: ["Vermont"],
+  VA: ["Virginia"],
+  WA: ["Washington"],
+  WV: ["West Virginia"],
+  WI: ["Wisconsin"],
+  WY: ["Wyoming"],
+  AS: ["American Samoa"],
+  GU: ["Guam"],
+  MP: ["Northern Mariana Islands", "CNMI"],
+  PR: ["Puerto Rico"],
+  VI: ["Virgin Islands", "US Virgin Islands", "United States Virgin Islands", "Virgin Islands of the United States"],
+  FM: ["Federated States of Micronesia", "Micronesia"],
+  MH: ["Marshall Islands"],
+  PW: ["Palau"],
+  AA: ["Armed Forces Americas", "Armed Forces the Americas", "Armed Forces Americas (except Canada)"],
+  AE: [
+    "Armed Forces Europe",
+    "Armed Forces Africa",
+    "Armed Forces Canada",
+    "Armed Forces Middle East",
+    "Armed Forces the Middle East",
+    "Armed Forces Europe, the Middle East, and Canada",
+  ],
+  AP: ["Armed Forces Pacific"],
+};
+
+const codes = new Map(
+  Object.entries(states).flatMap(([code, names]) => [code, ...names].map((name) => [key(name), code] as const)),
+);
+
+/** The two letters of a code or a name, in whatever case and punctuation; null for a text that is no state of the US. */
+export function stateCode(text: string): string | null {
+  const name = key(text);
+  return codes.get(name) ?? codes.get(name.replace(/^us(?=..$)/, "")) ?? null;
+}
+
+function key(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/^(?:the )?(?:state|commonwealth) of (?:the )?/, "")
+    .replaceAll(/[\s.,'’()-]/g, "");
+}

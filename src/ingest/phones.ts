@@ -1,0 +1,88 @@
+/** Phone numbers out of cells: the digits of the first number, whatever labels, extensions and further numbers stand beside it. */
+import { findPhoneNumbersInText } from "libphonenumber-js";
+import type { FirstOf } from "./values.ts";
+
+/** Digits alone, or the groups in which the US writes a number: nearly all cells. */
+const plain = /^(?:\+?\d{7,15}|(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})$/;
+/** A number within a town has seven digits, one with its area ten in the US, and nowhere has one more than 15. */
+const townNumber = 7;
+const areaNumber = 10;
+const longestNumber = 15;
+/** A longer cell is a letter; a number is looked for where it begins. */
+const longestCell = 500;
+
+const betweenNumbers = /[,;|&\n]|\s(?:or|and)\s|\s\/\s|\s(?=\+)|(?<=(?:\d\D?){7})\//i;
+const extension = /[([]?\s*(?:extension|extn|ext|x|#|poste|durchwahl)[\s.:#-]*(?:no\.?|number)?[\s.:#-]*\d+[\s.)\]]*$/i;
+const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
+
+/** The digits of the first number; further digits, of an extension or another number, were cut. */
+export function firstPhone(texts: readonly string[]): FirstOf {
+  for (const [position, text] of texts.entries()) {
+    const found = plain.test(text) ? { value: digitsOf(text), cut: false } : numberIn(text.slice(0, longestCell));
+    if (found === null) continue;
+    const further = texts.slice(position + 1).some((other) => digitsOf(other).length >= townNumber);
+    return { value: found.value, cut: found.cut || further };
+  }
+  return { value: null, cut: false };
+}
+
+interface Found {
+  readonly value: string;
+  readonly cut: boolean;
+}
+
+function numberIn(text: string): Found | null {
+  const sheet = fromSpreadsheet(text);
+  if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
+  const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
+  if (known === undefined) return numberInParts(text);
+  // A number without its area is in no plan of the world, and may stand before one that is.
+  const before = numberInParts(text.slice(0, known.startsAt));
+  if (before !== null && before.value.length >= townNumber) return { value: before.value, cut: true };
+  const digits = digitsOf(text.slice(known.startsAt, known.endsAt));
+  const value = digits.slice(0, digits.length - (known.number.ext?.length ?? 0));
+  if (value === "" || value.length > longestNumber) return numberInParts(text);
+  return { value, cut: digitsOf(text.slice(known.startsAt)) !== value };
+}
+
+/** A number that a program took for an amount: with a decimal behind it, or as a power of ten; rounded, it is lost. */
+function fromSpreadsheet(text: string): { readonly digits: string } | null {
+  const decimal = /^\+?(\d{7,15})\.0+$/.exec(text);
+  if (decimal?.[1] !== undefined) return { digits: decimal[1] };
+  const power = /^\+?(\d)(?:[.,](\d+))?e\+?(\d{1,2})$/i.exec(text);
+  if (power === null) return null;
+  const [, whole = "", decimals = "", exponent] = power;
+  return { digits: decimals.length === Number(exponent) && decimals.length < longestNumber ? whole + decimals : "" };
+}
+
+/** The first number in a text that no plan of numbers knows. */
+function numberInParts(text: string): Found | null {
+  for (const part of text.split(betweenNumbers)) {
+    const number = part
+      .replace(label, "")
+      .replace(/\.0\s*$/, "")
+      .replace(extension, "");
+    const value = fromSpreadsheet(part.trim())?.digits ?? firstRun(number);
+    // Letters that are digits on a keypad are not spelled out.
+    if (value === "" || (value.length < townNumber && /[a-z]{3}/i.test(number))) continue;
+    if (value.length <= longestNumber) return { value, cut: digitsOf(text.replace(label, "")) !== value };
+  }
+  return null;
+}
+
+/** Of numbers that only spaces part, the first: it ends where it is whole and another one begins. */
+function firstRun(text: string): string {
+  const groups = text.split(/\s+/).map(digitsOf);
+  const tooMany = digitsOf(text).length > longestNumber;
+  let digits = "";
+  for (const group of groups) {
+    if (digits.length >= townNumber && group.length >= townNumber) break;
+    if (tooMany && digits.length >= areaNumber) break;
+    digits += group;
+  }
+  return digits;
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, "");
+}

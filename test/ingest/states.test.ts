@@ -1,0 +1,105 @@
+/** States: the codes of the US post by code or name, and only where the country is the United States or empty. */
+import { describe, expect, test } from "bun:test";
+import { stateCode, states } from "../../src/contract/states.ts";
+import { leadOf, leadOfObject, leadsOf } from "./reading.ts";
+
+test("there are the fifty states, DC, the territories and associated states, and military mail", () => {
+  expect(Object.keys(states)).toHaveLength(50 + 1 + 8 + 3);
+});
+
+const written = Object.entries(states).flatMap(([code, names]) =>
+  [code, code.toLowerCase(), ...names.flatMap((name) => [name, name.toUpperCase()])].map(
+    (text) => [text, code] as const,
+  ),
+);
+test.each(written)("%s is %s", (text, code) => {
+  expect(stateCode(text)).toBe(code);
+});
+
+test.each([
+  ["D.C.", "DC"],
+  ["Washington D.C.", "DC"],
+  ["US-CA", "CA"],
+  ["State of New York", "NY"],
+  ["U.S. Virgin Islands", "VI"],
+  ["Commonwealth of the Northern Mariana Islands", "MP"],
+  ["Commonwealth of Virginia", "VA"],
+])("%s is %s", (text, code) => {
+  expect(stateCode(text)).toBe(code);
+});
+
+test.each(["Ontario", "Bavaria", "XX", "C", "", "California, USA, Earth", "--", "06"])(
+  "%j is none of the US",
+  (text) => {
+    expect(stateCode(text)).toBeNull();
+  },
+);
+
+test("one that is none is left out, and the row is imported with a remark", async () => {
+  const [reading] = await leadsOf("email,state\ndana@example.com,Ontario\n");
+  expect(reading).toMatchObject({ warnings: ["state"], lead: { state: null } });
+});
+
+describe("beside a country", () => {
+  const read = async (state: string, country: string) => {
+    const [reading] = await leadsOf(`email,city,state,country\ndana@example.com,Springfield,${state},${country}\n`);
+    return reading !== undefined && "lead" in reading ? [reading.lead.state, ...reading.warnings] : [];
+  };
+
+  test.each([
+    "",
+    "US",
+    "us",
+    "USA",
+    "U.S.A.",
+    "United States",
+    "The United States of America",
+    "840",
+    "Estados Unidos",
+    "-",
+  ])("%j the state stays", async (country) => {
+    expect(await read("GA", country)).toEqual(["GA"]);
+  });
+
+  test.each([
+    ["GA", "Georgia"],
+    ["PR", "Brazil"],
+    ["WA", "Australia"],
+    ["CA", "Canada"],
+    ["CA", "CA"],
+    ["DE", "DE"],
+    ["GA", "UM"],
+    ["CA", "PR"],
+  ])("the state %s of %s is left out, and the row is imported with a remark", async (state, country) => {
+    expect(await read(state, country)).toEqual([null, "country"]);
+  });
+
+  test.each([
+    ["PR", "Puerto Rico"],
+    ["GU", "GU"],
+    ["VI", "U.S. Virgin Islands"],
+  ])("the state %s of %s stays: the territory is its own country in many files", async (state, country) => {
+    expect(await read(state, country)).toEqual([state]);
+  });
+
+  test("a state that is none is not blamed on the country", async () => {
+    expect(await read("Ontario", "Canada")).toEqual([null, "state"]);
+  });
+
+  test("a column is found by other names, and only the visitor's counts", async () => {
+    for (const name of ["Country Code", "PERSONAL_COUNTRY", "address_country", "Contact Country"]) {
+      expect(await leadOf({ email: "d@example.com", state: "GA", [name]: "GE" })).toEqual({ email: "d@example.com" });
+    }
+    for (const name of ["Company Country", "IP Country"]) {
+      expect(await leadOf({ email: "d@example.com", state: "GA", [name]: "GE" })).toMatchObject({ state: "GA" });
+    }
+  });
+
+  test("a company's country judges the company's state, and no other", async () => {
+    const company = { location: { region: "Georgia", country: "Georgia" } };
+    expect(await leadOfObject({ email: "d@example.com", company })).toEqual({ email: "d@example.com" });
+    expect(await leadOfObject({ email: "d@example.com", state: "GA", company })).toMatchObject({ state: "GA" });
+    const abroad = { email: "d@example.com", country: "Brazil", company: { state: "TX" } };
+    expect(await leadOfObject(abroad)).toMatchObject({ state: "TX" });
+  });
+});
