@@ -9,12 +9,10 @@ import { mutations } from "../../lab/faults/mutations.ts";
 const reliability = readFileSync(join(project, "docs/reliability.md"), "utf8");
 const security = readFileSync(join(project, "SECURITY.md"), "utf8");
 
-test("the page on reliability has a row for every attack, with every build that is broken on purpose", () => {
-  for (const { name, breakages } of faults) {
-    const row = reliability.split("\n").find((line) => line.startsWith(`| ${name} |`)) ?? "";
-    for (const breakage of breakages) expect(row).toContain(breakage.name);
-    expect(breakages).not.toEqual([]);
-  }
+test("the page on reliability has a row for every attack, and each has builds that are broken on purpose", () => {
+  const rows = [...reliability.matchAll(/^\| ([^|]+) \| [^|]+ \| [^|]+ \|$/gm)].map(([, name = ""]) => name);
+  expect(rows.slice(1)).toEqual(faults.map(({ name }) => name));
+  for (const { breakages } of faults) expect(breakages).not.toEqual([]);
   expect(reliability).toContain(`${mutations.length} of ${mutations.length} were noticed`);
 });
 
