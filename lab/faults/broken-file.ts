@@ -29,11 +29,6 @@ export const brokenFile: Fault = {
       ],
     },
     {
-      name: "a server that ends a read that failed as if it had not",
-      times: 4,
-      patches: [{ file: "src/sqlite/reader.ts", from: 'prepare("ROLLBACK")', to: 'prepare("COMMIT")' }],
-    },
-    {
       name: "an import that does not hear that it failed",
       times: 2,
       patches: [

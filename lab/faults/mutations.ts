@@ -42,15 +42,15 @@ export const mutations: readonly Mutation[] = [
   line(
     "a limit of 101",
     "src/contract/parameters.ts",
-    "limit <= pageSize.most ?",
-    "limit <= pageSize.most + 1 ?",
+    "maximum: pageSize.most,",
+    "maximum: pageSize.most + 1,",
     "test/spec/4-1-parameters.test.ts",
   ),
   line(
     "bounds rounded down",
     "src/contract/parameters.ts",
-    '"+$1"), "up")',
-    '"+$1"), "down")',
+    '.Decode((text) => readMoment(text, "up")',
+    '.Decode((text) => readMoment(text, "down")',
     "test/spec/4-1-leads.test.ts",
     "test/spec/4-1-parameters.test.ts",
   ),
@@ -68,7 +68,7 @@ export const mutations: readonly Mutation[] = [
     "src/limiter.ts",
     " || elapsedMs - startedMs >= windowMs",
     "",
-    "lab/faults/faults.test.ts -t clock",
+    "./lab/faults/small.test.ts -t clock",
   ),
   line(
     "a revoked key that passes",
@@ -101,10 +101,10 @@ export const mutations: readonly Mutation[] = [
     "test/cli/key.test.ts",
   ),
   line(
-    "usage that is counted twice",
-    "src/sqlite/usage.ts",
-    "      for (const [key] of part) counts.delete(key);\n",
-    "      if (part.length > 0) leaving.delete(day);\n",
+    "usage that is not told while it is written",
+    "src/store/usage-counter.ts",
+    "(leaving.get(day)?.get(key) ?? 0) + ",
+    "",
     "test/spec/4-3-usage.test.ts",
     "test/store/usage-writing.test.ts",
   ),
@@ -120,7 +120,7 @@ export const mutations: readonly Mutation[] = [
     "src/sqlite/open.ts",
     "synchronous = FULL",
     "synchronous = NORMAL",
-    "lab/faults/faults.test.ts -t power",
+    "./lab/faults/small.test.ts -t power",
   ),
   line(
     "a file that others may read",
@@ -175,8 +175,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a cause shown to the client",
     "src/http/errors.ts",
-    '"The database could not be read. Try again in a moment."',
-    "String(thrown.cause)",
+    'plainError("query_failed", { cause: thrown })',
+    'new ApiError("query_failed", String(thrown.cause), { cause: thrown })',
     "test/spec/7-errors.test.ts",
   ),
   line(
