@@ -6,14 +6,12 @@ import { UserError } from "./operator/user-error.ts";
 import type { RqliteNode } from "./rqlite/node.ts";
 import { openClusterStore } from "./rqlite/served-store.ts";
 import { openServedStore } from "./sqlite/served-store.ts";
-import { lockForServing } from "./sqlite/server-lock.ts";
 import type { ServedStore } from "./store/serving.ts";
 
-/** Opens the store of the server. Throws a UserError that says why it cannot. */
+/** Opens the store of the server. Throws a UserError or a StoreError that says why it cannot. */
 export function openStoreOf({ databasePath: path, cluster }: Pick<Config, "databasePath" | "cluster">): ServedStore {
   checkOwner(path, cluster);
   if (cluster !== null) return openClusterStore({ path, node: nodeBeside(cluster), name: cluster.name });
-  claim(path);
   return openServedStore(path);
 }
 
@@ -37,13 +35,4 @@ export function checkOwner(path: string, cluster: ClusterConfig | null): void {
       "Set DATABASE_PATH to db.sqlite in the folder of the node at CLUSTER, once it runs.",
     );
   }
-}
-
-/** Throws a UserError where another server has the file: each would grant the limit of §8 once more. */
-function claim(path: string): void {
-  if (lockForServing(path) !== null) return;
-  throw new UserError(
-    `${path} is served by another process, or being restored.`,
-    "End that first, or set DATABASE_PATH to another file.",
-  );
 }

@@ -39,6 +39,10 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `${path} cannot be opened (${reason}).`,
     "Set DATABASE_PATH to a file in a folder that this user may write in.",
   ],
+  "served by another process": ({ path }) => [
+    `${path} is served by another process, or being restored.`,
+    "End that first, or set DATABASE_PATH to another file.",
+  ],
   "too many accounts": ({ most }) => [
     `This file holds ${most.toLocaleString("en-US")} accounts, and has no room for more.`,
     "Set DATABASE_PATH to another file.",

@@ -76,18 +76,24 @@ export function watchFile(path: string): FileWatch {
   };
 }
 
-/** Descriptors that were opened to be read beside SQLite, and never close while the process lives: see above. */
-const kept = new Map<string, { readonly file: number; readonly inode: number }>();
+/** Finds a descriptor to read the bytes of a file with, which must not be closed; null where there is no such file. */
+export type Descriptors = (path: string) => number | null;
 
-/** A descriptor of a file to read its bytes with; null where there is none. It must not be closed. */
-export function keptDescriptor(path: string): number | null {
-  const inode = inodeOf(path);
-  if (inode === undefined) return null;
-  const known = kept.get(path);
-  if (known?.inode === inode) return known.file;
-  const file = openSync(path, "r");
-  kept.set(path, { file, inode });
-  return file;
+/**
+ * Opens files that SQLite may have open as well, each once. None is closed for as long as the process lives: closing one
+ * would drop the locks of SQLite.
+ */
+export function keepDescriptors(): Descriptors {
+  const kept = new Map<string, { readonly file: number; readonly inode: number }>();
+  return (path) => {
+    const inode = inodeOf(path);
+    if (inode === undefined) return null;
+    const known = kept.get(path);
+    if (known?.inode === inode) return known.file;
+    const file = openSync(path, "r");
+    kept.set(path, { file, inode });
+    return file;
+  };
 }
 
 /** The file that a server holds a lock on while it serves a database. */

@@ -1,23 +1,16 @@
 /** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { StoreError } from "../store/errors.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked, storeErrorOf } from "./failure.ts";
-import { inodeOf, isSqlite } from "./file.ts";
+import { inodeOf } from "./file.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 import { ensureInstance } from "./privacy/suppressions.ts";
 
 /** How long a command, or the start of the server, waits for another writer. */
 export const patienceMs = 10_000;
-
-/**
- * What this process has opened. A file is looked at before SQLite opens it and never again: closing any descriptor of
- * it drops the locks of every connection that the process has, or has left to be collected.
- */
-const opened = new Set<string>();
 
 /** Opens the file at a path. Throws a StoreError where it cannot be used. */
 export function openDatabase(path: string): Connection {
@@ -25,9 +18,6 @@ export function openDatabase(path: string): Connection {
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
-    if (!opened.has(path) && existsSync(path) && !isSqlite(path))
-      throw new StoreError({ kind: "not a database", path });
-    opened.add(path);
     return connectToPath(path);
   } catch (cause) {
     throw storeErrorOf(cause, path);

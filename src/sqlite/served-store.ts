@@ -6,20 +6,34 @@ import type { Flushed } from "../store/usage.ts";
 import { type CountedUsage, createUsageCounter } from "../store/usage-counter.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
+import { keepDescriptors } from "./file.ts";
 import { openDatabase, withoutWaiting } from "./open.ts";
 import { isRetentionDue } from "./privacy/retention.ts";
 import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
 import { guarded, openReader, type Reader } from "./reader.ts";
 import { accounts } from "./schema.ts";
+import { lockForServing } from "./server-lock.ts";
 import { addUsage, openUsageReader } from "./usage.ts";
 import { openWal, truncateWal, type Wal } from "./wal.ts";
 
-/** Opens the store of the server. Throws a StoreError when the file cannot be used. */
+/** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
 export function openServedStore(path: string): ServedStore {
-  const database = openForServing(path);
+  const release = lockForServing(path);
+  // A second server would grant the limit of §8 once more.
+  if (release === null) throw new StoreError({ kind: "served by another process", path });
+  try {
+    return serveFrom(openForServing(path), path, release);
+  } catch (cause) {
+    release();
+    throw cause;
+  }
+}
+
+function serveFrom(database: Connection, path: string, release: () => void): ServedStore {
   const wal = openWal(path);
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
+  const descriptors = keepDescriptors();
   return {
     ...reader,
     usage: { count: usage.count, of: guarded(usage.of) },
@@ -28,10 +42,16 @@ export function openServedStore(path: string): ServedStore {
     settle: settling(database, wal),
     applyRetention: async (nowMs, hasJumped) =>
       isRetentionDue(database, nowMs)
-        ? applyRetentionInWorker(path, nowMs, hasJumped)
+        ? applyRetentionInWorker(path, descriptors, nowMs, hasJumped)
         : { erased: 0, waitsUntilMs: null },
     isEmpty: () => database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
-    close: () => close(database, usage, wal, reader),
+    close() {
+      try {
+        close(database, usage, wal, reader);
+      } finally {
+        release();
+      }
+    },
   };
 }
 

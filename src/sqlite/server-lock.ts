@@ -8,12 +8,10 @@ import { serverLockPath } from "./file.ts";
 
 /** A server that was told to stop may need a moment. */
 const patienceMs = 1_000;
-/** A connection that nobody refers to is collected, and its lock with it. */
-const held = new Set<Database>();
-
 /**
- * Takes the place of the one server of a file; what it returns gives it back, and so does the end of the process, by
- * whatever cause. Null when another process has it.
+ * Takes the place of the one server of a file, or null when another process has it. What it returns gives the place back,
+ * and so does the end of the process, by whatever cause. It must be kept: nobody else refers to the connection, which
+ * would be collected, and its lock with it.
  */
 export function lockForServing(path: string): (() => void) | null {
   process.umask(0o077);
@@ -27,11 +25,7 @@ export function lockForServing(path: string): (() => void) | null {
       client.run("BEGIN EXCLUSIVE");
       if (process.getuid?.() === 0) giveToOwner(serverLockPath(path), path);
       removeStaleDrafts(path);
-      held.add(client);
-      return () => {
-        held.delete(client);
-        client.close();
-      };
+      return () => client.close();
     } catch (cause) {
       client.close();
       if (isLocked(cause)) return null;

@@ -16,6 +16,8 @@ export interface Problems {
   readonly "database unusable": { readonly path: string; readonly reason: string };
   /** The system does not let this user reach the file. */
   readonly "file unreachable": { readonly path: string; readonly reason: string };
+  /** One process at a time serves a file, or restores it. */
+  readonly "served by another process": { readonly path: string };
   readonly "too many accounts": { readonly most: number };
   /** The last counts of a server that stops are lost. */
   readonly "usage not written": object;

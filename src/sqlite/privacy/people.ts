@@ -6,7 +6,7 @@ import type { PeopleRepository, PersonTrait, Receipt } from "../../store/privacy
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
-import { keptDescriptor } from "../file.ts";
+import { keepDescriptors } from "../file.ts";
 import { bytesOf } from "../import/import.ts";
 import { exportDocuments } from "../leads.ts";
 import { leads } from "../schema.ts";
@@ -14,6 +14,7 @@ import { addSuppressions, hashOf, listInstances, traitsOf } from "./suppressions
 import { needleOf, needlesOf, removeTraces } from "./traces.ts";
 
 export function openPeople(database: Connection, path: string): PeopleRepository {
+  const descriptors = keepDescriptors();
   return {
     find(account, person, nowMs) {
       const documents = documentsOf(database, account.number, person).toReversed();
@@ -31,7 +32,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
         erased: documents.length,
         receipt,
         alike: countAlike(database, account.number, person, documents),
-        removeTraces: () => removeTraces(database, path, needles, keptDescriptor),
+        removeTraces: () => removeTraces(database, path, needles, descriptors),
       };
     },
   };

@@ -1,6 +1,6 @@
 /** Retention in a thread of its own, for the server. */
 import type { Retained } from "../../store/serving.ts";
-import { keptDescriptor, partsOf } from "../file.ts";
+import { type Descriptors, partsOf } from "../file.ts";
 
 export interface RetentionWork {
   readonly path: string;
@@ -17,10 +17,15 @@ export type RetentionReply =
   | { readonly failure: string };
 
 /** Erases, unless the clock may be wrong; throws when that failed, or when the bytes could not be taken out. */
-export async function applyRetentionInWorker(path: string, nowMs: number, hasJumped: boolean): Promise<Retained> {
+export async function applyRetentionInWorker(
+  path: string,
+  find: Descriptors,
+  nowMs: number,
+  hasJumped: boolean,
+): Promise<Retained> {
   const worker = new Worker(new URL("./retention-worker.ts", import.meta.url));
   try {
-    const descriptors = Object.fromEntries(partsOf(path).map((part) => [part, keptDescriptor(part)]));
+    const descriptors = Object.fromEntries(partsOf(path).map((part) => [part, find(part)]));
     const reply = await new Promise<RetentionReply>((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<RetentionReply>) => resolve(data);
       worker.onerror = ({ message }) => resolve({ failure: message });

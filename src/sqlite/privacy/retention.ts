@@ -6,11 +6,11 @@ import type { RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
-import { keptDescriptor } from "../file.ts";
+import { type Descriptors, keepDescriptors } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
 import { vacuum } from "../vacuum.ts";
 import { deleteLeads } from "./people.ts";
-import { type Descriptors, needlesOf, removeTraces } from "./traces.ts";
+import { needlesOf, removeTraces } from "./traces.ts";
 
 /** Deleting so many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;
@@ -20,6 +20,7 @@ const mostLookedFor = 10_000;
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
 export function openRetention(database: Connection, path: string): RetentionRepository {
+  const descriptors = keepDescriptors();
   return {
     wouldEraseAll(account, days, nowMs) {
       const where = eq(leads.account, account);
@@ -36,7 +37,7 @@ export function openRetention(database: Connection, path: string): RetentionRepo
         database.update(accounts).set({ retainDays: days }).where(eq(accounts.number, account.number)).run();
         recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
       });
-      return days === null ? nothing : erase(database, path, [{ ...account, retainDays: days }], nowMs);
+      return days === null ? nothing : erase(database, path, [{ ...account, retainDays: days }], nowMs, descriptors);
     },
   };
 }
@@ -74,7 +75,7 @@ function erase(
   path: string,
   keeping: readonly Keeping[],
   nowMs: number,
-  descriptors: Descriptors = keptDescriptor,
+  descriptors: Descriptors,
 ): { erased: number; traces: Traces } {
   let erased = 0;
   const needles: Buffer[] = [];

@@ -10,7 +10,7 @@ import type { Lead } from "../../contract/lead.ts";
 import type { Traces } from "../../store/privacy.ts";
 import { removeStaleDrafts } from "../atomic-file.ts";
 import type { Connection } from "../connection.ts";
-import { partsOf, serverLockPath } from "../file.ts";
+import { type Descriptors, partsOf, serverLockPath } from "../file.ts";
 import { bytesOf } from "../import/import.ts";
 import { exportDocuments } from "../leads.ts";
 import { accounts } from "../schema.ts";
@@ -21,9 +21,6 @@ import { createSearch, leastLength, type Search } from "./byte-search.ts";
 /** Readers end within moments; a backup or another program may take longer. */
 const patienceMs = 15_000;
 const chunkBytes = 1 << 20;
-
-/** Finds a descriptor of a file that may be open in SQLite, which must not be closed; null where there is none. */
-export type Descriptors = (path: string) => number | null;
 
 /** What is looked for of a lead: what names its person, and the lead itself. */
 export function needlesOf(document: string): Buffer[] {
