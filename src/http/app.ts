@@ -1,68 +1,71 @@
-/** The way of a request: host → gate → route → reply. */
+/** The way of a request: context → host → auth → route → reply. */
 import { Elysia } from "elysia";
 import type { Logger } from "pino";
 import { paths } from "../contract/paths.ts";
 import type { Limiter } from "../limiter.ts";
 import type { RequestStore } from "../store/serving.ts";
-import { arrive, aVisit, callerOf, type Visit } from "./context.ts";
-import { createFailing } from "./errors.ts";
-import type { HostRule } from "./host.ts";
+import { authorize } from "./auth.ts";
+import { createContext, keyOf, type WithContext } from "./context.ts";
+import { describeOperations } from "./docs/openapi.ts";
+import { createErrorReply } from "./errors.ts";
+import { createHostCheck } from "./host.ts";
 import { createLeadsAnswer } from "./leads.ts";
-import { createJournal } from "./ops/access-log.ts";
+import { createAccessLog } from "./ops/access-log.ts";
 import { type AddressOf, createMetrics } from "./ops/metrics.ts";
 import { createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
-import { createEntrance } from "./public-paths.ts";
-import { answer } from "./reply.ts";
+import { checkPublic, isPublic } from "./public-paths.ts";
+import { createReply } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
 
-export interface AppParts extends HostRule {
+export interface AppParts {
   readonly store: RequestStore;
   readonly limiter: Limiter;
   readonly log: Logger;
   readonly now: () => number;
+  /** The public origin, such as https://www.example.com. */
+  readonly baseUrl: string;
+  /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
+  readonly trustProxy: boolean;
   /** Whether /metrics is for everybody, and not for this machine alone. */
   readonly publicMetrics: boolean;
   readonly addressOf: AddressOf;
 }
 
 export function createApp(parts: AppParts) {
-  const { store, limiter, baseUrl, publicMetrics, addressOf } = parts;
+  const { store, limiter, baseUrl } = parts;
   const metrics = createMetrics(limiter, store);
-  const journal = createJournal(parts.log, metrics);
-  const fail = createFailing(baseUrl, journal);
+  const accessLog = createAccessLog(parts.log, metrics);
+  const reply = createReply(accessLog);
+  const replyWithError = createErrorReply(baseUrl, reply);
+  const redirect = createHostCheck(parts, reply, accessLog);
   const answerLeads = createLeadsAnswer(store);
-  const enter = createEntrance(parts, journal, fail);
-  const hide = { detail: { hide: true } };
+  const operations = describeOperations(baseUrl, limiter.limit);
 
-  const answerWith = (make: (visit: Visit) => string | Uint8Array | Blob, { visit }: { readonly visit: Visit }) =>
-    answer(visit, journal, { status: 200, body: make(visit) });
-  // Elysia reads the text of a handler and awaits one that returns a call. A bound function has no text to read, and a
-  // request stays in one synchronous step.
-  const route = (make: (visit: Visit) => string | Uint8Array | Blob) => answerWith.bind(null, make);
-
-  return new Elysia({ strictPath: true, handler: { standardHostname: false } })
-    .decorate("visit", aVisit)
-    .onRequest((context) => {
-      context.visit = arrive(context.request, limiter.limit, parts.now());
-      const refusal = enter(context.visit);
-      return refusal === undefined ? undefined : refusal;
+  return new Elysia<"", WithContext>({ strictPath: true, handler: { standardHostname: false } })
+    .onRequest((elysia) => {
+      const context = createContext(elysia.request, limiter.limit, parts.now());
+      elysia.context = context;
+      const redirection = redirect(context);
+      if (redirection !== undefined) return redirection;
+      if (isPublic(context.path)) checkPublic(context);
+      else authorize(context, parts);
+      return undefined;
     })
-    .onError(({ error, visit }) => fail(visit, error))
+    .onError(({ context, error }) => replyWithError(context, error))
     .get(
       paths.leads,
-      route((visit) => answerLeads(callerOf(visit).account, visit.search)),
-      hide,
+      ({ context }) => reply(context, { status: 200, body: answerLeads(keyOf(context).account, context.search) }),
+      { detail: operations.leads },
     )
     .get(
       paths.pixels,
-      route((visit) => answerPixels(store, callerOf(visit).account, visit.search)),
-      hide,
+      ({ context }) =>
+        reply(context, { status: 200, body: answerPixels(store.pixels, keyOf(context).account, context.search) }),
+      { detail: operations.pixels },
     )
-    .get(
-      paths.usage,
-      route((visit) => answerUsage(store, visit)),
-      hide,
-    )
-    .use(createPages({ baseUrl, limit: limiter.limit, store, publicMetrics, addressOf }, metrics, journal));
+    .get(paths.usage, ({ context }) => reply(context, { status: 200, body: answerUsage(store.usage, context) }), {
+      detail: operations.usage,
+    })
+    .use(createPages({ ...parts, limit: limiter.limit, metrics, accessLog }));
 }

@@ -1,7 +1,7 @@
-/** One request from its arrival to its answer: what is known of it. */
+/** The context of one request, from its arrival to its answer: what is known of it. */
 import type { KnownKey } from "../store/reading.ts";
 
-export interface Visit {
+export interface RequestContext {
   readonly request: Request;
   /** Ours; a client's own X-Request-Id is not echoed. */
   readonly id: string;
@@ -11,17 +11,22 @@ export interface Visit {
   readonly path: string;
   /** The query without its question mark. */
   readonly search: string;
-  /** The live key that was presented, once the gate has found it. */
+  /** The live key that was presented, once auth has found it. */
   key: KnownKey | null;
   readonly limit: number;
   /** Requests left in the window. */
   remaining: number;
 }
 
-/** Tells Elysia the type alone: every request gets a visit of its own on arrival, before anything can read it. */
-export const aVisit = null as unknown as Visit;
+/** What every handler gets beside Elysia's own, as Elysia's types want it told. */
+export type WithContext = {
+  decorator: { context: RequestContext };
+  store: Record<never, never>;
+  derive: Record<never, never>;
+  resolve: Record<never, never>;
+};
 
-export function arrive(request: Request, limit: number, nowMs: number): Visit {
+export function createContext(request: Request, limit: number, nowMs: number): RequestContext {
   const { path, search } = targetOf(request.url);
   return {
     request,
@@ -36,10 +41,10 @@ export function arrive(request: Request, limit: number, nowMs: number): Visit {
   };
 }
 
-/** The caller that the gate let through. */
-export function callerOf(visit: Visit): KnownKey {
-  if (visit.key === null) throw new Error("a request without a key came past the gate");
-  return visit.key;
+/** The key of a request that auth has let through. */
+export function keyOf({ key }: RequestContext): KnownKey {
+  if (key === null) throw new Error("a request without a key was let through");
+  return key;
 }
 
 function targetOf(url: string): { path: string; search: string } {

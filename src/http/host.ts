@@ -1,26 +1,51 @@
 /** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */
 
-export interface HostRule {
+import type { ReadStore } from "../store/reading.ts";
+import { isLive, readCredential } from "./auth.ts";
+import type { RequestContext } from "./context.ts";
+import type { AccessLog } from "./ops/access-log.ts";
+import { neverRedirected } from "./public-paths.ts";
+import type { Reply } from "./reply.ts";
+
+export interface HostParts {
   /** The public origin, such as https://www.example.com. */
   readonly baseUrl: string;
   /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
   readonly trustProxy: boolean;
+  readonly store: ReadStore;
 }
 
 /** Why a request is sent to the public address. */
-export type Redirection = "bare domain" | "plain http";
+type Redirection = "bare domain" | "plain http";
 
-/** Makes the check of a request's host and scheme against the public origin; null where the address is right. */
-export function createHostCheck({ baseUrl, trustProxy }: HostRule): (headers: Headers) => Redirection | null {
+/** Makes the check of a request's host and scheme: the redirect to the public address, or undefined where it is right. */
+export function createHostCheck({ baseUrl, trustProxy, store }: HostParts, reply: Reply, accessLog: AccessLog) {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
-  return (headers) => {
-    const forwardedHost = trustProxy ? firstOf(headers.get("x-forwarded-host")) : null;
-    const host = forwardedHost ?? headers.get("host");
+
+  function redirectionOf(headers: Headers): Redirection | null {
     const inTheClear = trustProxy && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http";
     // First, because a key that came in the clear must be known wherever it went.
     if (inTheClear && protocol === "https:") return "plain http";
+    const forwardedHost = trustProxy ? firstOf(headers.get("x-forwarded-host")) : null;
+    const host = forwardedHost ?? headers.get("host");
     return bare !== null && host !== null && hostnameOf(host) === bare ? "bare domain" : null;
+  }
+
+  return (context: RequestContext): Response | undefined => {
+    const { request, path, search, arrivedMs } = context;
+    const redirection = neverRedirected.has(path) ? null : redirectionOf(request.headers);
+    if (redirection === null) return undefined;
+    if (redirection === "plain http") {
+      const credential = readCredential(request, store);
+      if (isLive(credential, arrivedMs)) accessLog.warnOfExposedKey(context, credential.prefix);
+    }
+    const url = baseUrl + path + (search === "" ? "" : `?${search}`);
+    return reply(context, {
+      status: 308,
+      headers: { Location: url },
+      body: JSON.stringify({ object: "redirect", url }),
+    });
   };
 }
 

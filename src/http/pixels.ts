@@ -1,11 +1,11 @@
 /** GET /api/v1/pixels (§4.2): the pixels of the account, in the order in which they were created. */
 import type { PixelList } from "../contract/list.ts";
 import { readNoQuery } from "../contract/parameters.ts";
-import type { AccountNumber, ReadStore } from "../store/reading.ts";
+import type { AccountNumber, PixelReader } from "../store/reading.ts";
 
 /** The body of the list. Throws invalid_parameter for any parameter. */
-export function answerPixels(store: ReadStore, account: AccountNumber, search: string): string {
+export function answerPixels(pixels: PixelReader, account: AccountNumber, search: string): string {
   readNoQuery(search);
-  const list: PixelList = { object: "list", data: store.pixels.list(account) };
+  const list: PixelList = { object: "list", data: pixels.list(account) };
   return JSON.stringify(list);
 }

@@ -1,51 +1,48 @@
 /** Bodies that are asked for again and again, answered out of memory until somebody writes to the store. */
 
-export interface Remembered {
-  /** The body that answers a question in this state of the store: the one that is remembered, or the one made now. */
-  recall(version: number, question: string, make: () => Uint8Array): Blob | Uint8Array;
+export interface ResponseCache {
+  /** The body that is kept for a question; null where none is, or the store has another version than it was made of. */
+  get(question: string, version: number): Blob | null;
+  /** Offers the body that answers a question: it is kept once the question is asked a second time. */
+  offer(question: string, body: Uint8Array): void;
 }
 
 /** A page of 25 leads is about 15 KB. */
 const mostBytes = 20 * 1024 * 1024;
 /** Questions that were asked once. */
 const mostAsked = 10_000;
-/** Every filter at once is shorter; of longer ones, which a head allows, the memory would be full. */
+/** Every filter at once is shorter; longer ones, which a head allows, would fill the memory. */
 const longestQuestion = 500;
 
-export function createRemembered(): Remembered {
+export function createResponseCache(): ResponseCache {
   const bodies = new Map<string, Blob>();
   const asked = new Set<string>();
   let bytes = 0;
-  let known = Number.NaN;
+  let knownVersion = Number.NaN;
 
-  function forget(): void {
+  function clear(): void {
     bodies.clear();
     bytes = 0;
   }
 
-  function keep(question: string, text: Uint8Array): void {
-    const body = new Blob([text]);
-    // Forgotten all together: what is asked again is soon back.
-    if (bytes + body.size > mostBytes) forget();
-    bodies.set(question, body);
-    bytes += body.size;
-  }
-
   return {
-    recall(version, question, make) {
-      if (version !== known) forget();
-      known = version;
-      if (question.length > longestQuestion) return make();
-      const remembered = bodies.get(question);
-      if (remembered !== undefined) return remembered;
-      const text = make();
+    get(question, version) {
+      if (version !== knownVersion) clear();
+      knownVersion = version;
+      return bodies.get(question) ?? null;
+    },
+    offer(question, body) {
+      if (question.length > longestQuestion) return;
       // What is asked only once, such as a page deep down, is not worth the room.
-      if (asked.has(question)) keep(question, text);
-      else {
+      if (!asked.has(question)) {
         if (asked.size >= mostAsked) asked.clear();
         asked.add(question);
+        return;
       }
-      return text;
+      // All at once: what is asked again is soon back.
+      if (bytes + body.byteLength > mostBytes) clear();
+      bodies.set(question, new Blob([body]));
+      bytes += body.byteLength;
     },
   };
 }

@@ -4,14 +4,13 @@ import { type ErrorCode, errors } from "../../contract/errors.ts";
 import { pageSize } from "../../contract/limits.ts";
 import { LeadList, PixelList } from "../../contract/list.ts";
 import { leadParameters } from "../../contract/parameters.ts";
-import { paths } from "../../contract/paths.ts";
+import { paths, publicPaths } from "../../contract/paths.ts";
 import { Usage } from "../../contract/usage.ts";
 import { type Place, responsesOf, sharedHeaders, sharedResponses } from "./openapi-responses.ts";
 import { type Json, sharedSchemas, toJson } from "./openapi-schemas.ts";
 
-/** The document for a server with this public origin and limit. */
-export function openApiDocument(baseUrl: string, limitPerMin: number) {
-  const place: Place = { baseUrl, limitPerMin };
+/** All of the description but its operations, which the routes carry. */
+export function describeApi(baseUrl: string, limitPerMin: number): object {
   return {
     openapi: "3.1.0",
     info: {
@@ -21,7 +20,10 @@ export function openApiDocument(baseUrl: string, limitPerMin: number) {
       description: description(limitPerMin),
       license: { name: "MIT", identifier: "MIT" },
     },
-    externalDocs: { url: `${baseUrl}/docs`, description: "First requests, paging, polling, and a section per error" },
+    externalDocs: {
+      url: `${baseUrl}${publicPaths.docs}`,
+      description: "First requests, paging, polling, and a section per error",
+    },
     servers: [{ url: baseUrl, description: "This server" }],
     security: [{ apiKey: [] }],
     tags: [
@@ -29,15 +31,13 @@ export function openApiDocument(baseUrl: string, limitPerMin: number) {
       { name: "Pixels", description: "What captures the visits." },
       { name: "Usage", description: "What the presented key has used." },
     ],
-    paths: pathItems(place),
     components: {
       securitySchemes: { apiKey },
       headers: sharedHeaders(limitPerMin),
-      responses: sharedResponses(place),
+      responses: sharedResponses({ baseUrl, limitPerMin }),
       schemas: sharedSchemas(),
     },
-    // The type of the plugin is that of OpenAPI 3.0; what is served is this document as it stands.
-  } as unknown as NonNullable<Parameters<typeof import("@elysiajs/swagger").swagger>[0]>["documentation"] & object;
+  };
 }
 
 const apiKey = {
@@ -68,47 +68,32 @@ clamped.
 \`components/responses\`.`;
 }
 
-function pathItems(place: Place): Json {
-  const operation = (tag: string, operationId: string, summary: string, about: string) => ({
-    operationId,
-    tags: [tag],
-    summary,
-    description: about,
-  });
+/** The operations, each for its route: parameters and answers from the schemas of the contract. */
+export function describeOperations(baseUrl: string, limitPerMin: number): Record<keyof typeof paths, object> {
+  const place: Place = { baseUrl, limitPerMin };
   return {
-    [paths.leads]: {
-      get: {
-        ...operation(
-          "Leads",
-          "listLeads",
-          "List leads, newest first",
-          `The identified visitors across all pixels of the account, ordered by \`identified_at\` descending: a page of ${pageSize.usual}, or of \`limit\`. A \`before\` at or below \`since\`, and a state or city that matches nothing, give an empty page and no error.`,
-        ),
-        parameters: parameters(),
-        responses: responsesOf(LeadList, "A page of leads.", ["unknown_pixel"], place),
-      },
+    leads: {
+      operationId: "listLeads",
+      tags: ["Leads"],
+      summary: "List leads, newest first",
+      description: `The identified visitors across all pixels of the account, ordered by \`identified_at\` descending: a page of ${pageSize.usual}, or of \`limit\`. A \`before\` at or below \`since\`, and a state or city that matches nothing, give an empty page and no error.`,
+      parameters: parameters(),
+      responses: responsesOf(LeadList, "A page of leads.", ["unknown_pixel"], place),
     },
-    [paths.pixels]: {
-      get: {
-        ...operation(
-          "Pixels",
-          "listPixels",
-          "List pixels",
-          "The pixels of the account, in the order in which they were created. Their ids are the values of `pixel_id` on GET /api/v1/leads. Takes no parameters.",
-        ),
-        responses: responsesOf(PixelList, "All pixels of the account.", [], place),
-      },
+    pixels: {
+      operationId: "listPixels",
+      tags: ["Pixels"],
+      summary: "List pixels",
+      description: `The pixels of the account, in the order in which they were created. Their ids are the values of \`pixel_id\` on GET ${paths.leads}. Takes no parameters.`,
+      responses: responsesOf(PixelList, "All pixels of the account.", [], place),
     },
-    [paths.usage]: {
-      get: {
-        ...operation(
-          "Usage",
-          "getUsage",
-          "Count the requests of this key",
-          "What the presented key has used in the current UTC day and month, this call included. Takes no parameters.",
-        ),
-        responses: responsesOf(Usage, "The counts of the presented key.", [], place),
-      },
+    usage: {
+      operationId: "getUsage",
+      tags: ["Usage"],
+      summary: "Count the requests of this key",
+      description:
+        "What the presented key has used in the current UTC day and month, this call included. Takes no parameters.",
+      responses: responsesOf(Usage, "The counts of the presented key.", [], place),
     },
   };
 }

@@ -1,6 +1,6 @@
 /** What is kept of each answer: a line in the log and a count, neither with a key, a query or anything of a lead. */
 import type { Logger } from "pino";
-import type { Visit } from "../context.ts";
+import type { RequestContext } from "../context.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface Outcome {
@@ -11,33 +11,33 @@ export interface Outcome {
   readonly cause?: unknown;
 }
 
-export interface Journal {
-  record(visit: Visit, outcome: Outcome): void;
+export interface AccessLog {
+  record(context: RequestContext, outcome: Outcome): void;
   /** Notes that a live key was sent without TLS. */
-  warnOfExposedKey(visit: Visit, prefix: string): void;
+  warnOfExposedKey(context: RequestContext, prefix: string): void;
 }
 
-export function createJournal(log: Logger, metrics: Metrics): Journal {
+export function createAccessLog(log: Logger, metrics: Metrics): AccessLog {
   return {
-    record(visit, { status, code, cause }) {
-      const us = (Bun.nanoseconds() - visit.startedNs) / 1000;
-      metrics.count(visit.path, status, code ?? "", us);
+    record(context, { status, code, cause }) {
+      const us = (Bun.nanoseconds() - context.startedNs) / 1000;
+      metrics.count(context.path, status, code ?? "", us);
       const level = status >= 500 ? "error" : "info";
       if (!log.isLevelEnabled(level)) return;
       log[level]({
-        method: visit.request.method,
-        path: safePath(visit.path),
+        method: context.request.method,
+        path: safePath(context.path),
         status,
         code,
         us: Math.round(us),
-        key: visit.key?.prefix,
-        id: visit.id,
+        key: context.key?.prefix,
+        id: context.id,
         cause: cause === undefined ? undefined : describe(cause),
       });
     },
-    warnOfExposedKey(visit, prefix) {
+    warnOfExposedKey(context, prefix) {
       const told = "an API key crossed the network in the clear, over http; revoke it and make a new one";
-      log.warn({ key: prefix, id: visit.id }, told);
+      log.warn({ key: prefix, id: context.id }, told);
     },
   };
 }
