@@ -54,56 +54,63 @@ export function openLeads(database: Connection): LeadReader {
   };
 }
 
+const account = placeholder.integer("account");
+const sinceMs = placeholder.integer("sinceMs");
+const beforeMs = placeholder.integer("beforeMs");
+const rows = placeholder.limit("rows");
+
+/** Drizzle does not know what stands in a source of its own words, so the columns are named in words as well. */
+const columns = {
+  // Bytes that go out as they are need not become a text and bytes again, which cost a tenth of a page.
+  doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
+  identifiedAt: sql<number>`identified_at`,
+  // More than a number can hold; it is here because two halves are merged by one of their columns.
+  position: sql`position`,
+};
+
 /** The statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: Filters) {
-  const account = placeholder.integer("account");
-  const conditions: SQL[] = [
-    gte(leads.position, positionOf(account, placeholder.integer("sinceMs"))),
-    lt(leads.position, positionOf(account, placeholder.integer("beforeMs"))),
+  const those = (...conditions: SQL[]) =>
+    database
+      .select(columns)
+      .from(sourceFor(filters))
+      .where(and(eq(leads.account, account), ...conditions));
+  if (!Object.values(filters).includes(true)) {
+    return those(gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs))
+      .orderBy(desc(columns.identifiedAt))
+      .limit(rows)
+      .prepare();
+  }
+  const conditions = filterConditions(database, filters);
+  const half = (hasEmail: SQL) => those(...conditions, eq(leads.hasEmail, hasEmail));
+  const order = desc(columns.position);
+  if (filters.email) return half(sql`1`).orderBy(order).limit(rows).prepare();
+  return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(rows).prepare();
+}
+
+/** The index of a filter ends with the position of a lead, and the position with its moment. */
+function filterConditions(database: Connection, filters: Filters): SQL[] {
+  const conditions = [
+    gte(leads.position, positionOf(account, sinceMs)),
+    lt(leads.position, positionOf(account, beforeMs)),
   ];
-  const isFiltered = Object.values(filters).includes(true);
-  // Without a filter it would lead the planner from the table, which is read as it lies, to an index beside it.
-  if (isFiltered) conditions.push(eq(leads.account, account));
   if (filters.pixel) {
     const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
     conditions.push(eq(leads.pixel, pixel));
   }
   if (filters.state) conditions.push(eq(leads.state, placeholder.text("state")));
   if (filters.city) conditions.push(eq(leads.cityKey, placeholder.text("city")));
-  const source = sourceFor(filters);
-  // Drizzle does not know what stands in a source of its own words, so the columns are named in words as well.
-  // Bytes that go out as they are need not become a text and bytes again, which cost a tenth of a page.
-  const columns = {
-    doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
-    identifiedAt: sql<number>`identified_at`,
-    // More than a number can hold; it is here because two halves are merged by one of their columns.
-    position: sql`position`,
-  };
-  const those = (...more: SQL[]) =>
-    database
-      .select(columns)
-      .from(source)
-      .where(and(...conditions, ...more));
-
-  const order = desc(columns.position);
-  const rows = placeholder.limit("rows");
-  if (filters.email) return those(eq(leads.hasEmail, sql`1`)).orderBy(order).limit(rows).prepare();
-  if (!isFiltered) return those().orderBy(order).limit(rows).prepare();
-  return unionAll(those(eq(leads.hasEmail, sql`1`)), those(eq(leads.hasEmail, sql`0`)))
-    .orderBy(order)
-    .limit(rows)
-    .prepare();
+  return conditions;
 }
 
 /**
- * The table and the index that a combination of filters is made for. Left to itself the planner takes the key of the
- * table for any of them and reads the whole account: it knows nothing of how rare a state is, and should not guess.
+ * The index that a combination of filters is made for. Left to itself the planner takes the key of the table for any of
+ * them and reads the whole account: it knows nothing of how rare a state is, and should not guess.
  */
 function sourceFor({ pixel, state, city, email }: Filters): SQL {
   const filtered = [pixel && "pixel", state && "state", city && "city"].filter((name) => name !== false);
-  const name = getTableName(leads);
-  if (filtered.length === 0 && !email) return sql.raw(name);
-  return sql.raw(`${name} INDEXED BY leads_by_${filtered.length === 0 ? "email" : filtered.join("_")}`);
+  const name = filtered.length > 0 ? filtered.join("_") : email ? "email" : "time";
+  return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
 }
 
 /** All documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */

@@ -111,7 +111,8 @@ export const leads = sqliteTable(
     doc: text().notNull(),
   },
   (table) => [
-    // One lead per account and millisecond. Every index ends with the position, and so with the moment.
+    // The cursor of the list: one lead per account and millisecond, read from the newest. The indexes below end with the
+    // position of a lead, and so with its moment.
     uniqueIndex("leads_by_time").on(table.account, table.identifiedAt),
     uniqueIndex("leads_by_uuid").on(table.account, table.uuid),
     // One for each way to filter by pixel, state and city. Where the e-mail is not asked for, the two halves of an

@@ -34,7 +34,9 @@ test.each(combinations)("a page filtered by %s searches one index by all of it, 
     const columns = chosen.map((filter) => columnOf[filter]);
     for (const column of columns.length === 0 ? [] : ["account", ...columns]) expect(search).toContain(`${column}=?`);
     expect(search).toContain(
-      columns.length === 0 ? "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)" : "rowid>? AND rowid<?",
+      columns.length === 0
+        ? "INDEX leads_by_time (account=? AND identified_at>? AND identified_at<?)"
+        : "rowid>? AND rowid<?",
     );
   }
 });
