@@ -2,7 +2,14 @@
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
 import { createPause } from "./cli/terminal/pause.ts";
-import { readClientKey, readConfig, readDatabasePath, settingFaults } from "./config.ts";
+import {
+  readClientKey,
+  readConfig,
+  readDatabasePath,
+  readPostSecret,
+  settingFaults,
+  withoutSecrets,
+} from "./config.ts";
 import { endWith } from "./end.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
@@ -26,6 +33,8 @@ try {
     now: Date.now,
     standardInput: () => Bun.stdin.stream(),
     clientKey: readClientKey,
+    postSecret: readPostSecret,
+    commandEnvironment: withoutSecrets,
     origin: () => publicOrigin(readConfig()),
     settings: lookAtSettings,
     examine: (full) => examineFile(databasePath, full),
@@ -35,6 +44,7 @@ try {
     endWith: (wanted) => {
       status = wanted;
     },
+    leave: () => process.exit(status),
   });
   await program.parseAsync(process.argv);
   store?.close();

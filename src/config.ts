@@ -140,6 +140,18 @@ export function readClientKey(environment: Environment = process.env): string | 
   return environment["LEADFILE_KEY"]?.trim() || null;
 }
 
+/** What a client signs with that posts leads; no setting of the server. */
+export function readPostSecret(environment: Environment = process.env): string | null {
+  return environment["LEADFILE_POST_SECRET"]?.trim() || null;
+}
+
+/** The environment for a command that is given leads: it needs neither the key nor the secret. */
+export function withoutSecrets(
+  { LEADFILE_KEY, LEADFILE_POST_SECRET, ...rest }: Environment = process.env,
+): Environment {
+  return rest;
+}
+
 function wrong(name: Name, value: string, accepts: string): UserError {
   return new UserError(`${name} is ${JSON.stringify(value)}, but it takes ${accepts}.`, "", 2);
 }

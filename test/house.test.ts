@@ -79,6 +79,17 @@ test("no room imports another, but for the contract, and the commands that use i
   expect(crossings.filter((crossing) => !allowed.includes(crossing))).toEqual([]);
 });
 
+test("the client is used by the commands that are clients, and these use nothing else of the house but the terminal", () => {
+  const clients = house.filter(({ path }) => /^cli\/(api-client\.ts|follow\/|mcp\/)/.test(path));
+  const users = house.filter(({ files }) => files.some((to) => to.startsWith("../client/")));
+  expect(users.filter((file) => !clients.includes(file)).map(({ path }) => path)).toEqual([]);
+  const own = /^(\.\.\/client\/src\/|cli\/(api-client|command)\.ts|cli\/(follow|mcp|terminal)\/|operator\/)/;
+  const strays = clients.flatMap(({ path, files }) =>
+    files.filter((to) => !own.test(to)).map((to) => `${path} → ${to}`),
+  );
+  expect([clients.length > 5, strays]).toEqual([true, []]);
+});
+
 test("no room imports a file that puts rooms together", () => {
   const assembling = house.filter(
     ({ path, files }) =>

@@ -12,6 +12,8 @@ export function theProgram(): Command {
     now: nothing,
     standardInput: nothing,
     clientKey: nothing,
+    postSecret: nothing,
+    commandEnvironment: nothing,
     origin: nothing,
     settings: nothing,
     examine: nothing,
@@ -19,5 +21,6 @@ export function theProgram(): Command {
     serve: nothing,
     pause: nothing,
     endWith: nothing,
+    leave: nothing,
   });
 }

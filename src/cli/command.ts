@@ -23,6 +23,10 @@ export interface Surroundings {
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** The key for a server that is asked as a client; null where none is set. */
   readonly clientKey: () => string | null;
+  /** What posted leads are signed with; null where none is set. */
+  readonly postSecret: () => string | null;
+  /** What a command that is given leads may see of the environment. */
+  readonly commandEnvironment: () => Readonly<Record<string, string | undefined>>;
   /** Where the server of this file is reached. */
   readonly origin: () => string;
   /** The settings as they are: what is wrong with them, else all of them and where this machine reaches the server. */
@@ -40,6 +44,8 @@ export interface Surroundings {
   readonly pause: Pause;
   /** Ends the command with another status than 0 though it is done. */
   readonly endWith: (status: number) => void;
+  /** Ends the process, whatever it still waits for, such as a reader that stands still. */
+  readonly leave: () => void;
 }
 
 /** A command that takes --json and gets its output. */

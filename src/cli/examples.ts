@@ -38,6 +38,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     "conformance https://www.example.com < key.txt",
     "conformance http://localhost:3000 --limits < key.txt",
   ],
+  follow: [
+    "follow https://www.example.com --checkpoint leads.checkpoint >> leads.ndjson",
+    'follow https://www.example.com --every 30s --exec "php artisan lead:take" < key.txt',
+    "follow https://www.example.com --post https://crm.example.com/leads --checkpoint crm.checkpoint",
+  ],
   serve: ["serve", "serve --demo"],
   health: ["health"],
   demo: ["demo", "demo --live --every 2 --seed 7"],

@@ -11,6 +11,7 @@ import { backupCommand, restoreCommand } from "./copies.ts";
 import { demoCommand } from "./demo/demo.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
 import { addExamples } from "./examples.ts";
+import { followCommand } from "./follow/follow.ts";
 import { healthCommand } from "./health.ts";
 import { keyCommand } from "./key/key.ts";
 import { leadCommand } from "./lead/lead.ts";
@@ -38,6 +39,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(auditCommand(around))
     .addCommand(demoCommand(around))
     .addCommand(conformanceCommand(around))
+    .addCommand(followCommand(around))
     .addCommand(completionsCommand(() => program))
     .addHelpText(
       "after",

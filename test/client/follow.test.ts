@@ -171,6 +171,24 @@ test("an outage ends nothing: it is told of, and what came meanwhile follows", a
   await source.return();
 });
 
+test("a follower whose patience with the limit is over waits as long as Retry-After asks before its next poll", async () => {
+  const leads = someLeads(1);
+  const server = await connected({ leads }, { retries: 0 });
+  server.line.faults.push("busy");
+  const [lead] = await followFor(server, 1, { every: "1s" });
+  expect(lead).toEqual(leads[0] as Lead);
+  // The line asks for 7 seconds, and the clock moves by nothing but what was slept.
+  expect(server.slept).toEqual([7_000]);
+});
+
+test("a Retry-After beyond the longest wait is waited for all the same, between two polls", async () => {
+  const server = await connected({ leads: someLeads(1) }, { longestWait: "5s" });
+  server.line.faults.push("busy");
+  const told: (number | null)[] = [];
+  await followFor(server, 1, { every: "1s", onError: (error) => told.push(error.retryAfterMs) });
+  expect([server.slept, told]).toEqual([[7_000], [7_000]]);
+});
+
 test("what will not pass ends it with its error", async () => {
   const server = await connected();
   const leadfile = server.aClient({ key: server.aRevokedKey() });

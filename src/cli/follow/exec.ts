@@ -1,0 +1,35 @@
+/** Leads to a command: a new process for each, the lead on its standard input, taken when its status is 0. */
+import type { Lead } from "../../../client/src/leadfile.ts";
+import { UserError } from "../../operator/user-error.ts";
+import { type Receiver, type Taking, taken } from "./receiver.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A command of the shell as a receiver. It sees this environment; what it writes goes where ours goes. */
+export function command(line: string, environment: Environment): Receiver {
+  return {
+    async take(lead) {
+      const child = run(line, lead, environment);
+      const status = await child.exited;
+      return status === 0 ? taken : failed(status, child.signalCode);
+    },
+  };
+}
+
+function run(line: string, lead: Lead, environment: Environment) {
+  try {
+    return Bun.spawn(["/bin/sh", "-c", line], {
+      env: environment,
+      stdin: Buffer.from(`${JSON.stringify(lead)}\n`),
+      stdout: "inherit",
+      stderr: "inherit",
+    });
+  } catch {
+    throw new UserError("--exec needs /bin/sh, which could not be started here.", "--post needs no shell.");
+  }
+}
+
+function failed(status: number, signal: number | string | null): Taking {
+  const end = signal === null ? `with status ${status}` : `by ${signal}`;
+  return { kind: "failed", why: `The command ended ${end}.`, retryAfterMs: 0 };
+}

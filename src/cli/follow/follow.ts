@@ -1,0 +1,72 @@
+/** bun admin follow: new leads of any server, as they come, to standard output, a command or a signed POST. */
+import { Command } from "commander";
+import type { Duration, Lead } from "../../../client/src/leadfile.ts";
+import { createClient, readKey, refusalOf, wordsOf } from "../api-client.ts";
+import type { Surroundings } from "../command.ts";
+import { createOutput } from "../terminal/output.ts";
+import { stopSignal } from "../terminal/stop.ts";
+import { checkpointIn, type FollowOptions, readReceiver, readSince } from "./options.ts";
+import { deliver, type Receiver } from "./receiver.ts";
+
+export function followCommand(around: Surroundings): Command {
+  return new Command("follow")
+    .description("hand on each new lead of a server, oldest first, as it comes")
+    .argument("<URL>", "base address, such as https://www.example.com")
+    .option("--exec <CMD>", "give each lead to this command, on its standard input")
+    .option("--post <URL>", "post each lead to this address, signed")
+    .option("--since <TIME>", "begin here, not with the oldest lead")
+    .option("--every <TIME>", "from one poll to the next", "1m")
+    .option("--overlap <TIME>", "how far to look back for leads that come late", "1h")
+    .option("--checkpoint <FILE>", "remember in this file what was taken")
+    .option("--allow-plain-http", "use http to other machines, where others may read")
+    .addHelpText(
+      "after",
+      `
+The key is LEADFILE_KEY, or the first line of standard input. Without --exec or
+--post, leads are lines of JSON on standard output. A lead is taken when its
+line is written, the command ends with status 0, or the answer is a 2xx; until
+then it is handed over again, with growing pauses. Only then the checkpoint
+moves. A kill can repeat the lead that was in hand, and loses none.
+
+--post signs with LEADFILE_POST_SECRET: Leadfile-Signature is sha256= and the
+HMAC-SHA-256, in hex, of Leadfile-Timestamp, a dot and the body. The
+Idempotency-Key is the id of the lead. The command of --exec sees neither key
+nor secret.`,
+    )
+    .action((url: string, options: FollowOptions) => follow(around, url, options));
+}
+
+async function follow(around: Surroundings, url: string, options: FollowOptions): Promise<void> {
+  const { say } = createOutput(false);
+  const since = readSince(options.since);
+  const receiver = readReceiver(around, options);
+  const key = await readKey(around);
+  const client = createClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
+  const stop = stopSignal();
+  const leads = client.leads.follow({
+    since,
+    every: options.every as Duration, // The client refuses a text that is none.
+    overlap: options.overlap as Duration,
+    checkpoint: options.checkpoint === undefined ? undefined : checkpointIn(options.checkpoint),
+    signal: stop,
+    onError: (error) => say(`${wordsOf(error)} The next poll tries again.`),
+  });
+  await handOn(leads, receiver, say, stop);
+  around.leave();
+}
+
+/** Until a stop, or until nobody takes leads any more; a lead that was not taken comes again at the next start. */
+async function handOn(
+  leads: AsyncIterable<Lead>,
+  receiver: Receiver,
+  say: (text: string) => void,
+  stop: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const lead of leads) {
+      if (!(await deliver(lead, receiver, say, stop))) return;
+    }
+  } catch (cause) {
+    throw refusalOf(cause);
+  }
+}

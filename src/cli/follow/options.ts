@@ -1,0 +1,61 @@
+/** What follow is told: where to begin, where leads go, and where it remembers what was taken. */
+import { fileCheckpoint } from "../../../client/src/file.ts";
+import type { Checkpoint } from "../../../client/src/leadfile.ts";
+import { UserError } from "../../operator/user-error.ts";
+import type { Surroundings } from "../command.ts";
+import { command } from "./exec.ts";
+import { standardOutput } from "./lines.ts";
+import { readAddress, webhook } from "./post.ts";
+import type { Receiver } from "./receiver.ts";
+
+export interface FollowOptions {
+  readonly exec?: string;
+  readonly post?: string;
+  readonly since?: string;
+  readonly every: string;
+  readonly overlap: string;
+  readonly checkpoint?: string;
+  readonly allowPlainHttp?: boolean;
+}
+
+const leastSecret = 16;
+
+/** Where leads go; throws a UserError where that is not one place. */
+export function readReceiver(around: Surroundings, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
+  if (exec !== undefined && post !== undefined) throw new UserError("Leads go to --exec or to --post.", "", 2);
+  if (exec !== undefined) return command(exec, around.commandEnvironment());
+  if (post === undefined) return standardOutput();
+  const url = readAddress(post, allowPlainHttp === true);
+  const secret = around.postSecret() ?? "";
+  if (secret.length >= leastSecret) return webhook({ url, secret, now: around.now });
+  throw new UserError(
+    `--post signs what it sends, with a secret of ${leastSecret} characters or more.`,
+    "Set LEADFILE_POST_SECRET, to the same as at the receiver.",
+    2,
+  );
+}
+
+/** A day, or a moment with its offset: what is of no time zone would be another moment on another machine. */
+export function readSince(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const isWhole = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
+  const since = new Date(text);
+  if (isWhole && !Number.isNaN(since.getTime())) return since;
+  throw new UserError("--since takes a day or a time with its offset, such as 2026-01-31T09:15:00Z.", "", 2);
+}
+
+/** A checkpoint in a file; what the system says of the file becomes a UserError. */
+export function checkpointIn(path: string): Checkpoint {
+  const file = fileCheckpoint(path);
+  return { load: () => orSay(path, () => file.load()), save: (text) => orSay(path, () => file.save(text)) };
+}
+
+async function orSay<Result>(path: string, work: () => Result): Promise<Awaited<Result>> {
+  try {
+    return await work();
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : null;
+    if (code === null) throw cause;
+    throw new UserError(`The checkpoint ${path} could not be read or written (${code}).`, "Check its folder and disk.");
+  }
+}

@@ -1,0 +1,70 @@
+/** Leads to an address: a signed POST for each, taken when the answer is a 2xx. */
+import { createHmac } from "node:crypto";
+import type { Lead } from "../../../client/src/leadfile.ts";
+import { UserError } from "../../operator/user-error.ts";
+import { type Receiver, type Taking, taken } from "./receiver.ts";
+
+interface Post {
+  readonly url: URL;
+  readonly secret: string;
+  readonly now: () => number;
+}
+
+const plainHttpAdvice = "Use https; --allow-plain-http overrules this.";
+const answerMs = 15_000;
+/** A receiver that asks for a longer pause is asked again after this one. */
+const longestRetryAfterMs = 3_600_000;
+
+/** An address as a receiver. The body is the lead as served; the headers are those of `headersOf`. */
+export function webhook({ url, secret, now }: Post): Receiver {
+  return {
+    async take(lead) {
+      const body = JSON.stringify(lead);
+      const headers = headersOf(lead, body, secret, Math.floor(now() / 1000));
+      const signal = AbortSignal.timeout(answerMs);
+      try {
+        const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+        await response.body?.cancel();
+        return response.ok ? taken : refused(url, response);
+      } catch (cause) {
+        return failed(`${url.origin} ${signal.aborted ? "gave no answer" : `was not reached${codeOf(cause)}`}.`, 0);
+      }
+    },
+  };
+}
+
+/** An address for leads; throws a UserError where they could be read on their way. */
+export function readAddress(text: string, allowPlainHttp: boolean): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    throw new UserError("--post takes an address, such as https://crm.example.com/leads.", "It holds no password.", 2);
+  }
+  const isHere = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol === "https:" || isHere || allowPlainHttp) return url;
+  throw new UserError("--post is plain http, and leads could be read on their way.", plainHttpAdvice, 2);
+}
+
+/** The time stands in what is signed, so that a receiver can refuse what somebody recorded and sends again. */
+function headersOf(lead: Lead, body: string, secret: string, seconds: number): Record<string, string> {
+  const signature = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
+  return {
+    "Content-Type": "application/json",
+    "Idempotency-Key": lead.id,
+    "Leadfile-Timestamp": String(seconds),
+    "Leadfile-Signature": `sha256=${signature}`,
+  };
+}
+
+function refused(url: URL, { status, headers }: Response): Taking {
+  const asked = Number(headers.get("retry-after"));
+  return failed(`${url.origin} answered ${status}.`, asked > 0 ? Math.min(asked * 1000, longestRetryAfterMs) : 0);
+}
+
+/** The address may hold a token behind the origin: that is not shown. */
+function failed(why: string, retryAfterMs: number): Taking {
+  return { kind: "failed", why, retryAfterMs };
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+}
