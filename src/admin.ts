@@ -4,6 +4,7 @@ import { createProgram } from "./cli/program.ts";
 import { createPause } from "./cli/terminal/pause.ts";
 import {
   readClientKey,
+  readCluster,
   readConfig,
   readDatabasePath,
   readPostSecret,
@@ -14,11 +15,10 @@ import { endWith } from "./end.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
 import { ownAddress, publicOrigin } from "./origin.ts";
-import { openAdminStore } from "./sqlite/admin-store.ts";
-import { keepCopies } from "./sqlite/backup/copies.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
 import type { AdminStore } from "./store/admin.ts";
+import { openAdminStoreOf, openCopiesOf } from "./stores.ts";
 
 let store = null as AdminStore | null;
 let status = 0;
@@ -28,8 +28,8 @@ let databasePath = "";
 try {
   databasePath = readDatabasePath();
   const program = createProgram({
-    store: () => (store ??= openAdminStore(databasePath)),
-    copies: () => keepCopies(databasePath),
+    store: () => (store ??= openAdminStoreOf(databasePath, readCluster())),
+    copies: () => openCopiesOf(databasePath, readCluster()),
     now: Date.now,
     standardInput: () => Bun.stdin.stream(),
     clientKey: readClientKey,

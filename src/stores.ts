@@ -3,9 +3,15 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ClusterConfig, Config } from "./config.ts";
 import { UserError } from "./operator/user-error.ts";
+import { openClusterAdminStore } from "./rqlite/admin-store.ts";
+import { keepClusterCopies } from "./rqlite/copies.ts";
 import type { RqliteNode } from "./rqlite/node.ts";
 import { openClusterStore } from "./rqlite/served-store.ts";
+import { openAdminStore } from "./sqlite/admin-store.ts";
+import { keepCopies } from "./sqlite/backup/copies.ts";
 import { openServedStore } from "./sqlite/served-store.ts";
+import type { AdminStore } from "./store/admin.ts";
+import type { CopyKeeper } from "./store/privacy.ts";
 import type { ServedStore } from "./store/serving.ts";
 
 /** Opens the store of the server. Throws a UserError or a StoreError that says why it cannot. */
@@ -13,6 +19,27 @@ export function openStoreOf({ databasePath: path, cluster }: Pick<Config, "datab
   checkOwner(path, cluster);
   if (cluster !== null) return openClusterStore({ path, node: nodeBeside(cluster), name: cluster.name });
   return openServedStore(path);
+}
+
+/** Opens the store of the commands. Throws a UserError that says why it cannot. */
+export function openAdminStoreOf(path: string, cluster: ClusterConfig | null): AdminStore {
+  checkOwner(path, cluster);
+  if (cluster === null) return openAdminStore(path);
+  return openClusterAdminStore({ path, node: nodeBeside(cluster), onSilent: nameSilent });
+}
+
+/** The copies of what is served: of the one file, or of what the node beside has. */
+export function openCopiesOf(path: string, cluster: ClusterConfig | null): CopyKeeper {
+  checkOwner(path, cluster);
+  return cluster === null ? keepCopies(path) : keepClusterCopies(path, nodeBeside(cluster));
+}
+
+function nameSilent(names: readonly string[]): void {
+  const who =
+    names.length === 1
+      ? `${names[0]} could not be asked; it answers`
+      : `${names.join(", ")} could not be asked; they answer`;
+  process.stderr.write(`${who} nobody until the rest of the cluster is heard again.\n`);
 }
 
 /** The node beside, as it is asked. */

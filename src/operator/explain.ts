@@ -51,6 +51,22 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     "The last counts of usage could not be written: another program kept the file locked.",
     "",
   ],
+  "cluster not written": ({ reason }) => [
+    `The cluster has not taken it (${reason}).`,
+    "It may come in later: see that a majority of the nodes runs, and run the command again.",
+  ],
+  "node behind": () => [
+    "It is written, but the node beside has not shown it in time.",
+    `${adminCommand} cluster status shows how far each node is.`,
+  ],
+  "node silent": ({ reason }) => [
+    `The node at CLUSTER gave no answer (${reason}).`,
+    "Start rqlited, or set CLUSTER to the node beside.",
+  ],
+  "not on a cluster": ({ act }) => [
+    `A ${act} does not work on a cluster, whose other nodes serve.`,
+    `End all nodes, restore the file alone, and begin a new cluster with it: ${adminCommand} cluster init FILE.`,
+  ],
   "import cut short": ({ reason }) => [
     `The import was cut short (${reason}).`,
     "What was imported until then is in; mend the cause, run it again, and it completes.",

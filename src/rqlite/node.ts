@@ -13,6 +13,8 @@ export interface NodeRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly timeoutMs: number;
+  /** The file that the answer is written to where it is a large one; the text is empty then. */
+  readonly saveTo?: string;
 }
 
 /** The status is 0 where nobody answered, and the text says why. */
@@ -110,9 +112,13 @@ function readResults({ status, text }: NodeAnswer): readonly Result[] | string {
 }
 
 /** Asks without keeping anybody waiting. */
-export async function ask({ url, timeoutMs, ...request }: NodeRequest): Promise<NodeAnswer> {
+export async function ask({ url, timeoutMs, saveTo, ...request }: NodeRequest): Promise<NodeAnswer> {
   try {
     const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
+    if (saveTo !== undefined && answer.status === 200) {
+      await Bun.write(saveTo, answer);
+      return { status: answer.status, text: "" };
+    }
     return { status: answer.status, text: await answer.text() };
   } catch (cause) {
     return { status: 0, text: cause instanceof Error ? cause.message : "unknown" };

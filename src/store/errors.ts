@@ -21,6 +21,14 @@ export interface Problems {
   readonly "too many accounts": { readonly most: number };
   /** The last counts of a server that stops are lost. */
   readonly "usage not written": object;
+  /** No majority of a cluster has taken a write in time. */
+  readonly "cluster not written": { readonly reason: string };
+  /** A write is in, but the node beside has not shown it in time. */
+  readonly "node behind": object;
+  /** The node beside does not answer, or not as it should. */
+  readonly "node silent": { readonly reason: string };
+  /** What cannot be done while others serve. */
+  readonly "not on a cluster": { readonly act: string };
   readonly "import cut short": { readonly reason: string };
 
   readonly "nothing to back up": { readonly path: string };

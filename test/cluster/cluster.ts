@@ -14,6 +14,7 @@ import {
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import type { Account } from "../../src/store/repositories.ts";
+import { type Admin, anAdmin } from "../admin.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount, type Client, client } from "../harness.ts";
 import { type RunningProcess, start } from "../process.ts";
@@ -39,8 +40,8 @@ export interface Cluster {
   /** The file that became the first node. */
   readonly file: string;
   as(place: Place, key?: string): Client;
-  /** What `bun admin` and a server beside a node are given. */
-  settings(place: Place): Record<string, string>;
+  /** The commands beside a node. */
+  admin(place: Place): Admin;
   leader(): Promise<Place>;
   followers(): Promise<Place[]>;
   restart(place: Place): Promise<void>;
@@ -76,7 +77,7 @@ export async function aCluster(
     file,
     places: [first, second, third],
     as,
-    settings: ({ node }) => settingsOf(node),
+    admin: ({ node }) => anAdmin([], settingsOf(node)),
     leader: async () => (await byLeading(places)).leader,
     followers: async () => (await byLeading(places)).followers,
     async restart(place) {

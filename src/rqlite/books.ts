@@ -1,0 +1,110 @@
+/** Accounts, pixels and keys of a cluster: read from the file of the own node, written through the leader. */
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { randomText } from "../contract/key.ts";
+import { openAccounts } from "../sqlite/accounts.ts";
+import { openKeys } from "../sqlite/keys.ts";
+import { openPixels } from "../sqlite/pixels.ts";
+import { accounts, audit, keys, mostAccounts, pixels } from "../sqlite/schema.ts";
+import { StoreError } from "../store/errors.ts";
+import type { AuditEntry } from "../store/privacy.ts";
+import type { AccountRepository, KeyRecord, KeyRepository, PixelRepository } from "../store/repositories.ts";
+import type { LocalFile } from "./local-file.ts";
+import type { Statement } from "./node.ts";
+import { statementOf } from "./statement.ts";
+import type { Writer } from "./writer.ts";
+
+export function openClusterAccounts(file: LocalFile, writer: Writer): AccountRepository {
+  const books = () => openAccounts(file.current());
+  return {
+    create(name, nowMs) {
+      const id = `acc_${randomText(16)}`;
+      const row = sql`SELECT ${id}, ${name}, 1, ${nowMs} WHERE (SELECT count(*) FROM ${accounts}) < ${mostAccounts}`;
+      writer.commit([
+        statementOf(sql`INSERT INTO ${accounts} (id, name, active, created_at) ${row} ON CONFLICT (name) DO NOTHING`),
+      ]);
+      const made = books().find(id);
+      if (made === null && books().find(name) === null)
+        throw new StoreError({ kind: "too many accounts", most: mostAccounts });
+      return made;
+    },
+    list: () => books().list(),
+    find: (idOrName) => books().find(idOrName),
+    setActive(account, active) {
+      const statement = sql`UPDATE ${accounts} SET active = ${active ? 1 : 0} WHERE number = ${account}`;
+      if (active) writer.commit([statementOf(statement)]);
+      else writer.commitEverywhere([statementOf(statement)]);
+    },
+  };
+}
+
+export function openClusterPixels(file: LocalFile, writer: Writer): PixelRepository {
+  const books = () => openPixels(file.current());
+  return {
+    list: (account) => books().list(account),
+    has: (account, id) => books().has(account, id),
+    create(account, { id, status }, nowMs) {
+      if (books().has(account, id)) return false;
+      writer.commit([
+        statementOf(sql`INSERT INTO ${pixels} (account, id, status, created_at)
+                        VALUES (${account}, ${id}, ${status}, ${nowMs}) ON CONFLICT (account, id) DO NOTHING`),
+      ]);
+      return true;
+    },
+    setStatus(account, { id, status }) {
+      if (!books().has(account, id)) return false;
+      const where = sql`account = ${account} AND id = ${id}`;
+      writer.commit([statementOf(sql`UPDATE ${pixels} SET status = ${status} WHERE ${where}`)]);
+      return true;
+    },
+  };
+}
+
+export function openClusterKeys(file: LocalFile, writer: Writer): KeyRepository {
+  const books = () => openKeys(file.current());
+
+  /** Revokes a key, now or at a moment, unless it is revoked; it holds on every node when this returns. */
+  function end(
+    act: string,
+    id: string,
+    column: "revoked_at" | "expires_at",
+    at: number,
+    nowMs: number,
+  ): KeyRecord | null {
+    const key = books().find(id);
+    if (key === null) return null;
+    const where = and(eq(keys.id, id), isNull(keys.revokedAt));
+    writer.commitEverywhere([
+      statementOf(sql`UPDATE ${keys} SET ${sql.raw(column)} = ${at} WHERE ${where}`),
+      auditStatement({ atMs: nowMs, act, account: key.account, detail: { key: id } }),
+    ]);
+    return books().find(id);
+  }
+
+  return {
+    create(account, { digest, prefix, label, expiresMs = null }, nowMs) {
+      const id = `key_${randomText(12)}`;
+      const owner = sql`(SELECT ${accounts.id} FROM ${accounts} WHERE ${accounts.number} = ${account})`;
+      writer.commit([
+        statementOf(sql`INSERT INTO ${keys} (account, id, digest, prefix, label, created_at, expires_at)
+                        VALUES (${account}, ${id}, ${digest}, ${prefix}, ${label}, ${nowMs}, ${expiresMs})`),
+        statementOf(sql`INSERT INTO ${audit} (at, act, account, detail)
+                        VALUES (${nowMs}, 'key.create', ${owner}, ${JSON.stringify({ key: id })})`),
+      ]);
+      const made = books().find(id);
+      if (made === null) throw new Error("a key that was just made is not there");
+      return made;
+    },
+    list: (account) => books().list(account),
+    find: (id) => books().find(id),
+    requestsOfMonth: (account, nowMs) => books().requestsOfMonth(account, nowMs),
+    expire: (id, expiresMs, nowMs) => end("key.expire", id, "expires_at", expiresMs, nowMs),
+    revoke: (id, nowMs) => end("key.revoke", id, "revoked_at", nowMs, nowMs),
+    findByDigest: (digest) => books().findByDigest(digest),
+  };
+}
+
+/** Puts an act on record. */
+export function auditStatement({ atMs, act, account, detail }: AuditEntry): Statement {
+  return statementOf(sql`INSERT INTO ${audit} (at, act, account, detail)
+                         VALUES (${atMs}, ${act}, ${account}, ${JSON.stringify(detail)})`);
+}

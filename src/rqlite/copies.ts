@@ -1,0 +1,45 @@
+/** Copies of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
+import { rmSync } from "node:fs";
+import { keepCopies } from "../sqlite/backup/copies.ts";
+import { partsOf } from "../sqlite/file.ts";
+import { StoreError } from "../store/errors.ts";
+import type { CopyKeeper } from "../store/privacy.ts";
+import { openBlockingNode } from "./blocking.ts";
+import { auditStatement } from "./books.ts";
+import { openLocalFile } from "./local-file.ts";
+import { type RqliteNode, requestTo } from "./node.ts";
+import { openWriter } from "./writer.ts";
+
+/** A large file takes as long as the disk does. */
+const timeoutMs = 3_600_000;
+
+export function keepClusterCopies(path: string, node: RqliteNode): CopyKeeper {
+  return {
+    backup(file, nowMs) {
+      // What is in a copy is nobody else's business.
+      process.umask(0o077);
+      const draft = `${file}.from-node`;
+      const blocking = openBlockingNode();
+      const local = openLocalFile(path);
+      try {
+        const writer = openWriter({ node, blocking, file: local, onSilent: () => {} });
+        writer.catchUp();
+        const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
+        const { status, text } = blocking.ask({ ...request, saveTo: draft });
+        if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
+        const backup = keepCopies(draft).backup(file, nowMs);
+        const detail = { sha256: backup.sha256, leads: backup.leads };
+        writer.commit([auditStatement({ atMs: nowMs, act: "backup", account: null, detail })]);
+        return backup;
+      } finally {
+        for (const part of partsOf(draft)) rmSync(part, { force: true });
+        local.close();
+        blocking.close();
+      }
+    },
+    drill: (file) => keepCopies(path).drill(file),
+    restore() {
+      throw new StoreError({ kind: "not on a cluster", act: "restore" });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** The file of the node beside as a command reads it: opened again where the node has put another one in its place. */
+
+import type { Connection } from "../sqlite/connection.ts";
+import { inodeOf } from "../sqlite/file.ts";
+import { revision } from "../sqlite/schema.ts";
+import { openReadOnly } from "./replica.ts";
+
+export interface LocalFile {
+  readonly path: string;
+  /** A connection to the file as it lies there now. Throws while the node is at work on it. */
+  current(): Connection;
+  /** The count of the revision that the file shows. */
+  revision(): number;
+  close(): void;
+}
+
+export function openLocalFile(path: string): LocalFile {
+  let inode: number | undefined;
+  let database: Connection | null = null;
+
+  function current(): Connection {
+    const now = inodeOf(path);
+    if (database !== null && now === inode) return database;
+    database?.$client.close();
+    database = null;
+    inode = now;
+    database = openReadOnly(path);
+    return database;
+  }
+
+  return {
+    path,
+    current,
+    revision: () => current().select({ count: revision.count }).from(revision).get()?.count ?? 0,
+    close: () => database?.$client.close(),
+  };
+}

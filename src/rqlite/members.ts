@@ -1,0 +1,40 @@
+/** The nodes of a cluster, as the one beside knows them. */
+import type { BlockingNode } from "./blocking.ts";
+import { type NodeAnswer, type RqliteNode, requestTo } from "./node.ts";
+
+const timeoutMs = 3_000;
+
+export interface Member extends RqliteNode {
+  readonly name: string;
+  readonly leads: boolean;
+  readonly votes: boolean;
+  readonly isReachable: boolean;
+}
+
+interface Listed {
+  readonly id: string;
+  readonly api_addr?: string;
+  readonly leader?: boolean;
+  readonly voter?: boolean;
+  readonly reachable?: boolean;
+}
+
+/** All nodes, those included that have no vote. Throws where the node does not say. */
+export function listNodes(blocking: BlockingNode, node: RqliteNode): Member[] {
+  return readNodes(blocking.ask(requestTo(node, "GET", "/nodes?nonvoters&ver=2&timeout=1s", null, timeoutMs)), node);
+}
+
+function readNodes({ status, text }: NodeAnswer, { url, authorization }: RqliteNode): Member[] {
+  if (status !== 200) throw new Error(text.trim() || `the node answered ${status}`);
+  const { nodes } = JSON.parse(text) as { readonly nodes: readonly Listed[] }; // What rqlite's reference promises.
+  const scheme = url.slice(0, url.indexOf("//"));
+  return nodes.map(({ id, api_addr: address = "", leader, voter, reachable }) => ({
+    name: id,
+    // A node that cannot be reached tells no address: asking it fails, as it should.
+    url: address.includes("://") ? address : `${scheme}//${address || "0.0.0.0:1"}`,
+    authorization,
+    leads: leader === true,
+    votes: voter === true,
+    isReachable: reachable === true,
+  }));
+}

@@ -1,0 +1,124 @@
+/**
+ * Writing into a cluster, a transaction at a time. A write whose outcome nobody knows is sent again, and goes in once: it
+ * leaves a random id in the same transaction. It is done when the file of the own node shows it.
+ */
+import { sql } from "drizzle-orm";
+import { randomText } from "../contract/key.ts";
+import { revision, writes } from "../sqlite/schema.ts";
+import { StoreError } from "../store/errors.ts";
+import type { BlockingNode } from "./blocking.ts";
+import { revisionQuestion } from "./keep-lease.ts";
+import { clockMarginMs, leaseMs } from "./lease.ts";
+import type { LocalFile } from "./local-file.ts";
+import { listNodes } from "./members.ts";
+import { questionRequest, type RqliteNode, readNumber, readWritten, type Statement, writeRequest } from "./node.ts";
+import { statementOf } from "./statement.ts";
+
+/** A cluster that has lost its leader has another one after a second or two. */
+const patienceMs = 30_000;
+const timeoutMs = 5_000;
+/** Between two looks at a file, or two tries. */
+const lookMs = 5;
+const pauseMs = 100;
+/** So long a write is known by its id; nothing is sent again for that long. */
+const rememberedMs = 86_400_000;
+
+/** SQLite has rolled the transaction back: something in it did not fit what was there. */
+export class WriteRefused extends Error {
+  override readonly name = "WriteRefused";
+}
+
+export interface Writer {
+  /** Writes all statements or none. Throws WriteRefused, or a StoreError where no majority took it. */
+  commit(statements: readonly Statement[]): void;
+  /** The same for what must hold at once: it returns when every node shows it, or answers nobody any more. */
+  commitEverywhere(statements: readonly Statement[]): void;
+  /** Returns when the own file shows all that any node has written until now. */
+  catchUp(): void;
+}
+
+export interface WriterSetup {
+  readonly node: RqliteNode;
+  readonly blocking: BlockingNode;
+  readonly file: LocalFile;
+  /** Hears the names of nodes that could not be asked, and that answer nobody until they have caught up. */
+  readonly onSilent: (names: readonly string[]) => void;
+}
+
+/** Adds one to what every node has to have heard of. */
+const raise = statementOf(
+  sql`INSERT INTO ${revision} (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1`,
+);
+
+export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Writer {
+  /** Sends until it is in, or SQLite has refused it. */
+  function send(statements: readonly Statement[]): void {
+    const endMs = performance.now() + patienceMs;
+    for (;;) {
+      const written = readWritten(blocking.ask(writeRequest(node, statements, timeoutMs)));
+      if (written.kind === "done") return;
+      // It was in already: the answer to an earlier try was lost.
+      if (written.kind === "refused" && written.reason.includes("writes.id")) return;
+      if (written.kind === "refused") throw new WriteRefused(written.reason);
+      if (performance.now() > endMs) throw new StoreError({ kind: "cluster not written", reason: written.reason });
+      Bun.sleepSync(pauseMs);
+    }
+  }
+
+  /** Gives the moment, on the monotonic clock, at which the write was in for sure. */
+  function commit(statements: readonly Statement[]): number {
+    const id = randomText(20);
+    const nowMs = Date.now();
+    const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${nowMs})`;
+    const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
+    send([statementOf(remembered), statementOf(forgotten), ...statements]);
+    const writtenMs = performance.now();
+    waitFor(() => file.current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0);
+    return writtenMs;
+  }
+
+  function waitFor(isShown: () => boolean): void {
+    const endMs = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        if (isShown()) return;
+      } catch {
+        // The node is at work on its file.
+      }
+      if (performance.now() > endMs) throw new StoreError({ kind: "node behind" });
+      Bun.sleepSync(lookMs);
+    }
+  }
+
+  /** Waits until each node shows the count, or until the lease is over that it may have had when the write was in. */
+  function waitForAll(count: number, writtenMs: number): void {
+    const endMs = writtenMs + leaseMs + clockMarginMs;
+    let silent = listNodes(blocking, node);
+    while (silent.length > 0 && performance.now() < endMs) {
+      silent = silent.filter((one) => !shows(one, count, endMs));
+      if (silent.length > 0) Bun.sleepSync(lookMs);
+    }
+    if (silent.length > 0) onSilent(silent.map(({ name }) => name));
+  }
+
+  function shows(one: RqliteNode, count: number, endMs: number): boolean {
+    const timeMs = Math.max(1, Math.min(500, endMs - performance.now()));
+    try {
+      return readNumber(blocking.ask(questionRequest(one, revisionQuestion, "none", timeMs))) >= count;
+    } catch {
+      return false;
+    }
+  }
+
+  return {
+    commit: (statements) => void commit(statements),
+    commitEverywhere(statements) {
+      const writtenMs = commit([...statements, raise]);
+      waitForAll(file.revision(), writtenMs);
+    },
+    catchUp() {
+      const barrier = randomText(20);
+      commit([statementOf(sql`UPDATE ${writes} SET at = at WHERE id = ${barrier}`)]);
+    },
+  };
+}

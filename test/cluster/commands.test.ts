@@ -1,0 +1,44 @@
+/** The commands on a cluster: each works through the node beside, and what it did is there on every node. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { someLeads } from "../builders.ts";
+import { serve } from "../harness.ts";
+import { aCluster, missing } from "./cluster.ts";
+
+describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+  test("keeps accounts, pixels and keys, whichever node a command stands beside", async () => {
+    const cluster = await aCluster();
+    const [one, two, three] = cluster.places.map((place) => cluster.admin(place));
+    if (one === undefined || two === undefined || three === undefined) throw new Error("there are three nodes");
+    expect((await one.run("account", "create", "birch", "--json")).json).toMatchObject({ subscription: "active" });
+    expect((await two.run("account", "create", "birch")).status).toBe(1);
+    expect((await two.run("pixel", "create", "birch", "--id", "px_1")).status).toBe(0);
+    expect((await three.run("pixel", "set-status", "birch", "px_1", "paused")).status).toBe(0);
+    expect(JSON.parse((await one.run("pixel", "list", "birch", "--json")).stdout)).toMatchObject([
+      { id: "px_1", status: "paused" },
+    ]);
+    const made = (await three.run("key", "create", "birch", "--label", "x'41'", "--json")).json;
+    expect(JSON.parse((await one.run("key", "list", "birch", "--json")).stdout)).toMatchObject([
+      { id: made.id, label: "x'41'", prefix: made.key.slice(0, 8) },
+    ]);
+    expect((await two.give(made.key, "key", "check", "--json")).json).toMatchObject({ state: "active" });
+    expect((await two.run("key", "revoke", made.id)).status).toBe(0);
+    expect((await one.give(made.key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });
+    const acts = JSON.parse((await three.run("audit", "list", "--json")).stdout) as { act: string }[]; // As decided.
+    expect(acts.map(({ act }) => act)).toEqual(expect.arrayContaining(["key.create", "key.revoke"]));
+  });
+
+  test("makes a backup that a server without a cluster serves, and refuses to restore", async () => {
+    const leads = someLeads(5);
+    const cluster = await aCluster(leads);
+    const [place] = cluster.places;
+    const admin = cluster.admin(place);
+    const file = join(admin.folder, "copy.db");
+    expect((await admin.run("backup", file, "--json")).json).toMatchObject({ leads: 5 });
+    const appliance = await serve({ file });
+    expect((await appliance.as(cluster.key).get("/leads")).text).toBe((await cluster.as(place).get("/leads")).text);
+    const refused = await admin.run("restore", file);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("A restore does not work on a cluster, whose other nodes serve.");
+  });
+});
