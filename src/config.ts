@@ -85,12 +85,6 @@ const readers: { readonly [Name in keyof Config]: (environment: Environment) => 
   cluster: readCluster,
 };
 
-/** The environment with variables added that it lacks; null where it has them all. */
-export function environmentWith(wanted: Readonly<Record<string, string>>): NodeJS.ProcessEnv | null {
-  const isThere = Object.keys(wanted).every((name) => process.env[name] !== undefined);
-  return isThere ? null : { ...wanted, ...process.env };
-}
-
 /** Reads all settings; throws a UserError that names the first wrong one, what it was and what is accepted. */
 export function readConfig(environment: Environment = process.env): Config {
   const read = Object.entries(readers).map(([name, reader]) => [name, reader(environment)]);

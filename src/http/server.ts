@@ -8,6 +8,7 @@ type App = ReturnType<typeof createApp>;
 export interface Listening {
   /** The address that it really listens on, such as http://127.0.0.1:3000. */
   readonly url: string;
+  readonly port: number;
   /** Takes no new connections, lets the requests under way be answered, then closes all. */
   stop(): Promise<void>;
 }
@@ -50,9 +51,11 @@ export function listen(
       return wait === null ? fetch(readable) : wait.then(() => fetch(readable));
     },
   });
-  app = makeApp(server.port ?? port, (request) => server.requestIP(originals.get(request) ?? request)?.address);
+  const actualPort = server.port ?? port;
+  app = makeApp(actualPort, (request) => server.requestIP(originals.get(request) ?? request)?.address);
   return {
     url: server.url.origin,
+    port: actualPort,
     async stop() {
       const stopped = server.stop();
       const endMs = performance.now() + stopMs;

@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
@@ -48,28 +48,6 @@ test("a first start makes the file and says what to do next, and a later one doe
   await second.listening();
   expect(await second.end("SIGTERM")).toBe(0);
   expect(second.errors()).toBe("");
-});
-
-describe("the engine", () => {
-  const known = (pid: number) =>
-    readFileSync(`/proc/${pid}/environ`, "utf8")
-      .split("\0")
-      .filter((line) => line.startsWith("BUN_JSC"))
-      .toSorted();
-
-  test.skipIf(process.platform !== "linux")("is set to stay small, in the process that was started", async () => {
-    const server = start({ RATE_LIMIT_PER_MIN: "7" });
-    const answer = await fetch(`${await server.listening()}/api/v1/usage`);
-    expect(answer.headers.get("x-ratelimit-limit")).toBe("7");
-    expect(known(server.pid)).toEqual([`BUN_JSC_forceRAMSize=${160 * 1024 * 1024}`, "BUN_JSC_useFTLJIT=0"]);
-    expect(await server.end("SIGTERM")).toBe(0);
-  });
-
-  test.skipIf(process.platform !== "linux")("is what the owner says, where that is set", async () => {
-    const server = start({ BUN_JSC_forceRAMSize: "1000000000" });
-    await server.listening();
-    expect(known(server.pid)).toEqual(["BUN_JSC_forceRAMSize=1000000000", "BUN_JSC_useFTLJIT=0"]);
-  });
 });
 
 test("settings are read from .env as well", async () => {
