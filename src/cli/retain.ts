@@ -3,9 +3,9 @@ import type { Command } from "commander";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
-import { sayTraces } from "./lead/erase.ts";
 import { leadsText } from "./lead/find.ts";
 import { grouped } from "./lead/progress.ts";
+import { sayTraces } from "./lead/traces.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
 
 interface Options {

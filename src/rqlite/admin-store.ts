@@ -34,7 +34,7 @@ export function openClusterAdminStore({ path, node, onSilent }: ClusterAdminSetu
       export: (account) => exportDocuments(file.current(), account),
     },
     stats: (account, sinceMs) => readStats(file.current(), account, sinceMs),
-    people: { find: notYet, erase: notYet },
+    people: { find: notYet, survey: notYet, erase: notYet },
     retention: { wouldEraseAll: notYet, set: notYet },
     audit: {
       record: (entry) => writer.commit([auditStatement(entry)]),

@@ -9,20 +9,60 @@ export interface PersonTrait {
   readonly value: string;
 }
 
+/** How a list names a person: by a trait, or by the SHA-256 of an e-mail address or phone in hexadecimal digits. */
+export interface PersonMark {
+  readonly kind: PersonTrait["kind"] | "digest";
+  readonly value: string;
+}
+
+/** Persons are asked about in lists: one look at the leads is enough for all. `onRead` hears how many leads were read. */
 export interface PeopleRepository {
-  /** The stored documents of one person, newest first. */
-  find(account: Account, person: PersonTrait, nowMs: number): string[];
-  /** Removes the person from the account and keeps them out of it; the receipt is durable when this returns. */
-  erase(account: Account, person: PersonTrait, nowMs: number): Erasure;
+  /** What is held on each person, in the order of the list. */
+  find(
+    account: Account,
+    persons: readonly PersonMark[],
+    nowMs: number,
+    onRead?: (leads: number) => void,
+  ): Iterable<Held>;
+  /** How many leads an erasure would take of each person, and how many others mention them. */
+  survey(account: Account, persons: readonly PersonMark[], onRead?: (leads: number) => void): Survey;
+  /** Removes the persons from the account and keeps them out of it. */
+  erase(account: Account, persons: readonly PersonMark[], how: HowToErase, nowMs: number): Erasure;
+}
+
+export interface Held {
+  /** The stored documents, newest first. */
+  readonly leads: readonly string[];
+}
+
+export interface Survey {
+  /** How many leads there are of each person. */
+  readonly leads: readonly number[];
+  /** The ids of other leads that hold what a person is known by. */
+  readonly mentions: readonly string[];
+}
+
+export interface HowToErase {
+  /** Takes leads along that are not of the persons and hold what they are known by, such as in the address of a page. */
+  readonly withMentions: boolean;
+  readonly onRead?: (leads: number) => void;
 }
 
 export interface Erasure {
+  /** Erases and blocks some persons at each step; when it hands on their receipts, that is durable. */
+  steps(): Iterable<readonly Erased[]>;
+  /** The ids of leads that stay and hold what an erased person is known by, as of the steps until now. */
+  mentions(): readonly string[];
+  /** Looks for bytes of the erased in all files, and takes them out where they are. May take a minute. */
+  removeTraces(): Traces;
+}
+
+/** One person who was erased. */
+export interface Erased {
+  /** The place in the list. */
+  readonly place: number;
   readonly erased: number;
   readonly receipt: Receipt;
-  /** How many leads stay that have another e-mail address of the removed ones: none such can come in any more. */
-  readonly alike: number;
-  /** Looks for bytes of the person in all files, and takes them out where they are. May take a minute. */
-  removeTraces(): Traces;
 }
 
 /** What proves an erasure, and repeats it where the machine was lost: hashes alone. */
@@ -34,6 +74,10 @@ export interface Receipt {
   readonly instance: string;
   /** HMAC-SHA-256, in hexadecimal digits. */
   readonly hashes: readonly string[];
+  /** SHA-256 of what was given as such, in hexadecimal digits. */
+  readonly digests: readonly string[];
+  /** Files to which imports of the account wrote rejected rows, as their paths were given: the owner alone can delete those. */
+  readonly rejects_files: readonly string[];
 }
 
 export interface Traces {

@@ -116,6 +116,8 @@ describe("erase", () => {
         account,
         instance: expect.stringMatching(/^ins_\w{12}$/),
         hashes: [hash, hash],
+        digests: [],
+        rejects_files: [],
       },
     });
     expect(stderr).toContain("nothing of it is left");
@@ -172,7 +174,7 @@ describe("erase", () => {
     await admin.import("email,phone,pixel_id\na@example.com,15550142111,px\na@example.com,,px\n");
     const { json, stderr } = await admin.run("lead", "erase", "acme", "--phone", "15550142111", "--json");
     expect(json["erased"]).toBe(1);
-    expect(stderr).toContain("Another 1 lead");
+    expect(stderr).toContain("Another 1 lead holds");
   });
 });
 

@@ -1,48 +1,136 @@
-/** bun admin lead erase: a person is taken out of the file, bytes and all, and kept out. */
+/** bun admin lead erase: persons are taken out of the file, bytes and all, and kept out. */
 import type { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
-import type { Traces } from "../../store/privacy.ts";
+import type { Erased, Erasure, Survey } from "../../store/privacy.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
-import type { Output } from "../terminal/output.ts";
+import { type Output, print } from "../terminal/output.ts";
+import { createPace } from "../terminal/pace.ts";
 import { leadsText } from "./find.ts";
-import { type PersonOptions, readPerson, withPerson } from "./person.ts";
+import { type PersonOptions, readPersons, withPerson } from "./person.ts";
+import type { Listed } from "./person-list.ts";
 import { grouped } from "./progress.ts";
+import { sayTraces } from "./traces.ts";
+
+interface Options extends PersonOptions {
+  readonly mentions?: boolean;
+  readonly dryRun?: boolean;
+}
 
 export function eraseCommand(around: Surroundings): Command {
   return withPerson(jsonCommand("erase"))
-    .description("remove one person for good, keep them out of later imports, and print a receipt")
+    .description("remove persons for good, keep them out of later imports, and print a receipt for each")
     .argument("<ACCOUNT>", "id or exact name")
-    .action(async (idOrName: string, options: PersonOptions) => {
+    .option("--mentions", "take leads along that hold a person's address elsewhere, such as in page_url")
+    .option("--dry-run", "say how many leads would go, and change nothing")
+    .action(async (idOrName: string, options: Options) => {
       const account = accountOf(around.store(), idOrName);
-      const person = await readPerson(around, options);
-      const { erased, receipt, alike, removeTraces } = around.store().people.erase(account, person, around.now());
+      const persons = await readPersons(around, options);
+      const marks = persons.map(({ mark }) => mark);
       const output = outputOf(options);
-      // The receipt first: the person is gone from here on, whatever becomes of the search for what is left.
-      output.result({ erased, receipt }, JSON.stringify(receipt));
-      const found = erased === 0 ? "Nothing was held on this person" : `Erased ${leadsText(erased)}`;
-      output.say(`${found} in ${account.name}; a later import or restore leaves them out.`);
-      if (alike > 0) {
-        output.say(
-          `Another ${leadsText(alike)} with an e-mail address of these stayed: find and erase them by that address.`,
-        );
-      }
-      sayTraces(output, around.databasePath, removeTraces());
+      const pace = createPace(output);
+      const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
+      const { people } = around.store();
+      if (options.dryRun === true) return printSurvey(output, persons, people.survey(account, marks, onRead), options);
+      const how = { withMentions: options.mentions === true, onRead };
+      const erasure = people.erase(account, marks, how, around.now());
+      const done = await eraseAll(around, erasure, persons.length, createReceipts(output, options.list !== undefined));
+      sayErased(output, account.name, done);
+      sayMentions(output, erasure.mentions());
+      sayTraces(output, around.databasePath, erasure.removeTraces());
       output.say("Out of reach: exports, rejects files, logs, and backups made before (a restore erases again).");
+      for (const file of done.rejectsFiles)
+        output.say(`An import wrote rejected rows into this file, look there: ${file}`);
     });
 }
 
-/** Says what the search for bytes has found; throws a UserError where something is left. */
-export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies }: Traces): void {
-  if (!gone) {
-    throw new UserError(
-      "It is erased, but its bytes are in the log until another program stops reading the state before.",
-      "End that program (a long query or backup), and run this again.",
-    );
+interface Done {
+  readonly persons: number;
+  readonly leads: number;
+  readonly held: number;
+  readonly rejectsFiles: readonly string[];
+}
+
+/** The receipts first: a person is gone from there on, whatever becomes of the search for what is left. */
+async function eraseAll(
+  around: Surroundings,
+  erasure: Erasure,
+  persons: number,
+  receipts: ReturnType<typeof createReceipts>,
+): Promise<Done> {
+  const done = { persons: 0, leads: 0, held: 0, rejectsFiles: [] as readonly string[] };
+  let isInterrupted = await around.pause(0);
+  if (!isInterrupted) {
+    for (const step of erasure.steps()) {
+      for (const one of step) receipts.add(one);
+      done.persons += step.length;
+      done.leads += step.reduce((sum, { erased }) => sum + erased, 0);
+      done.held += step.filter(({ erased }) => erased > 0).length;
+      done.rejectsFiles = step[0]?.receipt.rejects_files ?? done.rejectsFiles;
+      receipts.progress(done.persons, persons);
+      isInterrupted = await around.pause(0);
+      if (isInterrupted) break;
+    }
   }
-  const left =
-    shared === 0
-      ? "nothing of it is left"
-      : `nothing is left but ${grouped(shared)} value${shared === 1 ? "" : "s"} that other leads have as well`;
-  output.say(`Looked through all ${grouped(bytes)} bytes of ${path} and its log: ${left}.`);
-  for (const copy of copies) output.say(`This copy still holds it, delete it when you can: ${copy}`);
+  receipts.end();
+  if (!isInterrupted) return done;
+  throw new UserError(
+    `Stopped: ${grouped(done.persons)} of ${grouped(persons)} have a receipt, are erased and kept out, and the rest is as it was.`,
+    "Run it again to complete it.",
+  );
+}
+
+/** Prints a receipt a line; as JSON one value, of which each line is printed when its person is gone. */
+function createReceipts(output: Output, isList: boolean) {
+  const pace = createPace(output);
+  let printed = 0;
+  return {
+    add({ erased, receipt }: Erased): void {
+      const value = { erased, receipt };
+      if (!isList) output.result(value, JSON.stringify(receipt));
+      else if (output.json) print(`${printed === 0 ? "[" : ","}${JSON.stringify(value)}\n`);
+      else print(`${JSON.stringify(receipt)}\n`);
+      printed++;
+    },
+    progress(done: number, all: number): void {
+      pace(() => `${grouped(done)} of ${grouped(all)} erased`);
+    },
+    end(): void {
+      if (isList && output.json) print(printed === 0 ? "[]\n" : "]\n");
+    },
+  };
+}
+
+function sayErased(output: Output, account: string, { persons, leads, held }: Done): void {
+  const blocked = `in ${account}; a later import or restore leaves them out.`;
+  if (persons === 1 && leads === 0) output.say(`Nothing was held on this person ${blocked}`);
+  else if (persons === 1) output.say(`Erased ${leadsText(leads)} ${blocked}`);
+  else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} of ${grouped(persons)} persons ${blocked}`);
+}
+
+/** So many ids are read by a person; for all of them there is --dry-run --json. */
+const mostIds = 100;
+
+function sayMentions(output: Output, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const more = ids.length > mostIds ? ` and ${grouped(ids.length - mostIds)} more` : "";
+  const hold = ids.length === 1 ? "lead holds" : "leads hold";
+  output.say(
+    `Another ${grouped(ids.length)} ${hold} an address or phone of the erased, such as in page_url, and stayed; ` +
+      `--mentions with that address or phone erases them as well: ${ids.slice(0, mostIds).join(", ")}${more}.`,
+  );
+}
+
+function printSurvey(output: Output, persons: readonly Listed[], survey: Survey, { mentions }: Options): void {
+  const kinds = Object.entries(Object.groupBy(persons.keys().toArray(), (place) => persons[place]?.mark.kind ?? ""));
+  const counts = kinds.map(([kind, places = []]) => ({
+    kind,
+    persons: places.length,
+    leads: places.reduce((sum, place) => sum + (survey.leads[place] ?? 0), 0),
+  }));
+  const lines = counts.map(
+    ({ kind, persons, leads }) => `${kind}: ${leadsText(leads)} by ${grouped(persons)} on the list`,
+  );
+  output.result({ kinds: counts, mentions: survey.mentions }, lines.join("\n"));
+  const others = `${leadsText(survey.mentions.length)} hold their addresses elsewhere`;
+  output.say(`Nothing was changed. ${others}, and would ${mentions === true ? "go" : "stay"}.`);
 }

@@ -1,22 +1,48 @@
-/** bun admin lead find: what is held on one person, as it is served. */
+/** bun admin lead find: what is held on a person, as it is served, or on each of a list. */
 import type { Command } from "commander";
+import type { Held } from "../../store/privacy.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
-import { type PersonOptions, readPerson, withPerson } from "./person.ts";
+import { type Output, print } from "../terminal/output.ts";
+import { createPace } from "../terminal/pace.ts";
+import { type PersonOptions, readPersons, withPerson } from "./person.ts";
+import type { Listed } from "./person-list.ts";
 import { grouped } from "./progress.ts";
 
 export function findCommand(around: Surroundings): Command {
   return withPerson(jsonCommand("find"))
-    .description("print what is held on one person, newest first, one lead a line")
+    .description("print what is held on one person, newest first, one lead a line, or on many, one person a line")
     .argument("<ACCOUNT>", "id or exact name")
     .action(async (idOrName: string, options: PersonOptions) => {
       const account = accountOf(around.store(), idOrName);
-      const person = await readPerson(around, options);
-      const documents = around.store().people.find(account, person, around.now());
+      const persons = await readPersons(around, options);
       const output = outputOf(options);
-      output.result({ leads: documents.map((document): unknown => JSON.parse(document)) }, documents.join("\n"));
-      if (documents.length > 0) output.say(`${leadsText(documents.length)} of this person in ${account.name}.`);
-      else output.say(`Nothing is held on this person in ${account.name}.`);
+      const pace = createPace(output);
+      const marks = persons.map(({ mark }) => mark);
+      const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
+      const held = around.store().people.find(account, marks, around.now(), onRead);
+      if (options.list !== undefined) printList(output, persons, held);
+      else for (const one of held) printOne(output, account.name, one);
     });
+}
+
+function printOne(output: Output, account: string, { leads }: Held): void {
+  output.result({ leads: leads.map((document): unknown => JSON.parse(document)) }, leads.join("\n"));
+  if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}.`);
+  else output.say(`Nothing is held on this person in ${account}.`);
+}
+
+/** A person a line, as they come: a list may be longer than memory. */
+function printList(output: Output, persons: readonly Listed[], held: Iterable<Held>): void {
+  let place = 0;
+  let found = 0;
+  for (const { leads } of held) {
+    const line = `{"line":${persons[place]?.line},"leads":[${leads.join(",")}]}`;
+    if (!print(output.json ? `${place === 0 ? "[" : ","}${line}\n` : `${line}\n`)) return;
+    place++;
+    if (leads.length > 0) found++;
+  }
+  if (output.json) print("]\n");
+  output.say(`Something is held on ${grouped(found)} of ${grouped(place)}.`);
 }
 
 export function leadsText(count: number): string {

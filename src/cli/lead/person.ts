@@ -1,4 +1,4 @@
-/** One person, as the commands are told of them: by e-mail address, phone or the id of a lead. */
+/** The persons whom a command is about: one by e-mail address, phone or the id of a lead, or a list of them. */
 import type { Command } from "commander";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
 import { firstEmail } from "../../ingest/emails.ts";
@@ -8,42 +8,49 @@ import { UserError } from "../../operator/user-error.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
 import type { Surroundings } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
+import { type Listed, readList, readListFile } from "./person-list.ts";
 
 export interface PersonOptions {
   readonly email?: string;
   readonly phone?: string;
   readonly id?: string;
+  readonly list?: string;
   readonly json?: boolean;
 }
 
-/** Adds the three ways to name a person. */
+/** Adds the ways to name a person, or many. */
 export function withPerson(command: Command): Command {
   return command
     .option("--email <EMAIL>", "by e-mail address, in whatever case; - reads it from standard input")
-    .option("--phone <PHONE>", "by the digits of a phone number; - reads it from standard input")
-    .option("--id <ID>", "by the id of a lead, the source's own or ours; - reads it from standard input");
+    .option("--phone <PHONE>", "by phone number, with or without the 1 of the US; - reads it from standard input")
+    .option("--id <ID>", "by the id of a lead, the source's own or ours; - reads it from standard input")
+    .option("--list <FILE>", "many: a line each of these or of a SHA-256 of the first two; - reads standard input");
 }
 
-/** The person that is meant; throws a UserError, which never repeats what was given. */
-export async function readPerson(around: Surroundings, { email, phone, id }: PersonOptions): Promise<PersonTrait> {
-  const given = Object.entries({ email, phone, id }).flatMap(([kind, text]) =>
+/** The persons that are meant; throws a UserError, which never repeats what was given. */
+export async function readPersons(around: Surroundings, { email, phone, id, list }: PersonOptions): Promise<Listed[]> {
+  const given = Object.entries({ email, phone, id, list }).flatMap(([kind, text]) =>
     text === undefined ? [] : [{ kind, text }],
   );
   const [one] = given;
   if (one === undefined || given.length > 1) {
     throw new UserError(
-      "A person is named by one of --email, --phone and --id.",
+      "A person is named by one of --email, --phone and --id, and many by --list.",
       "With - it is read from standard input.",
       2,
     );
   }
+  if (one.kind === "list") {
+    const text = one.text === "-" ? await readAll(around.standardInput()) : readListFile(one.text);
+    return readList(one.text, text);
+  }
   const text = (one.text === "-" ? await readAll(around.standardInput()) : one.text).trim();
-  const person = text.includes("\n") ? null : traitOf(one.kind, text);
-  if (person !== null) return person;
+  const mark = text.includes("\n") ? null : traitOf(one.kind, text);
+  if (mark !== null) return [{ line: 1, mark }];
   throw new UserError(`What was given for --${one.kind} is none.`, "Give one e-mail address, phone number or id.", 2);
 }
 
-/** In the form in which leads are stored. */
+/** In the form in which persons are compared. */
 function traitOf(kind: string, text: string): PersonTrait | null {
   if (kind === "email") {
     const email = firstEmail([text]).value;

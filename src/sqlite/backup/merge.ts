@@ -6,9 +6,9 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../leads.ts";
-import { deleteLeads } from "../privacy/people.ts";
-import { openSuppressions, traitsOf } from "../privacy/suppressions.ts";
-import { accounts } from "../schema.ts";
+import { openDeletion } from "../privacy/deletion.ts";
+import { accountsWithBlocks, openSuppressions } from "../privacy/suppressions.ts";
+import { traitsOf } from "../privacy/traits.ts";
 
 /** Brings over what can be read; to be called within a transaction. */
 export function mergeReplaced(database: Connection, readable: readonly Part[]): void {
@@ -74,14 +74,12 @@ export const allParts: readonly Part[] = [
 /** Deletes every lead of a person who is blocked in its account; how many there were. */
 export function eraseAgain(database: Connection): number {
   let erased = 0;
-  const blocked = sql`SELECT DISTINCT account FROM suppressions`;
-  const withBlocks = new Set(database.values<[number]>(blocked).map(([number]) => number));
-  for (const account of database.select().from(accounts).all()) {
-    if (!withBlocks.has(account.number)) continue;
+  for (const account of accountsWithBlocks(database)) {
     const isBlocked = openSuppressions(database, account);
+    const remove = openDeletion(database, account.number);
     for (const documents of exportDocuments(database, account.number)) {
       const gone = documents.map((document): Lead => JSON.parse(document)).filter((lead) => isBlocked(traitsOf(lead)));
-      deleteLeads(database, account.number, gone);
+      for (const lead of gone) remove(lead);
       erased += gone.length;
     }
   }

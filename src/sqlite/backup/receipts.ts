@@ -4,9 +4,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
-import type { Receipt } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
-import { addSuppressions, listInstances } from "../privacy/suppressions.ts";
+import { listInstances, openBlocking } from "../privacy/suppressions.ts";
 import { accounts } from "../schema.ts";
 
 const ReceiptLine = Type.Object({
@@ -14,30 +13,36 @@ const ReceiptLine = Type.Object({
   account: Type.String(),
   instance: Type.String(),
   hashes: Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+  digests: Type.Optional(Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }))),
 });
+/** What a restore needs of a receipt. */
+export type ReceiptLine = Static<typeof ReceiptLine>;
 /** What lead erase prints with --json holds the receipt. */
 const Line = Type.Union([ReceiptLine, Type.Object({ receipt: ReceiptLine })]);
 
 /** Reads a file of receipts; throws a StoreError that names the first line that is none. */
-export function readReceipts(path: string): Receipt[] {
+export function readReceipts(path: string): ReceiptLine[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch {
     throw new StoreError({ kind: "receipts unreadable", path });
   }
-  return text.split("\n").flatMap((line, number) => (line.trim() === "" ? [] : [readReceipt(line, number + 1, path)]));
+  return text
+    .split("\n")
+    .flatMap((line, number) => (/^\s*\]?\s*$/.test(line) ? [] : [readReceipt(line, number + 1, path)]));
 }
 
-function readReceipt(line: string, number: number, path: string): Receipt {
+function readReceipt(line: string, number: number, path: string): ReceiptLine {
   const read = parse(line);
   if (read !== null) return "receipt" in read ? read.receipt : read;
   throw new StoreError({ kind: "not a receipt", path, line: number });
 }
 
+/** The lines of a list that was printed with --json begin with a bracket or a comma. */
 function parse(line: string): Static<typeof Line> | null {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, ""));
     return Value.Check(Line, value) ? value : null;
   } catch {
     return null;
@@ -45,7 +50,7 @@ function parse(line: string): Static<typeof Line> | null {
 }
 
 /** Blocks what the receipts name; throws a StoreError where one cannot be honoured. */
-export function applyReceipts(database: Connection, receipts: readonly Receipt[]): void {
+export function applyReceipts(database: Connection, receipts: readonly ReceiptLine[]): void {
   const known = listInstances(database);
   for (const receipt of receipts) {
     const instance = known.find(({ id }) => id === receipt.instance);
@@ -55,7 +60,9 @@ export function applyReceipts(database: Connection, receipts: readonly Receipt[]
     const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
     // An account that the backup does not have has no leads to erase.
     if (account === undefined) continue;
-    const hashes = receipt.hashes.map((hash) => Buffer.from(hash, "hex"));
-    addSuppressions(database, account, instance, hashes, Date.parse(receipt.erased_at));
+    const blocking = openBlocking(database, account);
+    const erasedMs = Date.parse(receipt.erased_at);
+    for (const hash of receipt.hashes) blocking.hash(instance, Buffer.from(hash, "hex"), erasedMs);
+    for (const digest of receipt.digests ?? []) blocking.digest(Buffer.from(digest, "hex"), erasedMs);
   }
 }

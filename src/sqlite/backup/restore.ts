@@ -8,7 +8,7 @@ import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Problem, StoreError } from "../../store/errors.ts";
-import type { Receipt, Restoration } from "../../store/privacy.ts";
+import type { Restoration } from "../../store/privacy.ts";
 import { copyDigesting, draftOf, sync } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -20,7 +20,7 @@ import { lockForServing } from "../server-lock.ts";
 import { vacuum } from "../vacuum.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
 import { eraseAgain, mergeReplaced } from "./merge.ts";
-import { applyReceipts, readReceipts } from "./receipts.ts";
+import { applyReceipts, type ReceiptLine, readReceipts } from "./receipts.ts";
 import { attachReplaced, examineReplaced, refuseOpen } from "./replaced-file.ts";
 import { putInPlace } from "./replacement.ts";
 
@@ -92,7 +92,7 @@ function replace(
   database: Connection,
   draft: string,
   target: string,
-  receipts: readonly Receipt[],
+  receipts: readonly ReceiptLine[],
   nowMs: number,
 ): Restoration {
   const attached = attachReplaced(database, target);

@@ -1,11 +1,12 @@
 /** Who and what an import must keep out: persons who were erased, and leads older than their account keeps. */
-import { eq, exists, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { dayMs } from "../../contract/time.ts";
 import type { ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { openSuppressions, traitsOf } from "../privacy/suppressions.ts";
-import { accounts, suppressions } from "../schema.ts";
+import { hasBlocks, openSuppressions } from "../privacy/suppressions.ts";
+import { traitsOf } from "../privacy/traits.ts";
+import { accounts } from "../schema.ts";
 
 export interface ImportGuard {
   /** To be called first in each transaction: what was erased until then holds for it. */
@@ -15,9 +16,8 @@ export interface ImportGuard {
 }
 
 export function openGuard(database: Connection, account: AccountNumber): ImportGuard {
-  const anyBlock = database.select({ one: sql`1` }).from(suppressions).where(eq(suppressions.account, accounts.number));
   const rules = database
-    .select({ id: accounts.id, retainDays: accounts.retainDays, blocked: exists(anyBlock).mapWith(Boolean) })
+    .select({ id: accounts.id, retainDays: accounts.retainDays, blocked: hasBlocks().mapWith(Boolean) })
     .from(accounts)
     .where(eq(accounts.number, account))
     .prepare();

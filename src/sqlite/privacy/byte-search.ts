@@ -1,57 +1,131 @@
-/** Many byte strings looked for at once: a file of a gigabyte takes a second or two, however many there are. */
+/** Many values looked for at once in a text of bytes: a gigabyte takes some seconds, however many there are. */
 
-const blockLength = 3;
+/** The hash of a place is made of so many bytes; nothing shorter can be looked for. */
 export const leastLength = 6;
 
-export type Search = (text: Uint8Array, found: Set<number>) => void;
+/** Told of each place of a value: its number, and where it begins and ends. */
+export type Hit = (value: number, start: number, end: number) => void;
 
-/**
- * Adds the numbers of the needles that stand in a text to those that were found (the algorithm of Wu and Manber: it
- * looks at the end of a window as long as the shortest needle, and leaps as far as no needle can end). The ends of
- * needles are compared first, because ids that begin with a time differ there.
- */
-export function createSearch(needles: readonly Uint8Array[]): Search {
-  const window = Math.min(255, ...needles.map(({ length }) => length));
-  if (window < leastLength) throw new Error("a needle is too short to be looked for");
-  const leaps = new Uint8Array(1 << 16).fill(window - blockLength + 1);
-  const ending = new Map<number, number[]>();
-  for (const [number, needle] of needles.entries()) {
-    for (let back = window - blockLength; back >= 0; back--) {
-      const block = blockAt(needle, needle.length - back);
-      leaps[block] = Math.min(leaps[block] ?? 0, back);
-      if (back > 0) continue;
-      const alike = ending.get(block);
-      if (alike === undefined) ending.set(block, [number]);
-      else alike.push(number);
+export interface Search {
+  /** The length of the longest form: what stands across a border is that long at most. */
+  readonly reach: number;
+  /** Finds the values that end behind `from` and not behind `to`, in whatever case their ASCII letters are. */
+  look(text: Uint8Array, from: number, to: number, hit: Hit): void;
+}
+
+/** Letters of ASCII in lower case, and everything else as it is. */
+const folded = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
+
+/** Knuth's multiplier, which spreads neighbouring hashes. */
+const spread = 0x9e3779b1;
+
+/** The forms of all values, one behind the other: so many small arrays would need several times the memory. */
+interface Forms {
+  readonly bytes: Uint8Array;
+  /** Where each form begins; one more for the end of the last. */
+  readonly starts: Int32Array;
+  readonly owners: Int32Array;
+}
+
+/** Each value is given by its forms, of which any is a hit. All forms are at least `leastLength` long. */
+export function createSearch(values: Iterable<readonly Uint8Array[]>): Search {
+  const forms = gather(values);
+  const count = forms.owners.length;
+  const bits = Math.min(22, Math.max(14, Math.ceil(Math.log2(count * 16 + 1))));
+  const index = buildIndex(forms, bits);
+  const { bytes, starts, owners } = forms;
+  let reach = 0;
+  for (let form = 0; form < count; form++)
+    reach = Math.max(reach, (starts[form + 1] as number) - (starts[form] as number));
+
+  // Elements are there (`as number`): places are counted from lengths alone.
+  function stands(form: number, text: Uint8Array, start: number): boolean {
+    const begin = starts[form] as number;
+    for (let place = (starts[form + 1] as number) - begin - 1; place >= 0; place--) {
+      if (folded[text[start + place] as number] !== bytes[begin + place]) return false;
     }
+    return true;
   }
-  return (text, found) => {
-    for (let end = window; end <= text.length; ) {
-      const block = blockAt(text, end);
-      const leap = leaps[block] ?? 1;
-      if (leap === 0) collect(text, end, needles, ending.get(block) ?? [], found);
-      end += leap === 0 ? 1 : leap;
-    }
+
+  return {
+    reach,
+    look(text, from, to, hit) {
+      const { isUsed } = index;
+      const shift = 32 - bits;
+      const length = text.length;
+      let hash = 0;
+      // Every byte of a file passes here: no call, and each array read in one place.
+      for (let place = 0; place < length; place++) {
+        hash = (hash << 6) ^ (folded[text[place] as number] as number);
+        const bucket = Math.imul(hash, spread) >>> shift;
+        if (((isUsed[bucket >>> 3] as number) & (1 << (bucket & 7))) !== 0) collect(bucket, place + 1);
+      }
+
+      function collect(bucket: number, gramEnd: number): void {
+        for (let form = index.first[bucket] as number; form >= 0; form = index.next[form] as number) {
+          const start = gramEnd - (index.gramEnd[form] as number);
+          const end = start + (starts[form + 1] as number) - (starts[form] as number);
+          if (start < 0 || end <= from || end > to || end > length) continue;
+          if (stands(form, text, start)) hit(owners[form] as number, start, end);
+        }
+      }
+    },
   };
 }
 
-/** The three bytes before a place, as a number of 16 bits. */
-function blockAt(bytes: Uint8Array, end: number): number {
-  // All three are there: a window is never shorter than a block.
-  return ((bytes[end - 3] as number) ^ ((bytes[end - 2] as number) << 4) ^ ((bytes[end - 1] as number) << 8)) & 0xffff;
+function bucketOf(hash: number, shift: number): number {
+  return Math.imul(hash, spread) >>> shift;
 }
 
-function collect(
-  text: Uint8Array,
-  end: number,
-  needles: readonly Uint8Array[],
-  candidates: readonly number[],
-  found: Set<number>,
-): void {
-  for (const number of candidates) {
-    const needle = needles[number] ?? new Uint8Array();
-    let back = 1;
-    while (back <= needle.length && text[end - back] === needle[needle.length - back]) back++;
-    if (back > needle.length) found.add(number);
+function gather(values: Iterable<readonly Uint8Array[]>): Forms {
+  let bytes = new Uint8Array(1 << 12);
+  let length = 0;
+  const starts = [0];
+  const owners: number[] = [];
+  let value = 0;
+  for (const forms of values) {
+    for (const form of forms) {
+      if (form.length < leastLength) throw new Error("a value is too short to be looked for");
+      if (length + form.length > bytes.length) {
+        const larger = new Uint8Array(2 * (length + form.length));
+        larger.set(bytes);
+        bytes = larger;
+      }
+      for (const byte of form) bytes[length++] = folded[byte] as number;
+      starts.push(length);
+      owners.push(value);
+    }
+    value++;
   }
+  return { bytes, starts: Int32Array.from(starts), owners: Int32Array.from(owners) };
+}
+
+/**
+ * Each form is found by the hash of six of its bytes. Which six is free to choose: those whose bucket has the fewest
+ * forms yet, so that an ending that all of them share, such as gmail.com, is asked for once and not by each.
+ */
+function buildIndex({ starts, owners, bytes }: Forms, bits: number) {
+  const first = new Int32Array(1 << bits).fill(-1);
+  const load = new Uint8Array(1 << bits);
+  const isUsed = new Uint8Array(1 << (bits - 3));
+  const next = new Int32Array(owners.length);
+  const gramEnd = new Int32Array(owners.length);
+  for (let form = 0; form < owners.length; form++) {
+    const begin = starts[form] as number;
+    let best = { bucket: 0, end: 0, load: 256 };
+    let hash = 0;
+    for (let place = begin; place < (starts[form + 1] as number); place++) {
+      hash = (hash << 6) ^ (bytes[place] as number);
+      const end = place + 1 - begin;
+      if (end < leastLength) continue;
+      const bucket = bucketOf(hash, 32 - bits);
+      if ((load[bucket] as number) < best.load) best = { bucket, end, load: load[bucket] as number };
+    }
+    gramEnd[form] = best.end;
+    next[form] = first[best.bucket] as number;
+    first[best.bucket] = form;
+    load[best.bucket] = Math.min(255, best.load + 1);
+    isUsed[best.bucket >>> 3] = (isUsed[best.bucket >>> 3] as number) | (1 << (best.bucket & 7));
+  }
+  return { first, next, gramEnd, isUsed };
 }

@@ -1,131 +1,187 @@
-/** What is held on one person, and how it is taken out for good. */
-import { and, eq } from "drizzle-orm";
-import { emailKey, type Lead } from "../../contract/lead.ts";
-import { writeMoment } from "../../contract/time.ts";
-import type { PeopleRepository, PersonTrait, Receipt } from "../../store/privacy.ts";
+/** What is held on persons, and how they are taken out for good. */
+import { and, eq, isNull, sql } from "drizzle-orm";
+import type { Lead } from "../../contract/lead.ts";
+import type { Erased, Erasure, HowToErase, PeopleRepository, PersonMark } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
-import { keepDescriptors } from "../file.ts";
-import { bytesOf } from "../import/import.ts";
-import { exportDocuments } from "../leads.ts";
-import { leads } from "../schema.ts";
-import { addSuppressions, hashOf, listInstances, traitsOf } from "./suppressions.ts";
-import { needleOf, needlesOf, removeTraces } from "./traces.ts";
+import { type Descriptors, keepDescriptors } from "../file.ts";
+import { placeholder } from "../placeholder.ts";
+import { imports, leads, positionOf } from "../schema.ts";
+import { openErasing } from "./erasing.ts";
+import { formsOf, type Wanted, wantedOf } from "./forms.ts";
+import { lookFor, type Sight } from "./sight.ts";
+import { removeTraces } from "./traces.ts";
+
+/** A transaction ends after this time, so that nobody waits longer; one person is always whole. */
+const transactionMs = 100;
+/** So many persons lose their receipts at most where the command is killed between the disk and its output. */
+const personsAtOnce = 500;
+/** Of more leads than these not each is looked for: the file is written anew in any case. */
+const mostLookedFor = 10_000;
+
+const ignore = () => undefined;
 
 export function openPeople(database: Connection, path: string): PeopleRepository {
   const descriptors = keepDescriptors();
   return {
-    find(account, person, nowMs) {
-      const documents = documentsOf(database, account.number, person).toReversed();
-      const detail = { by: person.kind, leads: documents.length };
+    *find(account, persons, nowMs, onRead = ignore) {
+      const { own } = lookFor(database, account.number, persons, onRead);
+      const detail = { ...howMany(persons, persons.length), leads: countOf(own) };
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
-      return documents;
+      const documentAt = openDocuments(database, account.number);
+      for (const place of persons.keys()) {
+        yield { leads: (own.get(place) ?? []).toReversed().flatMap(documentAt) };
+      }
     },
-    erase(account, person, nowMs) {
-      // Blocked first: what an import brings from here on stays out, and what it brought until then is found.
-      block(database, account, [person], nowMs);
-      const documents = documentsOf(database, account.number, person);
-      const receipt = remove(database, account, person, documents, nowMs);
-      const needles = [...documents.flatMap(needlesOf), needleOf(person.value)];
+    survey(account, persons, onRead = ignore) {
+      const { own, mentions } = lookFor(database, account.number, persons, onRead);
       return {
-        erased: documents.length,
-        receipt,
-        alike: countAlike(database, account.number, person, documents),
-        removeTraces: () => removeTraces(database, path, needles, descriptors),
+        leads: persons.map((_, place) => own.get(place)?.length ?? 0),
+        mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))],
       };
+    },
+    erase: (account, persons, how, nowMs) =>
+      startErasure({ database, path, descriptors }, account, persons, how, nowMs),
+  };
+}
+
+/** The file in which persons are looked for. */
+interface File {
+  readonly database: Connection;
+  readonly path: string;
+  readonly descriptors: Descriptors;
+}
+
+function startErasure(
+  { database, path, descriptors }: File,
+  account: Account,
+  persons: readonly PersonMark[],
+  { withMentions, onRead = ignore }: HowToErase,
+  nowMs: number,
+): Erasure {
+  const removed = createRemoved();
+  const erasePerson = openErasing(database, account);
+  const isStill = openPresence(database, account.number);
+
+  function eraseOne(place: number, sight: Sight): Erased[] {
+    const mark = persons[place];
+    if (mark === undefined) return [];
+    const own = sight.own.get(place) ?? [];
+    const mentions = sight.mentions.get(place) ?? new Map<number, string>();
+    if (!withMentions) removed.mention(mentions);
+    const { leads, receipt } = erasePerson(mark, { own, alongside: withMentions ? [...mentions.keys()] : [] }, nowMs);
+    removed.take(mark, leads);
+    return [{ place, erased: leads.length, receipt }];
+  }
+
+  function* erasePlaces(places: readonly number[], sight: Sight): Generator<readonly Erased[]> {
+    for (let next = 0; next < places.length; ) {
+      const some = database.transaction(
+        () => {
+          const done: Erased[] = [];
+          for (const endMs = performance.now() + transactionMs; done.length < personsAtOnce; ) {
+            const place = places[next + done.length];
+            if (place === undefined || (done.length > 0 && performance.now() > endMs)) break;
+            done.push(...eraseOne(place, sight));
+          }
+          const erased = done.reduce((sum, one) => sum + one.erased, 0);
+          const detail = { ...howMany(persons, done.length), erased };
+          recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
+          return done;
+        },
+        { behavior: "immediate" },
+      );
+      next += some.length;
+      yield some;
+    }
+  }
+
+  return {
+    *steps() {
+      const importsBefore = openImports(database, account.number);
+      yield* erasePlaces([...persons.keys()], lookFor(database, account.number, persons, onRead));
+      // All of them are blocked by now, and an import that ran until then may have brought some after they were looked for.
+      if (!importsBefore.wereAtWork()) return;
+      const sight = lookFor(database, account.number, persons, onRead);
+      yield* erasePlaces([...sight.own.keys()], sight);
+    },
+    mentions: () =>
+      removed.mentions
+        .entries()
+        .flatMap(([ms, id]) => (isStill(ms) ? [id] : []))
+        .toArray(),
+    removeTraces: () => removeTraces(database, path, removed.wanted(), descriptors, removed.isTooMany()),
+  };
+}
+
+/** What has gone, as far as it is looked for afterwards in the bytes of all files. */
+function createRemoved() {
+  const marks: PersonMark[] = [];
+  const lookedFor: Lead[] = [];
+  const mentions = new Map<number, string>();
+  let leads = 0;
+  return {
+    mentions: mentions as ReadonlyMap<number, string>,
+    mention(found: ReadonlyMap<number, string>): void {
+      for (const [ms, id] of found) mentions.set(ms, id);
+    },
+    take(mark: PersonMark, gone: readonly Lead[]): void {
+      marks.push(mark);
+      leads += gone.length;
+      if (leads <= mostLookedFor) lookedFor.push(...gone);
+    },
+    isTooMany: () => leads > mostLookedFor,
+    wanted(): Wanted[] {
+      const given = marks.flatMap(({ kind, value }) => (kind === "digest" ? [] : [{ kind, value }]));
+      const all = [
+        ...lookedFor.flatMap(wantedOf),
+        ...given.map((trait) => ({ kind: trait.kind, forms: formsOf(trait) })),
+      ];
+      return [...new Map(all.map((one) => [Buffer.concat(one.forms.slice(0, 1)).toString("latin1"), one])).values()];
     },
   };
 }
 
-/** The documents of the leads of one person, oldest first. */
-export function documentsOf(database: Connection, account: number, person: PersonTrait): string[] {
-  if (person.kind === "id") {
-    const where = and(eq(leads.account, account), eq(leads.uuid, bytesOf(person.value)));
-    return database
-      .select({ doc: leads.doc })
-      .from(leads)
-      .where(where)
-      .all()
-      .map(({ doc }) => doc);
-  }
-  const found: string[] = [];
-  const mayHold = person.kind === "phone" ? holdsPhone(person.value) : holdsEmail(person.value);
-  for (const documents of exportDocuments(database, account)) {
-    found.push(...documents.filter((document) => mayHold(document) && isOf(JSON.parse(document), person)));
-  }
-  return found;
+function openDocuments(database: Connection, account: number): (ms: number) => string[] {
+  const one = database
+    .select({ doc: leads.doc })
+    .from(leads)
+    .where(eq(leads.position, positionOf(sql`${account}`, placeholder.integer("ms"))))
+    .prepare();
+  return (ms) => one.values({ ms }).map(([doc]) => doc);
 }
 
-function isOf(lead: Lead, { kind, value }: PersonTrait): boolean {
-  return traitsOf(lead).some((trait) => trait.kind === kind && trait.value === value);
+/** Whether there is a lead at a moment. */
+function openPresence(database: Connection, account: number): (ms: number) => boolean {
+  const documentAt = openDocuments(database, account);
+  return (ms) => documentAt(ms).length > 0;
 }
 
-/** Reading a million documents costs more than looking for a text in them, so that is done first. */
-function holdsPhone(digits: string): (document: string) => boolean {
-  const texts = [`"phone":"${digits}"`, `"phone":"1${digits}"`];
-  return (document) => texts.some((text) => document.includes(text));
-}
-
-function holdsEmail(email: string): (document: string) => boolean {
-  const text = JSON.stringify(emailKey(email)).slice(1, -1);
-  return (document) => document.toLowerCase().includes(text);
-}
-
-function block(database: Connection, account: Account, traits: readonly PersonTrait[], nowMs: number): Buffer[] {
-  const [instance] = listInstances(database);
-  if (instance === undefined) throw new Error("the file has no key to hash with");
-  const hashes = traits.map((trait) => hashOf(instance, account.id, trait));
-  addSuppressions(database, account, instance, hashes, nowMs);
-  return hashes;
-}
-
-/** How many leads stay that have another e-mail address of those that were removed. */
-function countAlike(database: Connection, account: number, person: PersonTrait, removed: readonly string[]): number {
-  const traits = removed.flatMap((document) => traitsOf(JSON.parse(document)));
-  const others = traits.filter(({ kind, value }) => kind === "email" && value !== person.value);
-  const alike = [...new Set(others.map(({ value }) => value))].flatMap((value) =>
-    documentsOf(database, account, { kind: "email", value }),
-  );
-  return new Set(alike).size;
-}
-
-/** Deletes the leads, blocks what their person is known by, and puts it on record: all of it or nothing. */
-function remove(
-  database: Connection,
-  account: Account,
-  person: PersonTrait,
-  documents: readonly string[],
-  nowMs: number,
-): Receipt {
-  return database.transaction(
-    () => {
-      const removed = documents.map((document): Lead => JSON.parse(document));
-      const kinds = person.kind === "id" ? ["email", "phone"] : ["email"];
-      const more = removed.flatMap(traitsOf).filter(({ kind }) => kinds.includes(kind));
-      const traits = new Map([person, ...more].map((trait) => [`${trait.kind} ${trait.value}`, trait]));
-      const hashes = block(database, account, [...traits.values()], nowMs);
-      deleteLeads(database, account.number, removed);
-      const detail = { by: person.kind, erased: removed.length };
-      recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
-      return {
-        erased_at: writeMoment(nowMs),
-        account: account.id,
-        instance: listInstances(database)[0]?.id ?? "",
-        hashes: hashes.map((hash) => hash.toString("hex")),
-      };
-    },
-    { behavior: "immediate" },
-  );
-}
-
-/** Deletes leads by the moment that each has for itself; to be called within a transaction. */
-export function deleteLeads(database: Connection, account: number, gone: readonly Lead[]): void {
-  for (const { id, identified_at } of gone) {
-    const at = eq(leads.identifiedAt, Date.parse(identified_at));
+/** Whether an import of the account ran at some time since this was called. */
+function openImports(database: Connection, account: number): { wereAtWork(): boolean } {
+  const ofAccount = eq(imports.account, account);
+  const last = () =>
     database
-      .delete(leads)
-      .where(and(eq(leads.account, account), at, eq(leads.uuid, bytesOf(id))))
-      .run();
-  }
+      .select({ number: sql<number>`coalesce(max(${imports.number}), 0)` })
+      .from(imports)
+      .where(ofAccount)
+      .get()?.number ?? 0;
+  const known = last();
+  const running = database
+    .select({ number: imports.number })
+    .from(imports)
+    .where(and(ofAccount, isNull(imports.finishedAt)));
+  const isRunning = running.limit(1).all().length > 0;
+  return { wereAtWork: () => isRunning || last() > known };
+}
+
+/** By what persons were named, for the record. */
+function howMany(persons: readonly PersonMark[], count: number): Record<string, string | number> {
+  const [one] = persons;
+  return persons.length === 1 && one !== undefined ? { by: one.kind } : { by: "list", persons: count };
+}
+
+function countOf(own: Sight["own"]): number {
+  return [...own.values()].reduce((sum, { length }) => sum + length, 0);
 }

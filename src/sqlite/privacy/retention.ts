@@ -8,9 +8,9 @@ import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
-import { vacuum } from "../vacuum.ts";
-import { deleteLeads } from "./people.ts";
-import { needlesOf, removeTraces } from "./traces.ts";
+import { openDeletion } from "./deletion.ts";
+import { type Wanted, wantedOf } from "./forms.ts";
+import { removeTraces } from "./traces.ts";
 
 /** Deleting so many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;
@@ -78,36 +78,36 @@ function erase(
   descriptors: Descriptors,
 ): { erased: number; traces: Traces } {
   let erased = 0;
-  const needles: Buffer[] = [];
+  const wanted: Wanted[] = [];
   for (const account of keeping) {
     const before = erased;
-    for (const documents of eraseOlder(database, account, nowMs)) {
-      erased += documents.length;
-      if (erased <= mostLookedFor) needles.push(...documents.flatMap(needlesOf));
+    for (const gone of eraseOlder(database, account, nowMs)) {
+      erased += gone.length;
+      if (erased <= mostLookedFor) wanted.push(...gone.flatMap(wantedOf));
     }
     const detail = { days: account.retainDays, erased: erased - before };
     if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
   }
   if (erased === 0) return nothing;
-  if (erased > mostLookedFor) vacuum(database);
-  return { erased, traces: removeTraces(database, path, needles, descriptors) };
+  return { erased, traces: removeTraces(database, path, wanted, descriptors, erased > mostLookedFor) };
 }
 
 /** Deletes in short transactions, oldest first, and hands on what was deleted. */
-function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Generator<readonly string[]> {
-  const older = and(eq(leads.account, account.number), lt(leads.identifiedAt, nowMs - account.retainDays * dayMs));
-  const some = database.select({ doc: leads.doc }).from(leads).where(older).orderBy(asc(leads.identifiedAt));
+function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Generator<readonly Lead[]> {
+  const isOlder = and(eq(leads.account, account.number), lt(leads.identifiedAt, nowMs - account.retainDays * dayMs));
+  const some = database.select({ doc: leads.doc }).from(leads).where(isOlder).orderBy(asc(leads.identifiedAt));
+  const remove = openDeletion(database, account.number);
   for (;;) {
-    const documents = database.transaction(
+    const gone = database.transaction(
       () => {
         const rows = some.limit(leadsAtOnce).all();
-        const gone = rows.map(({ doc }): Lead => JSON.parse(doc));
-        deleteLeads(database, account.number, gone);
-        return rows.map(({ doc }) => doc);
+        const older = rows.map(({ doc }): Lead => JSON.parse(doc));
+        for (const lead of older) remove(lead);
+        return older;
       },
       { behavior: "immediate" },
     );
-    if (documents.length === 0) return;
-    yield documents;
+    if (gone.length === 0) return;
+    yield gone;
   }
 }

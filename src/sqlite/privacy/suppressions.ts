@@ -3,12 +3,12 @@
  * key of this instance: nobody reads from the file who they were, and whoever holds it can at most test guesses.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { randomText } from "../../contract/key.ts";
-import { emailKey, type Lead, phoneKey } from "../../contract/lead.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
-import { instances, suppressions } from "../schema.ts";
+import { accounts, instances, suppressedDigests, suppressions } from "../schema.ts";
+import { digestsOf } from "./traits.ts";
 
 /** An account, as its blocks and receipts know it. */
 export interface SuppressedAccount {
@@ -34,35 +34,49 @@ export function listInstances(database: Connection): Instance[] {
   return database.select().from(instances).orderBy(asc(instances.number)).all();
 }
 
-/** What a lead tells of its person. */
-export function traitsOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonTrait[] {
-  const emails = new Set(
-    [lead.email, lead.verified_email].flatMap((email) => (email === null ? [] : [emailKey(email)])),
-  );
-  return [
-    { kind: "id", value: lead.id },
-    ...[...emails].map((value): PersonTrait => ({ kind: "email", value })),
-    ...(lead.phone === null ? [] : [{ kind: "phone", value: phoneKey(lead.phone) } as const]),
-  ];
-}
-
 /** The account goes into the hash, so that nobody sees from two hashes that two accounts knew the same person. */
 export function hashOf(instance: Instance, account: string, { kind, value }: PersonTrait): Buffer {
   return createHmac("sha256", instance.secret).update(`${account}\0${kind}\0${value}`).digest();
 }
 
-/** Blocks hashes; those that are there already stay as they are. */
-export function addSuppressions(
-  database: Pick<Connection, "insert">,
-  account: SuppressedAccount,
-  instance: Instance,
-  hashes: readonly Buffer[],
-  nowMs: number,
-): void {
-  for (const hash of hashes) {
-    const row = { account: account.number, instance: instance.number, hash, erasedAt: nowMs };
-    database.insert(suppressions).values(row).onConflictDoNothing().run();
-  }
+/** Blocks hashes and digests in an account; those that are there already stay as they are. */
+export function openBlocking(database: Connection, account: SuppressedAccount) {
+  const hashes = database
+    .insert(suppressions)
+    .values({
+      account: account.number,
+      instance: sql.placeholder("instance"),
+      hash: sql.placeholder("hash"),
+      erasedAt: sql.placeholder("nowMs"),
+    })
+    .onConflictDoNothing()
+    .prepare();
+  const digests = database
+    .insert(suppressedDigests)
+    .values({ account: account.number, digest: sql.placeholder("digest"), erasedAt: sql.placeholder("nowMs") })
+    .onConflictDoNothing()
+    .prepare();
+  return {
+    hash(instance: Instance, hash: Buffer, nowMs: number): void {
+      hashes.run({ instance: instance.number, hash, nowMs });
+    },
+    digest(digest: Buffer, nowMs: number): void {
+      digests.run({ digest, nowMs });
+    },
+  };
+}
+
+/** The accounts that keep anybody out. */
+export function accountsWithBlocks(database: Connection): SuppressedAccount[] {
+  return database.select({ number: accounts.number, id: accounts.id }).from(accounts).where(hasBlocks()).all();
+}
+
+/** Whether the account of a row of `accounts` keeps anybody out. */
+export function hasBlocks(): SQL {
+  // In words: where one table is read alone, Drizzle names columns without it.
+  return sql`(
+    EXISTS (SELECT 1 FROM suppressions WHERE suppressions.account = accounts.number)
+    OR EXISTS (SELECT 1 FROM suppressed_digests WHERE suppressed_digests.account = accounts.number))`;
 }
 
 /** Tells whether a person with some of these traits was erased, as the transaction that asks sees it. */
@@ -82,7 +96,25 @@ export function openSuppressions(
       ),
     )
     .prepare();
+  const isDigestBlocked = openDigests(database, account.number);
   const isBlocked = (instance: Instance, trait: PersonTrait) =>
     one.values({ instance: instance.number, hash: hashOf(instance, account.id, trait) }).length > 0;
-  return (traits) => known.some((instance) => traits.some((trait) => isBlocked(instance, trait)));
+  return (traits) =>
+    known.some((instance) => traits.some((trait) => isBlocked(instance, trait))) || traits.some(isDigestBlocked);
+}
+
+/** Hashing costs a good part of a row, and most accounts were never given a digest. */
+function openDigests(database: Connection, account: number): (trait: PersonTrait) => boolean {
+  const ofAccount = eq(suppressedDigests.account, account);
+  const one = (where?: SQL) =>
+    database
+      .select({ erasedAt: suppressedDigests.erasedAt })
+      .from(suppressedDigests)
+      .where(and(ofAccount, where))
+      .limit(1);
+  const any = one().prepare();
+  const known = one(eq(suppressedDigests.digest, sql.placeholder("digest"))).prepare();
+  return (trait) =>
+    any.values().length > 0 &&
+    digestsOf(trait).some((digest) => known.values({ digest: Buffer.from(digest, "hex") }).length > 0);
 }

@@ -3,70 +3,67 @@
  * page may keep a stale copy where it was split: so the bytes are looked for, and where they are found, the file is
  * written anew.
  */
-
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import type { Lead } from "../../contract/lead.ts";
 import type { Traces } from "../../store/privacy.ts";
 import { removeStaleDrafts } from "../atomic-file.ts";
 import type { Connection } from "../connection.ts";
-import { type Descriptors, partsOf, serverLockPath } from "../file.ts";
-import { bytesOf } from "../import/import.ts";
-import { exportDocuments } from "../leads.ts";
+import { type Descriptors, partsOf } from "../file.ts";
 import { accounts } from "../schema.ts";
 import { vacuum } from "../vacuum.ts";
 import { truncateWal } from "../wal.ts";
-import { createSearch, leastLength, type Search } from "./byte-search.ts";
+import { createSearch, type Search } from "./byte-search.ts";
+import { copiesWith } from "./copies-beside.ts";
+import { searchFile } from "./file-search.ts";
+import { standsAlone, type Wanted } from "./forms.ts";
+import { leadsOf } from "./sight.ts";
 
 /** Readers end within moments; a backup or another program may take longer. */
 const patienceMs = 15_000;
-const chunkBytes = 1 << 20;
 
-/** What is looked for of a lead: what names its person, and the lead itself. */
-export function needlesOf(document: string): Buffer[] {
-  const lead: Lead = JSON.parse(document);
-  const values = [lead.id, lead.email, lead.verified_email, lead.phone, lead.name];
-  return [...values.flatMap((value) => (value === null ? [] : [needleOf(value)])), bytesOf(lead.id)];
-}
-
-/** A value as it stands in a document, with its quotes: the letters alone may be part of somebody else's. */
-export function needleOf(value: string): Buffer {
-  return Buffer.from(JSON.stringify(value));
-}
-
-/** Looks for the needles in the file, and writes it anew when they are there. The caller has deleted what holds them. */
+/**
+ * Looks for what is wanted in the file, and writes it anew where more of it is there than the leads that stay have. The
+ * caller has deleted what held it, and says whether that was so much that the file is written anew in any case.
+ */
 export function removeTraces(
   database: Connection,
   path: string,
-  needles: readonly Buffer[],
+  wanted: readonly Wanted[],
   descriptors: Descriptors,
+  isMuch: boolean,
 ): Traces {
-  const wanted = distinct(needles);
   // A restore that was killed has left a copy of everything.
   removeStaleDrafts(path);
+  if (isMuch) vacuum(database);
   const cut = truncateLog(database);
-  const first = look(path, wanted, descriptors);
-  const copies = copiesWith(path, wanted);
-  if (first.found.size === 0) return { gone: true, bytes: first.bytes, shared: 0, copies };
+  const search = createSearch(wanted.map(({ forms }) => forms));
+  const copies = copiesWith(path, search);
+  const first = countIn(path, search, wanted.length, descriptors);
+  if (first.found.every((places) => places === 0)) return { gone: true, bytes: first.bytes, shared: 0, copies };
+  const living = countInLeads(database, search, wanted);
+  const isLeft = first.found.some((places, value) => places > (living.places[value] ?? 0));
+  const rest = { shared: living.values, copies };
+  if (!isLeft) return { gone: cut || living.values > 0, bytes: first.bytes, ...rest };
   // While somebody reads the old state, the log cannot be cut, and writing the file anew would help nothing.
-  if (!cut) return { gone: false, bytes: first.bytes, shared: 0, copies };
-  const living = heldByLeads(database, wanted);
-  if (first.found.isSubsetOf(living)) return { gone: true, bytes: first.bytes, shared: first.found.size, copies };
-  vacuum(database);
-  const cutAgain = truncateLog(database);
-  const { found, bytes } = look(path, wanted, descriptors);
+  if (!cut) return { gone: false, bytes: first.bytes, ...rest };
+  if (!isMuch) vacuum(database);
   // What is in a file that was just written anew belongs to what stays.
-  return { gone: cutAgain || found.isSubsetOf(living), bytes, shared: found.size, copies };
+  const gone = truncateLog(database);
+  return { gone, bytes: first.bytes, ...rest };
 }
 
-/** Which of the needles stand in leads that there are, of whatever account. */
-function heldByLeads(database: Connection, needles: readonly Buffer[]): Set<number> {
-  const held = new Set<number>();
-  const search = createSearch(needles);
+/** At how many places each value stands in leads that there are, of whatever account; how many of the values do. */
+function countInLeads(database: Connection, search: Search, wanted: readonly Wanted[]) {
+  const places = new Uint32Array(wanted.length);
+  const values = new Set<number>();
   for (const { number } of database.select({ number: accounts.number }).from(accounts).all()) {
-    for (const documents of exportDocuments(database, number)) search(Buffer.from(documents.join("\n")), held);
+    for (const [, doc] of leadsOf(database, number, () => undefined)) {
+      search.look(doc, 0, doc.length, (value, start, end) => {
+        places[value] = (places[value] ?? 0) + 1;
+        const kind = wanted[value]?.kind;
+        if (kind === undefined || kind === "exact" || standsAlone(kind, doc, start, end)) values.add(value);
+      });
+    }
   }
-  return held;
+  return { places, values: values.size };
 }
 
 /** Copies the log into the file and cuts it to nothing; false when somebody kept reading the old state for too long. */
@@ -79,55 +76,18 @@ function truncateLog(database: Connection): boolean {
   return true;
 }
 
-function distinct(needles: readonly Buffer[]): Buffer[] {
-  const usable = needles.filter(({ length }) => length >= leastLength);
-  return [...new Map(usable.map((needle) => [needle.toString("latin1"), needle])).values()];
-}
-
-function look(path: string, needles: readonly Buffer[], descriptors: Descriptors) {
-  const found = new Set<number>();
+/** At how many places each value stands in the parts of the database. */
+function countIn(path: string, search: Search, values: number, descriptors: Descriptors) {
+  const found = new Uint32Array(values);
   let bytes = 0;
-  if (needles.length === 0) return { found, bytes };
-  const search = createSearch(needles);
-  const overlap = Math.max(...needles.map(({ length }) => length)) - 1;
+  if (values === 0) return { found, bytes };
   for (const part of partsOf(path)) {
     const file = descriptors(part);
-    if (file !== null) bytes += searchFile(file, search, overlap, found);
+    if (file === null) continue;
+    bytes += searchFile(file, search, (value) => {
+      found[value] = (found[value] ?? 0) + 1;
+      return true;
+    });
   }
   return { found, bytes };
-}
-
-/** Searches a file from its beginning; what stands across the border of two chunks is found in the second. */
-function searchFile(file: number, search: Search, overlap: number, found: Set<number>): number {
-  const size = fstatSync(file).size;
-  const buffer = Buffer.alloc(overlap + chunkBytes);
-  for (let at = 0; at < size; at += chunkBytes) {
-    const from = Math.max(0, at - overlap);
-    const length = readSync(file, buffer, 0, at + chunkBytes - from, from);
-    search(buffer.subarray(0, length), found);
-  }
-  return size;
-}
-
-/** Files beside the database, such as copies made before a migration, that hold one of the needles. */
-function copiesWith(path: string, needles: readonly Buffer[]): string[] {
-  if (needles.length === 0) return [];
-  const search = createSearch(needles);
-  const overlap = Math.max(...needles.map(({ length }) => length)) - 1;
-  const own = new Set([...partsOf(path), serverLockPath(path)]);
-  const beside = readdirSync(dirname(path), { withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.startsWith(`${basename(path)}.`))
-    .map((entry) => join(dirname(path), entry.name));
-  return beside.filter((copy) => !own.has(copy) && holds(copy, search, overlap)).toSorted();
-}
-
-function holds(path: string, search: Search, overlap: number): boolean {
-  const file = openSync(path, "r");
-  try {
-    const found = new Set<number>();
-    searchFile(file, search, overlap, found);
-    return found.size > 0;
-  } finally {
-    closeSync(file);
-  }
 }

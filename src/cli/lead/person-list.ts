@@ -1,0 +1,84 @@
+/** A list of persons: a line each, or a cell each of a CSV file, told apart by their look. */
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { parse } from "csv-parse/sync";
+import { emailKey, phoneKey } from "../../contract/lead.ts";
+import { firstEmail } from "../../ingest/emails.ts";
+import { firstPhone } from "../../ingest/phones.ts";
+import { UserError } from "../../operator/user-error.ts";
+import type { PersonMark } from "../../store/privacy.ts";
+
+/** A person and the line that names them. */
+export interface Listed {
+  readonly line: number;
+  readonly mark: PersonMark;
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const columnName =
+  /^(?:e-?mail|phone|lead|id|person|sha-?256|hash|digest)(?:[ _-]?(?:address|number|id|sha-?256|hash))*$/i;
+
+/** The persons of a list; throws a UserError that names the first line that is none, and never repeats it. */
+export function readList(name: string, text: string): Listed[] {
+  const rows = readRows(name, text);
+  const isHeader = rows[0]?.cells.every((cell) => columnName.test(cell)) === true;
+  const listed = rows.slice(isHeader ? 1 : 0).flatMap(({ line, cells }) =>
+    cells.map((cell): Listed => {
+      const mark = markOf(cell);
+      if (mark !== null) return { line, mark };
+      throw new UserError(
+        `Line ${line} of ${labelOf(name)} is no e-mail address, phone, id of a lead or SHA-256 of one of the first two; nothing was done.`,
+        "Mend it, and run this again.",
+      );
+    }),
+  );
+  if (listed.length > 0) return listed;
+  throw new UserError(`${labelOf(name)} names nobody.`, "Give a line for each person.");
+}
+
+/** The text of a list; throws a UserError where it cannot be read. */
+export function readListFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    throw new UserError(
+      `${path} cannot be read.`,
+      "Give --list a file with a line for each person, or - for standard input.",
+    );
+  }
+}
+
+function labelOf(name: string): string {
+  return name === "-" ? "standard input" : basename(name);
+}
+
+function readRows(name: string, text: string): { readonly line: number; readonly cells: readonly string[] }[] {
+  try {
+    // The types of the package know nothing of what `info` adds.
+    const records = parse(text, {
+      bom: true,
+      delimiter: [",", ";", "\t"],
+      info: true,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      trim: true,
+    }) as unknown as readonly { readonly record: readonly string[]; readonly info: { readonly lines: number } }[];
+    return records.map(({ record, info }) => ({ line: info.lines, cells: record.filter((cell) => cell !== "") }));
+  } catch {
+    throw new UserError(`${labelOf(name)} is no list: a quotation mark is not closed.`, "Give a line for each person.");
+  }
+}
+
+/** What a text names, by its look; null where it is none of these. */
+export function markOf(text: string): PersonMark | null {
+  if (text.includes("@")) {
+    const email = firstEmail([text]).value;
+    return email === null ? null : { kind: "email", value: emailKey(email) };
+  }
+  if (/^[0-9a-f]{64}$/i.test(text)) return { kind: "digest", value: text.toLowerCase() };
+  if (/^[\w+/-]{43}=?$/.test(text)) return { kind: "digest", value: Buffer.from(text, "base64").toString("hex") };
+  if (uuid.test(text)) return { kind: "id", value: text.toLowerCase() };
+  const phone = /^\+?[\d\s()./-]+$/.test(text) ? firstPhone([text]).value : null;
+  return phone !== null && phone.length >= 7 ? { kind: "phone", value: phoneKey(phone) } : null;
+}

@@ -1,0 +1,21 @@
+/** What the search for bytes of the erased has found, in words. */
+import { UserError } from "../../operator/user-error.ts";
+import type { Traces } from "../../store/privacy.ts";
+import type { Output } from "../terminal/output.ts";
+import { grouped } from "./progress.ts";
+
+/** Throws a UserError where something is left. */
+export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies }: Traces): void {
+  if (!gone) {
+    throw new UserError(
+      "It is erased, but its bytes are in the log until another program stops reading the state before.",
+      "End that program (a long query or backup), and run this again.",
+    );
+  }
+  const left =
+    shared === 0
+      ? "nothing of it is left"
+      : `nothing is left but ${grouped(shared)} value${shared === 1 ? "" : "s"} that other leads have as well`;
+  output.say(`Looked through all ${grouped(bytes)} bytes of ${path} and its log: ${left}.`);
+  for (const copy of copies) output.say(`This copy still holds it, delete it when you can: ${copy}`);
+}

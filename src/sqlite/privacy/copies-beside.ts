@@ -1,0 +1,46 @@
+/** Files beside the database that hold what was erased, such as backups and what is kept of a restore. */
+import { closeSync, openSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { inodeOf, isSqlite, partsOf, serverLockPath } from "../file.ts";
+import type { Search } from "./byte-search.ts";
+import { searchFile } from "./file-search.ts";
+
+/** The paths of those that are named for the database, or are databases, and hold one of the values. */
+export function copiesWith(path: string, search: Search): string[] {
+  if (search.reach === 0) return [];
+  // Closing a second name of the file that is open would drop its locks.
+  const own = new Set([...partsOf(path), serverLockPath(path)].map(inodeOf));
+  return readdirSync(dirname(path), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(dirname(path), entry.name))
+    .filter((beside) => !own.has(inodeOf(beside)) && isLikely(path, beside) && holds(beside, search))
+    .toSorted();
+}
+
+function isLikely(path: string, beside: string): boolean {
+  return (
+    basename(beside).startsWith(`${basename(path)}.`) || /-(?:wal|journal)$/.test(beside) || isReadableSqlite(beside)
+  );
+}
+
+function isReadableSqlite(path: string): boolean {
+  try {
+    return isSqlite(path);
+  } catch {
+    return false;
+  }
+}
+
+function holds(path: string, search: Search): boolean {
+  const file = openSync(path, "r");
+  try {
+    let isFound = false;
+    searchFile(file, search, () => {
+      isFound = true;
+      return false;
+    });
+    return isFound;
+  } finally {
+    closeSync(file);
+  }
+}

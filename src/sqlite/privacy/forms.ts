@@ -1,0 +1,107 @@
+/** What is looked for in bytes: a value in every form in which it may stand in a file, and where it stands for itself. */
+import type { Lead } from "../../contract/lead.ts";
+import type { PersonTrait } from "../../store/privacy.ts";
+import { bytesOf } from "../import/import.ts";
+import { leastLength } from "./byte-search.ts";
+import { traitsOf } from "./traits.ts";
+
+/** As text, within JSON, and within an address once or twice encoded. Upper and lower case of ASCII are one to a search. */
+export function formsOf(trait: PersonTrait): Uint8Array[] {
+  if (trait.kind === "id") return bytesOfTexts([trait.value]);
+  if (trait.kind === "phone") return phoneForms(trait.value);
+  const texts = [trait.value, trait.value.toUpperCase()].flatMap((email) => {
+    const inAddress = [email.replaceAll("@", "%40"), encodeURIComponent(email.toWellFormed())];
+    return [email, ...inAddress, ...inAddress.map((text) => text.replaceAll("%", "%25"))];
+  });
+  return [...bytesOfTexts(texts), ...fieldsOfShort(["email", "verified_email"], trait.value)];
+}
+
+/** A value that is looked for. One that is `exact` is itself wherever it stands; the others may be parts of longer ones. */
+export interface Wanted {
+  readonly kind: PersonTrait["kind"] | "exact";
+  readonly forms: readonly Uint8Array[];
+}
+
+/** Everything that names the person of a lead, and the lead itself. */
+export function wantedOf(lead: Lead): Wanted[] {
+  const name = lead.name === null ? Buffer.alloc(0) : Buffer.from(JSON.stringify(lead.name));
+  const exact = [name, bytesOf(lead.id)].filter(({ length }) => length >= leastLength);
+  const traits = traitsOf(lead).map((trait): Wanted => ({ kind: trait.kind, forms: formsOf(trait) }));
+  return [...traits, ...exact.map((form): Wanted => ({ kind: "exact", forms: [form] }))];
+}
+
+function phoneForms(digits: string): Uint8Array[] {
+  const [, area, exchange, line] = /^(\d{3})(\d{3})(\d{4})$/.exec(digits) ?? [];
+  if (area === undefined) return [...bytesOfTexts([digits]), ...fieldsOfShort(["phone"], digits)];
+  const apart = ["", "-", ".", " ", "%20", "+"].map((gap) => [area, exchange, line].join(gap));
+  return bytesOfTexts([...apart, `(${area}) ${exchange}-${line}`, `%28${area}%29%20${exchange}-${line}`]);
+}
+
+/** A value that is too short to be looked for is looked for with the name of its field. */
+function fieldsOfShort(names: readonly string[], value: string): Uint8Array[] {
+  if (Buffer.byteLength(value) >= leastLength) return [];
+  return names.map((name) => Buffer.from(`"${name}":${JSON.stringify(value)}`));
+}
+
+function bytesOfTexts(texts: readonly string[]): Uint8Array[] {
+  const folded = new Map(
+    texts.flatMap((text) => {
+      const inJson = JSON.stringify(text).slice(1, -1);
+      return [text, inJson].map((form) => [lowerAscii(form), form] as const);
+    }),
+  );
+  return [...folded.values()].map((form) => Buffer.from(form)).filter(({ length }) => length >= leastLength);
+}
+
+function lowerAscii(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/**
+ * Whether what stands at a place is the value itself, and not a part of a longer one: dana@example.com is neither in
+ * bandana@example.com nor in dana@example.com.au, and a phone not in a longer number, but for the 1 of the US.
+ */
+export function standsAlone(kind: PersonTrait["kind"], text: Uint8Array, start: number, end: number): boolean {
+  if (kind === "phone") {
+    const before = byteBefore(text, start);
+    const isNumberOne = before === one && !isDigit(byteBefore(text, start - 1));
+    return (!isDigit(before) || isNumberOne) && !isDigit(text[end]);
+  }
+  return !isOfAddress(byteBefore(text, start)) && !goesOn(text, end);
+}
+
+const one = 0x31;
+const backslash = 0x5c;
+const dot = 0x2e;
+
+/** The byte before a place; one that is escaped, in an address or in JSON, as what it stands for. */
+function byteBefore(text: Uint8Array, start: number): number | undefined {
+  const before = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString(
+    "latin1",
+    Math.max(0, start - 6),
+    start,
+  );
+  const escaped = /(?:%|%25|\\u00)([0-9a-f]{2})$/i.exec(before)?.[1];
+  if (escaped !== undefined) return Number.parseInt(escaped, 16);
+  return text[start - 2] === backslash ? 0x20 : text[start - 1];
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+function isLetterOrDigit(byte: number | undefined): boolean {
+  return byte !== undefined && (isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) || byte > 0x7f);
+}
+
+/** Whether an address, or an id, usually has this byte within; & and the like part the values of a query. */
+function isOfAddress(byte: number | undefined): boolean {
+  return isLetterOrDigit(byte) || (byte !== undefined && "._+-".includes(String.fromCharCode(byte)));
+}
+
+/** Whether a domain, or an id, goes on at a place. */
+function goesOn(text: Uint8Array, end: number): boolean {
+  const next = text[end];
+  if (isLetterOrDigit(next) || next === 0x2d || next === 0x5f) return true;
+  return next === dot && isLetterOrDigit(text[end + 1]);
+}

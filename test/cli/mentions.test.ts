@@ -1,0 +1,109 @@
+/** An erasure looks for the bare value, in every form in which it may be stored, and says which other leads hold it. */
+import { describe, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../admin.ts";
+import { filesWith } from "../bytes.ts";
+
+const dana = "pixel_id,email,phone,page_url\npx,Dana.W+shop@Example.com,16195550123,https://shop.example.com/\n";
+
+/** A file with Dana's lead and one of Robin on a page with a certain address. */
+async function withPage(pageUrl: string): Promise<{ admin: Admin; robin: string }> {
+  const admin = anAdmin();
+  await admin.import(dana);
+  await admin.import(`pixel_id,email,page_url\npx,robin@example.com,"${pageUrl}"\n`);
+  const robin = (await admin.leads()).find(({ email }) => email === "robin@example.com")?.id ?? "";
+  return { admin, robin };
+}
+
+const byEmail = ["--email", "dana.w+shop@example.com"];
+const byPhone = ["--phone", "619-555-0123"];
+const erase = ["lead", "erase", "acme"];
+
+const forms = [
+  ["as it is", byEmail, "https://a.example/?email=dana.w+shop@example.com&x=1"],
+  ["in upper case", byEmail, "https://a.example/?email=DANA.W+SHOP@EXAMPLE.COM"],
+  ["with its @ encoded", byEmail, "https://a.example/?email=dana.w+shop%40example.com"],
+  ["wholly encoded", byEmail, "https://a.example/?next=%2Fx%3Femail%3Ddana.w%2Bshop%40example.com%26y"],
+  ["encoded twice", byEmail, "https://a.example/?next=dana.w%252Bshop%2540example.com"],
+  ["as a phone without its 1", byPhone, "https://a.example/call/6195550123"],
+  ["as a phone with its 1", byPhone, "https://a.example/?tel=%2B16195550123"],
+  ["as a phone in groups", byPhone, "https://a.example/?tel=(619) 555-0123"],
+] as const;
+
+describe("what another lead holds in its page_url is said with the id of that lead, and --mentions takes it along:", () => {
+  test.each(forms)("%s", async (_, asked, pageUrl) => {
+    const { admin, robin } = await withPage(pageUrl);
+    const { stderr } = await admin.run(...erase, ...asked);
+    expect(stderr).toContain("Another 1 lead holds");
+    expect(stderr).toContain(robin);
+    expect(stderr).not.toContain("nothing of it is left");
+    const { json, stderr: said } = await admin.run(...erase, ...asked, "--mentions", "--json");
+    expect(json["erased"]).toBe(1);
+    expect(said).not.toContain(robin);
+    expect(await admin.leads()).toEqual([]);
+  });
+});
+
+test("the address of a lead that is found by its phone is looked for as well", async () => {
+  for (const [options, erased, left] of [
+    [[], 1, 1],
+    [["--mentions"], 2, 0],
+  ] as const) {
+    const { admin } = await withPage("https://a.example/dana.w+shop@example.com/");
+    const { json, stderr } = await admin.run(...erase, ...byPhone, ...options, "--json");
+    expect({ erased: json["erased"], left: (await admin.leads()).length }).toEqual({ erased, left });
+    if (left === 1) expect(stderr).toContain("Another 1 lead holds");
+  }
+});
+
+test.each([
+  "https://a.example/?email=bandana.w+shop@example.com",
+  "https://a.example/?email=x-dana.w+shop@example.com",
+  "https://a.example/?email=dana.w+shop@example.com.au",
+  "https://a.example/?n=961955501234",
+])("what is a part of something longer is no mention: %s", async (pageUrl) => {
+  const { admin } = await withPage(pageUrl);
+  const { stderr } = await admin.run(...erase, ...byEmail, "--mentions");
+  expect(stderr).toContain("nothing of it is left");
+  expect(await admin.leads()).toHaveLength(1);
+});
+
+test("a lead that was taken along stays out by its id, and its own person may come in again", async () => {
+  const { admin } = await withPage("https://a.example/?email=dana.w+shop@example.com");
+  const [, robin] = await admin.leads();
+  await admin.run(...erase, ...byEmail, "--mentions");
+  expect((await admin.import(`${JSON.stringify(robin)}\n`)).json).toMatchObject({ suppressed: 1 });
+  expect((await admin.import("pixel_id,email\npx,robin@example.com\n")).json).toMatchObject({ imported: 1 });
+});
+
+test("after an erasure with mentions not one byte is left in any form, in any file of the folder", async () => {
+  const { admin } = await withPage("https://a.example/?next=%2Fx%3Femail%3Ddana.w%2Bshop%40example.com");
+  await admin.run(...erase, ...byEmail, "--mentions");
+  for (const form of [
+    "dana.w+shop@example.com",
+    "Dana.W+shop@Example.com",
+    "dana.w%2Bshop%40example.com",
+    "6195550123",
+  ])
+    expect(filesWith(admin.folder, form)).toEqual([]);
+});
+
+test("copies beside the database are named whatever they are called, where they hold the person", async () => {
+  const { admin } = await withPage("https://a.example/");
+  const backup = join(admin.folder, "tuesday.bak");
+  await admin.run("backup", backup);
+  cpSync(admin.file, `${admin.file}.old`);
+  const other = anAdmin();
+  await other.import("pixel_id,email\npx,robin@example.com\n");
+  cpSync(other.file, join(admin.folder, "others.db"));
+  const { stderr } = await admin.run(...erase, ...byEmail);
+  for (const copy of [backup, `${admin.file}.old`]) expect(stderr).toContain(copy);
+  expect(stderr).not.toContain("others.db");
+});
+
+test("an address that a warning cut out of a cell, or that was not stored, is in no file of the folder", async () => {
+  const admin = anAdmin();
+  await admin.import("pixel_id,name,email\npx,Dana,first@example.com; second@example.org\npx,Kim,no address\n");
+  expect(filesWith(admin.folder, "second@example.org", "no address")).toEqual([]);
+});

@@ -1,0 +1,163 @@
+/** bun admin lead erase --list and find --list: many persons at once. */
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { anAdmin } from "../admin.ts";
+import { filesWith } from "../bytes.ts";
+
+const ids = [1, 2, 3, 4, 5, 6].map((n) => `0190a000-0000-7000-8000-00000000000${n}`);
+const rows = [
+  `${ids[0]},2026-01-01T00:00:01Z,px,Dana@Example.com,`,
+  `${ids[1]},2026-01-02T00:00:01Z,px,,16195550123`,
+  `${ids[2]},2026-01-03T00:00:01Z,px,robin@example.com,`,
+  `${ids[3]},2026-01-04T00:00:01Z,px,kim@example.com,`,
+  `${ids[4]},2026-01-05T00:00:01Z,px,,14155550199`,
+  `${ids[5]},2026-01-06T00:00:01Z,px,stays@example.com,12125550100`,
+];
+const everything = `id,identified_at,pixel_id,email,phone\n${rows.join("\n")}\n`;
+const sha256 = (text: string) => createHash("sha256").update(text).digest();
+
+/** One of each kind; a phone as a digest of ten digits, though eleven are stored. */
+const list = [
+  " dana@example.COM",
+  "(619) 555-0123",
+  ids[2],
+  sha256("kim@example.com").toString("hex").toUpperCase(),
+  sha256("4155550199").toString("base64"),
+  "nobody@example.com",
+];
+
+async function aFile() {
+  const admin = anAdmin();
+  await admin.import(everything);
+  return admin;
+}
+
+const receiptsIn = (stdout: string) =>
+  stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+describe("erase --list", () => {
+  test("erases each of a list, whatever it is named by, and prints a receipt a line", async () => {
+    const admin = await aFile();
+    const path = admin.put("list.txt", `${list.join("\r\n")}\r\n`);
+    const { status, stdout, stderr } = await admin.run("lead", "erase", "acme", "--list", path);
+    expect(status).toBe(0);
+    expect(receiptsIn(stdout).map(({ hashes, digests }) => [hashes.length, digests.length])).toEqual([
+      [1, 0],
+      [1, 0],
+      [2, 0],
+      [1, 1],
+      [1, 1],
+      [1, 0],
+    ]);
+    expect(stderr).toContain("Erased 5 leads of 5 of 6 persons");
+    expect((await admin.leads()).map(({ id }) => id)).toEqual([ids[5] ?? ""]);
+    expect(filesWith(admin.folder, "Dana@Example.com", "6195550123", "kim@example.com", ids[2] ?? "")).toEqual([
+      "list.txt",
+    ]);
+  });
+
+  test("keeps out all of them, those that matched nobody and those that came as digests too", async () => {
+    const admin = await aFile();
+    await admin.give(list.join("\n"), "lead", "erase", "acme", "--list", "-");
+    expect((await admin.import(everything)).json).toMatchObject({ suppressed: 5, duplicates: 1 });
+    const others = "pixel_id,email,phone\npx,NOBODY@example.com,\npx,Kim@Example.com,\npx,new@example.com,4155550199\n";
+    expect((await admin.import(others)).json).toMatchObject({ suppressed: 3, imported: 0 });
+  });
+
+  test("with --json prints one value, and its receipts erase again from a backup elsewhere", async () => {
+    const admin = await aFile();
+    const backup = `${admin.folder}/copy.db`;
+    await admin.run("backup", backup);
+    const { stdout } = await admin.give(list.join("\n"), "lead", "erase", "acme", "--list", "-", "--json");
+    const printed: { erased: number }[] = JSON.parse(stdout);
+    expect(printed.map(({ erased }) => erased)).toEqual([1, 1, 1, 1, 1, 0]);
+    const other = anAdmin([]);
+    const ended = await other.run("restore", backup, "--receipts", admin.put("receipts.json", stdout), "--json");
+    expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, leads: 1, erased_again: 5 });
+    expect((await other.import(everything)).json).toMatchObject({ suppressed: 5, duplicates: 1 });
+  });
+
+  test.each([
+    ["a column of a CSV file under a name", 'email\n"dana@example.com"\nrobin@example.com\n', 2],
+    ["several columns of a CSV file", "email,phone\ndana@example.com,619-555-0123\nrobin@example.com,\n", 3],
+  ])("takes %s", async (_, text, persons) => {
+    const admin = await aFile();
+    const { stdout, status } = await admin.give(text, "lead", "erase", "acme", "--list", "-");
+    expect({ status, receipts: receiptsIn(stdout).length }).toEqual({ status: 0, receipts: persons });
+    expect(await admin.leads()).toHaveLength(6 - persons);
+  });
+
+  test.each([
+    ["a word", "dana@example.com\n\nhello\n", "Line 3"],
+    ["an address without a name", "@example.com\n", "Line 1"],
+    ["a digest that was cut", `dana@example.com\n${"a".repeat(63)}\n`, "Line 2"],
+    ["nothing at all", "\n\n", "names nobody"],
+  ])("refuses the whole of a list with %s before anything is erased, and names the line", async (_, text, said) => {
+    const admin = await aFile();
+    const { status, stdout, stderr } = await admin.give(text, "lead", "erase", "acme", "--list", "-");
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^[^\n]{20,}\n$/);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toMatch(/hello|dana/);
+    expect(await admin.leads()).toHaveLength(6);
+  });
+
+  test("with --dry-run says how many of each kind would go, and changes nothing", async () => {
+    const admin = await aFile();
+    const { json, status } = await admin.give(
+      list.join("\n"),
+      "lead",
+      "erase",
+      "acme",
+      "--list",
+      "-",
+      "--dry-run",
+      "--json",
+    );
+    const kinds = [
+      { kind: "email", persons: 2, leads: 1 },
+      { kind: "phone", persons: 1, leads: 1 },
+      { kind: "id", persons: 1, leads: 1 },
+      { kind: "digest", persons: 2, leads: 2 },
+    ];
+    expect({ status, kinds: json["kinds"] }).toEqual({ status: 0, kinds });
+    expect((await admin.import(everything)).json).toMatchObject({ duplicates: 6, suppressed: 0 });
+  });
+
+  test("that is killed has erased and blocked what has a receipt, and running it again completes it", async () => {
+    const admin = anAdmin();
+    const people = Array.from({ length: 3000 }, (_, n) => `person${n}@example.com`);
+    await admin.import(`pixel_id,email\n${people.map((email) => `px,${email}`).join("\n")}\n`);
+    const path = admin.put("list.txt", people.join("\n"));
+    const running = admin.start("lead", "erase", "acme", "--list", path);
+    let receipts = 0;
+    for await (const chunk of running.stdout) {
+      receipts += Buffer.from(chunk).toString().split("\n").length - 1;
+      running.kill("SIGKILL");
+    }
+    await running.exited;
+    expect(receipts).toBeGreaterThan(0);
+    expect((await admin.leads()).length).toBeLessThanOrEqual(3000 - receipts);
+    expect((await admin.leads()).length).toBeGreaterThan(0);
+    const { stdout, status } = await admin.run("lead", "erase", "acme", "--list", path);
+    expect({ status, receipts: receiptsIn(stdout).length, left: await admin.leads() }).toEqual({
+      status: 0,
+      receipts: 3000,
+      left: [],
+    });
+  });
+});
+
+test("find --list prints what is held on each, one person a line", async () => {
+  const admin = await aFile();
+  const all = await admin.leads();
+  const { stdout, status } = await admin.give(list.join("\n"), "lead", "find", "acme", "--list", "-");
+  expect(status).toBe(0);
+  const found = [...all.slice(0, 5).map((lead) => [lead]), []];
+  expect(receiptsIn(stdout)).toMatchObject(found.map((leads, n) => ({ line: n + 1, leads })));
+  const { json } = await admin.give(list.join("\n"), "lead", "find", "acme", "--list", "-", "--json");
+  expect(json).toMatchObject(receiptsIn(stdout));
+});
