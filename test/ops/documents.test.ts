@@ -50,6 +50,13 @@ test("the page on importing lists every option of lead import, and no other", ()
   expect(listed).toEqual(options.filter((option) => option !== "--json"));
 });
 
+test("every file that the page on the architecture names is there", () => {
+  const page = read("docs/architecture.md");
+  const named = [...page.matchAll(/`((?:src\/)?(?:contract|store|http|sqlite|rqlite|ingest|cli)\/[\w/-]+)`/g)];
+  expect(named.length).toBeGreaterThan(12);
+  for (const [, path = ""] of named) expect(() => read(`src/${path}.ts`)).not.toThrow();
+});
+
 test.each(pages.filter((path) => path.startsWith("docs/importing/")))(
   "%s says of every column what the import makes of it, in the order of preference",
   (path) => {
