@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import type { Merged } from "../store/privacy.ts";
 import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
 import { leadsText } from "./lead/find.ts";
 import { grouped } from "./lead/progress.ts";
@@ -31,7 +32,7 @@ export function restoreCommand(around: Surroundings): Command {
     .option("--receipts <FILE>", "erase again what these receipts name, one a line, as lead erase printed them")
     .action((file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
-      const { leads, erasedAgain, unread, kept } = around
+      const { leads, erasedAgain, merged, unread, kept } = around
         .copies()
         .restore(file, options.receipts ?? null, around.now());
       const again =
@@ -42,9 +43,15 @@ export function restoreCommand(around: Surroundings): Command {
         { leads, erased_again: erasedAgain },
         `${around.databasePath} has ${leadsText(leads)} now${again}.`,
       );
+      if (merged.length > 0) output.say(mergedText(merged));
       if (unread.length > 0) output.say(unreadText(unread));
       if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);
     });
+}
+
+function mergedText(merged: readonly Merged[]): string {
+  const parts = merged.map(({ name, count }) => `${name} (${grouped(count)})`);
+  return `Brought over from the file before, because it is newer than the backup: ${parts.join(", ")}.`;
 }
 
 function unreadText(unread: readonly string[]): string {

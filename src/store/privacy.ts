@@ -135,8 +135,16 @@ export interface Backup {
 export interface Restoration {
   readonly leads: number;
   readonly erasedAgain: number;
+  /** What was brought over from the file that was replaced, because it must outlive it. */
+  readonly merged: readonly Merged[];
   /** What of the file that was replaced could not be brought over, because it is damaged. */
   readonly unread: readonly string[];
   /** Where the file lies that was replaced; null when there was none. */
   readonly kept: string | null;
+}
+
+export interface Merged {
+  /** Such as `revoked keys`. */
+  readonly name: string;
+  readonly count: number;
 }

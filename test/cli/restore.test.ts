@@ -168,6 +168,52 @@ test("a key that was rotated after the backup ends when it was to", async () => 
   expect(keys).toMatchObject([{ id, state: "active", expires_at: ends }]);
 });
 
+test("a subscription is as it was set last, and keys that were made and revoked since stay revoked", async () => {
+  const admin = await anAdminAlone(["acme", "other"]);
+  await admin.run("account", "deactivate", "other");
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  await admin.run("account", "deactivate", "acme");
+  await admin.run("account", "activate", "other");
+  const made = [];
+  for (const label of ["revoked", "live"])
+    made.push((await admin.run("key", "create", "acme", "--label", label, "--json")).json);
+  const [revoked, live] = made;
+  await admin.run("key", "revoke", revoked?.id ?? "");
+  const { status, stderr } = await admin.run("restore", file);
+  expect(status).toBe(0);
+  expect(stderr).toMatch(/revoked keys \(1\), subscriptions \(2\)[^\n]*\n/);
+  const accounts = JSON.parse((await admin.run("account", "list", "--json")).stdout);
+  expect(accounts).toMatchObject([{ subscription: "inactive" }, { subscription: "active" }]);
+  const states = [];
+  for (const key of [revoked?.key, live?.key])
+    states.push((await admin.give(key ?? "", "key", "check", "--json")).json["state"]);
+  expect(states).toEqual(["revoked", "unknown"]);
+});
+
+test("an import that was undone since the backup stays undone", async () => {
+  const { admin, file } = await aBackup();
+  changeImports(
+    file,
+    "INSERT INTO imports VALUES (1, 1, 77, 78, 'a.csv', 'dana', NULL, 20, 20, 0, 0, 0, 0, 0, 0, 1, 2, NULL)",
+  );
+  changeImports(file, "UPDATE stored_leads SET import = 1 WHERE uuid IN (SELECT uuid FROM stored_leads LIMIT 7)");
+  fitManifest(file);
+  changeImports(
+    admin.file,
+    "INSERT INTO imports VALUES (1, 1, 77, 78, 'a.csv', 'dana', NULL, 20, 20, 0, 0, 0, 0, 0, 0, 1, 2, 99)",
+  );
+  const { status, stderr, json } = await admin.run("restore", file, "--json");
+  expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 13 });
+  expect(stderr).toContain("undone imports");
+});
+
+function changeImports(file: string, statement: string): void {
+  using database = new Database(file);
+  database.run(statement);
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 describe("is refused in one line, and the data stays as it was:", () => {
   const spoil: [string, (file: string) => void][] = [
     ["a file that is not there", (file) => rmSync(file)],

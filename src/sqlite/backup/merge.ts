@@ -1,51 +1,114 @@
 /**
- * What must outlive a restore: whoever was erased stays erased, a revoked key stays revoked, what an account promises
- * to keep no longer is not kept again, and the record of it all goes on. `old` is the file that is replaced.
+ * What must outlive a restore: whoever was erased stays erased, a revoked key stays revoked, a subscription and what an
+ * account promises to keep are as they were set last, and the records go on. `old` is the file that is replaced.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
+import type { Merged } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../leads.ts";
 import { openDeletion } from "../privacy/deletion.ts";
 import { accountsWithBlocks, openSuppressions } from "../privacy/suppressions.ts";
 import { traitsOf } from "../privacy/traits.ts";
 
-/** Brings over what can be read; to be called within a transaction. */
-export function mergeReplaced(database: Connection, readable: readonly Part[]): void {
-  for (const { merges } of readable) for (const merge of merges) database.run(merge);
+/** Brings over what can be read, and says how much that was; to be called within a transaction. */
+export function mergeReplaced(database: Connection, readable: readonly Part[], nowMs: number): Merged[] {
+  return readable
+    .map(({ name, merges }) => ({ name, count: merges(nowMs).reduce((sum, merge) => sum + run(database, merge), 0) }))
+    .filter(({ count }) => count > 0);
 }
+
+/** How many rows a statement has changed. */
+function run(database: Connection, statement: SQL): number {
+  database.run(statement);
+  return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
+}
+
+/** A key of the replaced file belongs to the account with the same id. */
+const oldKeys = sql`
+  old.keys AS replaced JOIN old.accounts AS old_account ON old_account.number = replaced.account
+  JOIN main.accounts AS account ON account.id = old_account.id`;
 
 const keepRevocations = sql`
   UPDATE main.keys SET revoked_at = replaced.revoked_at FROM old.keys AS replaced
   WHERE replaced.digest = main.keys.digest AND replaced.revoked_at IS NOT NULL AND main.keys.revoked_at IS NULL`;
 
+/**
+ * Keys that were made since the backup, and were revoked or have come to their end: they are revoked for ever (§5). So is
+ * one that received leads: it is gone with the restore, and who received them is not.
+ */
+const keepRevokedKeys = (nowMs: number) => sql`
+  INSERT OR IGNORE INTO main.keys (account, id, digest, prefix, label, created_at, revoked_at, expires_at)
+  SELECT account.number, replaced.id, replaced.digest, replaced.prefix, replaced.label, replaced.created_at,
+    coalesce(replaced.revoked_at, min(replaced.expires_at, ${nowMs}), ${nowMs}), replaced.expires_at
+  FROM ${oldKeys}
+  WHERE replaced.revoked_at IS NOT NULL OR replaced.expires_at <= ${nowMs}
+    OR replaced.number IN (SELECT key FROM old.disclosures)
+  ORDER BY replaced.number`;
+
 const keepExpiries = sql`
   UPDATE main.keys SET expires_at = replaced.expires_at FROM old.keys AS replaced
-  WHERE replaced.digest = main.keys.digest AND replaced.expires_at IS NOT NULL`;
+  WHERE replaced.digest = main.keys.digest AND replaced.expires_at IS NOT NULL
+    AND replaced.expires_at IS NOT main.keys.expires_at`;
+
+const keepSubscriptions = sql`
+  UPDATE main.accounts SET active = replaced.active FROM old.accounts AS replaced
+  WHERE replaced.id = main.accounts.id AND replaced.active <> main.accounts.active`;
 
 const keepRetention = sql`
   UPDATE main.accounts SET retain_days = replaced.retain_days FROM old.accounts AS replaced
-  WHERE replaced.id = main.accounts.id AND replaced.retain_days IS NOT NULL`;
+  WHERE replaced.id = main.accounts.id AND replaced.retain_days IS NOT NULL
+    AND replaced.retain_days IS NOT main.accounts.retain_days`;
 
 /** The last word of both files holds, be it that all is kept: the older one would erase what the owner wants. */
 const followLastRetention = sql`
   UPDATE main.accounts SET retain_days = last.days FROM (
     SELECT account, detail ->> '$.days' AS days, max(at) FROM main.audit WHERE act = 'retain.set' GROUP BY account
-  ) AS last WHERE last.account = main.accounts.id`;
+  ) AS last WHERE last.account = main.accounts.id AND last.days IS NOT main.accounts.retain_days`;
 
-const mergeSuppressions = [
-  sql`
-    INSERT INTO main.instances (id, secret)
-    SELECT id, secret FROM old.instances WHERE id NOT IN (SELECT id FROM main.instances) ORDER BY number`,
-  sql`
-    INSERT OR IGNORE INTO main.suppressions (account, instance, hash, erased_at)
-    SELECT account.number, instance.number, suppression.hash, suppression.erased_at
-    FROM old.suppressions AS suppression
-    JOIN old.accounts AS old_account ON old_account.number = suppression.account
-    JOIN main.accounts AS account ON account.id = old_account.id
-    JOIN old.instances AS old_instance ON old_instance.number = suppression.instance
-    JOIN main.instances AS instance ON instance.id = old_instance.id`,
-];
+const mergeInstances = sql`
+  INSERT INTO main.instances (id, secret)
+  SELECT id, secret FROM old.instances WHERE id NOT IN (SELECT id FROM main.instances) ORDER BY number`;
+
+const mergeSuppressions = sql`
+  INSERT OR IGNORE INTO main.suppressions (account, instance, hash, erased_at)
+  SELECT account.number, instance.number, suppression.hash, suppression.erased_at
+  FROM old.suppressions AS suppression
+  JOIN old.accounts AS old_account ON old_account.number = suppression.account
+  JOIN main.accounts AS account ON account.id = old_account.id
+  JOIN old.instances AS old_instance ON old_instance.number = suppression.instance
+  JOIN main.instances AS instance ON instance.id = old_instance.id`;
+
+const mergeDigests = sql`
+  INSERT OR IGNORE INTO main.suppressed_digests (account, digest, erased_at)
+  SELECT account.number, suppressed.digest, suppressed.erased_at
+  FROM old.suppressed_digests AS suppressed
+  JOIN old.accounts AS old_account ON old_account.number = suppressed.account
+  JOIN main.accounts AS account ON account.id = old_account.id`;
+
+/** Imports of which the replaced file knows that they were undone since the backup. */
+const undoneSince = sql`
+  SELECT import.number, replaced.undone_at FROM old.imports AS replaced
+  JOIN main.imports AS import ON import.number = replaced.number AND import.at = replaced.at
+  JOIN old.accounts AS old_account ON old_account.number = replaced.account
+  JOIN main.accounts AS account ON account.id = old_account.id AND account.number = import.account
+  WHERE replaced.undone_at IS NOT NULL AND import.undone_at IS NULL`;
+
+const takeBackLeads = sql`DELETE FROM main.stored_leads WHERE import IN (SELECT number FROM (${undoneSince}))`;
+
+const keepUndone = sql`
+  UPDATE main.imports SET undone_at = undone.undone_at FROM (${undoneSince}) AS undone
+  WHERE undone.number = main.imports.number`;
+
+const mergeDisclosures = sql`
+  INSERT INTO main.disclosures (key, day, filter, oldest, newest)
+  SELECT key.number, page.day, page.filter, page.oldest, page.newest
+  FROM old.disclosures AS page JOIN old.keys AS replaced ON replaced.number = page.key
+  JOIN main.keys AS key ON key.digest = replaced.digest
+  WHERE NOT EXISTS (
+    SELECT 1 FROM main.disclosures AS known WHERE known.key = key.number AND known.day = page.day
+      AND known.filter = page.filter AND known.oldest = page.oldest AND known.newest >= page.newest)
+  ON CONFLICT DO UPDATE SET newest = excluded.newest`;
 
 const keepAudit = sql`
   INSERT INTO main.audit (at, act, account, detail)
@@ -57,18 +120,27 @@ export interface Part {
   readonly name: string;
   /** The tables that it is read from. */
   readonly tables: readonly string[];
-  readonly merges: readonly SQL[];
+  readonly merges: (nowMs: number) => readonly SQL[];
 }
 
-/** In the first version nobody was erased, and only keys could be revoked. */
-export const partsOfFirst: readonly Part[] = [{ name: "revoked keys", tables: ["keys"], merges: [keepRevocations] }];
-
+/** In an order in which each finds what it refers to. */
 export const allParts: readonly Part[] = [
-  ...partsOfFirst,
-  { name: "expiries of keys", tables: ["keys"], merges: [keepExpiries] },
-  { name: "erasures", tables: ["suppressions", "instances", "accounts"], merges: mergeSuppressions },
-  { name: "retention", tables: ["accounts"], merges: [keepRetention] },
-  { name: "the audit", tables: ["audit"], merges: [keepAudit, followLastRetention] },
+  {
+    name: "revoked keys",
+    tables: ["keys", "accounts", "disclosures"],
+    merges: (nowMs) => [keepRevocations, keepRevokedKeys(nowMs)],
+  },
+  { name: "expiries of keys", tables: ["keys"], merges: () => [keepExpiries] },
+  { name: "subscriptions", tables: ["accounts"], merges: () => [keepSubscriptions] },
+  {
+    name: "erasures",
+    tables: ["suppressions", "suppressed_digests", "instances", "accounts"],
+    merges: () => [mergeInstances, mergeSuppressions, mergeDigests],
+  },
+  { name: "undone imports", tables: ["imports", "accounts"], merges: () => [takeBackLeads, keepUndone] },
+  { name: "the ledger of recipients", tables: ["disclosures", "keys"], merges: () => [mergeDisclosures] },
+  { name: "retention", tables: ["accounts"], merges: () => [keepRetention] },
+  { name: "the audit", tables: ["audit"], merges: () => [keepAudit, followLastRetention] },
 ];
 
 /** Deletes every lead of a person who is blocked in its account; how many there were. */

@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
-import { allParts, type Part, partsOfFirst } from "./merge.ts";
+import { allParts, type Part } from "./merge.ts";
 
 export type Attached = "attached" | "nothing there" | "unreadable";
 
@@ -47,9 +47,7 @@ export function examineReplaced(database: Connection, attached: Attached): Carri
     attached === "attached" ? attempt(() => database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`)) : null;
   if (tables === null) return { readable: [], unread: allParts };
   const names = new Set(tables.map(([name]) => name));
-  const there = names.has("suppressions")
-    ? allParts
-    : partsOfFirst.filter(({ tables }) => tables.every((table) => names.has(table)));
+  const there = allParts.filter(({ tables }) => tables.every((table) => names.has(table)));
   const isSound = (table: string) =>
     attempt(() => database.values<[string]>(sql.raw(`PRAGMA old.integrity_check('${table}')`)))?.[0]?.[0] === "ok";
   const readable = there.filter(({ tables }) => tables.every(isSound));

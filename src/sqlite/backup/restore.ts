@@ -97,11 +97,11 @@ function replace(
 ): Restoration {
   const attached = attachReplaced(database, target);
   const carried = examineReplaced(database, attached);
-  const erasedAgain = database.transaction(() => {
-    mergeReplaced(database, carried.readable);
+  const { merged, erasedAgain } = database.transaction(() => {
+    const merged = mergeReplaced(database, carried.readable, nowMs);
     ensureInstance(database);
     applyReceipts(database, receipts);
-    return eraseAgain(database);
+    return { merged, erasedAgain: eraseAgain(database) };
   });
   const leads = countLeads(database);
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail: { leads, erased_again: erasedAgain } });
@@ -110,7 +110,7 @@ function replace(
   const kept = putInPlace(draft, target, attached === "attached", nowMs);
   // The lock on the replaced file ends here, when nobody finds it at its path any more.
   database.$client.close();
-  return { leads, erasedAgain, unread: carried.unread.map(({ name }) => name), kept };
+  return { leads, erasedAgain, merged, unread: carried.unread.map(({ name }) => name), kept };
 }
 
 function countLeads(database: Connection): number {
