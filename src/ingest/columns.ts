@@ -4,6 +4,7 @@ import { parse } from "csv-parse/sync";
 import { type LeadField, leadFields } from "../contract/lead.ts";
 import { UserError } from "../operator/user-error.ts";
 import { meaningOfNested, standIn } from "./paths.ts";
+import { mostColumns, tooManyColumns } from "./too-many-columns.ts";
 import { ingredients, type Meaning, meaningOf, normalizeName, type Target } from "./vocabulary.ts";
 
 /** ColumnMapping of the owner, by the squashed name of a column; a null field is not to be kept. */
@@ -20,12 +21,14 @@ export interface Columns {
   readonly names: readonly string[];
   /** What each column is called in the file. */
   readonly titles: readonly string[];
-  /** The number of a column, which is made known if it is new. */
+  /** The number of a column, which is made known if it is new. Throws a UserError where there are too many. */
   indexOf(name: string, path: readonly string[]): number;
   /** Whether the values of a column are of any use. */
   isKept(number: number): boolean;
   /** The numbers of the columns that hold a field, the preferred first. */
   of(target: Target): readonly number[];
+  /** What a name means, whether a column is called that or not. */
+  targetOf(path: readonly string[]): Target | null;
   /** Whether a column is the place of the visitor's company, which stands in where there is no other. */
   isStandIn(number: number): boolean;
   /** Says that there will be no more columns: what they are together tells an address book. */
@@ -85,7 +88,9 @@ export function createColumns(mapping: ColumnMapping): Columns {
     const profile = complete && isAddressBook(meanings);
     for (const [number, meaning] of meanings.entries()) {
       if (meaning === null || (profile && isCreation(names[number], meaning))) continue;
-      grouped.set(meaning.target, [...(grouped.get(meaning.target) ?? []), number]);
+      const those = grouped.get(meaning.target);
+      if (those === undefined) grouped.set(meaning.target, [number]);
+      else those.push(number);
     }
     const rank = (number: number) => meanings[number]?.rank ?? 0;
     for (const those of grouped.values()) those.sort((a, b) => rank(a) - rank(b) || a - b);
@@ -100,6 +105,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
     indexOf(name, path) {
       const known = numbers.get(name);
       if (known !== undefined) return known;
+      if (names.length === mostColumns) throw tooManyColumns(titles);
       const number = names.push(name) - 1;
       titles.push(path.join("."));
       numbers.set(name, number);
@@ -109,6 +115,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
       if (meaning !== null) byTarget = null;
       return number;
     },
+    targetOf: (path) => meaningOfPath(path, mapping)?.target ?? null,
     isStandIn: (number) => (meanings[number]?.rank ?? 0) >= standIn,
     isKept: (number) => meanings[number] !== null,
     complete() {

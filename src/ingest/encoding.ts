@@ -80,12 +80,30 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
       restBytes += chunk.length;
       continue;
     }
-    const cut = end === 0 ? chunk.length : end;
+    const cut = end === 0 ? endOfLetters(chunk) : end;
     yield Buffer.concat([...rest, chunk.subarray(0, cut)]);
     rest = cut < chunk.length ? [chunk.subarray(cut)] : [];
     restBytes = chunk.length - cut;
   }
   if (restBytes > 0) yield Buffer.concat(rest);
+}
+
+/** Where the last whole letter of a piece ends. */
+function endOfLetters(piece: Buffer): number {
+  let start = piece.length - 1;
+  while (start > 0 && piece.length - start < 4 && isWithinLetter(piece[start] ?? 0)) start--;
+  return bytesOfLetter(piece[start] ?? 0) > piece.length - start ? start : piece.length;
+}
+
+function isWithinLetter(byte: number): boolean {
+  return byte >= 0x80 && byte < 0xc0;
+}
+
+/** How many bytes a letter of UTF-8 has, which its first one says. */
+function bytesOfLetter(first: number): number {
+  if (first < 0xc0) return 1;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : 4;
 }
 
 /** The lines of a text, each with its end. */

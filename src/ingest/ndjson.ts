@@ -1,13 +1,16 @@
 /** NDJSON: one object a line, nested ones flattened to a path for each value. */
 import type { Columns } from "./columns.ts";
 import { splitLines } from "./encoding.ts";
+import { isObject, valuesOf } from "./flatten.ts";
+import { recordsFilter } from "./jq.ts";
+import { readPage } from "./pages.ts";
 import { largestRecord, type Row } from "./row.ts";
 import type { Cell } from "./values.ts";
 
-/** Objects within objects within objects: deeper than this is not an export. */
-const deepest = 32;
+/** A page of records on one line may be larger than a record. */
+const largestPage = 4 * largestRecord;
 
-/** Reads UTF-8 in whole lines. */
+/** Reads UTF-8 in whole lines; a line may hold a page of records. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
   let line = 0;
   for await (const chunk of chunks) {
@@ -15,34 +18,85 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>, columns: Column
     for (const bytes of splitLines(chunk)) {
       line++;
       const text = bytes.toString("utf8").trim();
-      if (text !== "") rows.push(readLine(text, line, columns));
+      if (text !== "") rows.push(...readLine(text, line, columns));
     }
     yield rows;
   }
 }
 
-function readLine(text: string, line: number, columns: Columns): Row {
-  if (text.length > largestRecord) return { line, cells: [], fault: "it is larger than 1 MiB", source: text };
-  const parsed = parseObject(text);
-  if (parsed === null) return { line, cells: [], fault: "it is not a JSON object", source: text };
+function readLine(text: string, line: number, columns: Columns): Row[] {
+  if (text.length > largestPage) return [faulty(tooLarge, text, line)];
+  const value = parseJson(text);
   // A line of a rejects file holds the line that was rejected.
-  const inner = "reject_reason" in parsed ? parsed["row"] : undefined;
-  if (typeof inner === "string") return readLine(inner, line, columns);
-  if (text.includes("\\u0000") && holdsNul(parsed)) return { line, cells: [], fault: "it holds a NUL", source: text };
+  if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
+    return readLine(value["row"], line, columns);
+  }
+  // Only a list of objects or an empty one can make a page of it.
+  if (/\[\s*[{\]]/.test(text)) return rowsOf(value, text, line, columns);
+  return [isObject(value) ? rowOf(value, text, line, columns) : faulty(notAnObject, text, line)];
+}
+
+const tooLarge = "it is larger than 1 MiB";
+const notAnObject = "it is not a JSON object";
+
+/** The rows of a JSON value: one, or as many as its page has records. */
+export function rowsOf(value: unknown, text: string, line: number, columns: Columns): Row[] {
+  const reading = readPage(value, columns);
+  switch (reading.kind) {
+    case "record":
+      return [rowOf(reading.record, text, line, columns)];
+    case "page": {
+      const { path, items } = reading;
+      return items.map((item) => rowOfItem(item, line, pathWithin(path.at(-1) ?? "", item, columns), columns));
+    }
+    case "unclear": {
+      const filters = reading.paths.map((path) => `'${recordsFilter(path)}'`).join(" or ");
+      return [faulty(`it holds several lists of records; take one with jq -c ${filters}`, text, line)];
+    }
+    case "other":
+      return [faulty(notAnObject, text, line)];
+  }
+}
+
+/** In a list of companies, not of people at them, what is called a name is that of a company. */
+function pathWithin(list: string, item: unknown, columns: Columns): readonly string[] {
+  const isCompanies = /^(?:companies|organi[sz]ations)$/i.test(list);
+  const isPerson = isObject(item) && Object.keys(item).some((name) => columns.targetOf([name]) === "email");
+  return isCompanies && !isPerson ? [list] : [];
+}
+
+function rowOfItem(item: unknown, line: number, path: readonly string[], columns: Columns): Row {
+  const text = JSON.stringify(item);
+  return isObject(item) ? rowOf(item, text, line, columns, path) : faulty(notAnObject, text, line);
+}
+
+function faulty(fault: string, source: string, line: number): Row {
+  return { line, cells: [], fault, source };
+}
+
+function rowOf(
+  record: Record<string, unknown>,
+  source: string,
+  line: number,
+  columns: Columns,
+  path: readonly string[] = [],
+): Row {
+  if (source.length > largestRecord) return faulty(tooLarge, source, line);
+  if (source.includes("\\u0000") && holdsNul(record)) return faulty("it holds a NUL", source, line);
   const cells: Cell[] = [];
-  for (const { column, text } of valuesOf(parsed, [], columns)) {
+  for (const { column, text } of valuesOf(record, path, columns)) {
     const present = cells[column];
     cells[column] = present === undefined ? text : [present, text].flat();
   }
-  return { line, cells, fault: null, source: text };
+  return { line, cells, fault: null, source };
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
+/** JSON as numbers with all of their digits, such as ids have; undefined for a text that is none. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
-    return isObject(value) ? value : null;
+    return longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }
 
@@ -51,35 +105,6 @@ const longNumber = /[[:,]\s*-?\d{16}/;
 
 function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-interface Value {
-  readonly column: number;
-  readonly text: string;
-}
-
-/** The values of an object that are of any use, each with the column of its path. */
-function valuesOf(value: unknown, path: readonly string[], columns: Columns): Value[] {
-  if (value === null || value === undefined || path.length > deepest) return [];
-  if (Array.isArray(value)) return valuesOfList(value, path, columns);
-  if (isObject(value)) {
-    return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name], columns));
-  }
-  const column = columns.indexOf(path.join("."), path);
-  return columns.isKept(column) ? [{ column, text: String(value) }] : [];
-}
-
-/** Of a list with values of one kind all of them, else its first element that has any: two people must not mix. */
-function valuesOfList(items: readonly unknown[], path: readonly string[], columns: Columns): Value[] {
-  const elements = items
-    .map((item) => valuesOf(item, path, columns))
-    .filter((values) => values.some(({ text }) => text.trim() !== ""));
-  const kinds = new Set(elements.flat().map(({ column }) => column));
-  return kinds.size <= 1 ? elements.flat() : (elements[0] ?? []);
 }
 
 function holdsNul(value: unknown): boolean {

@@ -16,6 +16,7 @@ const surroundings: readonly { readonly within: RegExp; readonly means: (last: s
   { within: /^(?:super)?pixel$/, means: (last) => only(last, "id uuid value", { target: "pixel_id", rank: 50 }) },
   { within: /^utm$/, means: (last) => only(last, "source", { target: "traffic_source", rank: 50 }) },
   { within: /^(?:company|organi[sz]ation|employer|firmographics?)$/, means: ofCompany },
+  { within: /^(?:companies|organi[sz]ations)$/, means: (last) => meaningOf(last === "name" ? "companyname" : last) },
   { within: /^(?:professional|employment|job|work)$/, means: (last) => among(meaningOf(last), "company email phone") },
   // The whole of a visit can stand in one object; what is said of the visit outside of it goes first.
   { within: /^(?:visitor|lead)$/, means: ofWrapper },

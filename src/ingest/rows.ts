@@ -1,8 +1,8 @@
 /** The rows of a file: CSV or NDJSON, told apart by how it begins. */
-import { UserError } from "../operator/user-error.ts";
 import type { Columns } from "./columns.ts";
 import { readCsv } from "./csv.ts";
-import { readNdjson } from "./ndjson.ts";
+import { readDocument } from "./document.ts";
+import { parseJson, readNdjson } from "./ndjson.ts";
 import type { Format, Row } from "./row.ts";
 
 export interface Rows {
@@ -20,9 +20,10 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
     head = Buffer.concat([head, next.value]);
   }
   const text = head.toString("utf8").trimStart();
-  refuseOther(text);
-  if (text.startsWith("{")) {
-    return { format: { kind: "ndjson" }, groups: readNdjson(prepend(head, chunks), columns) };
+  if (/^(?:\{|\[\s*(?:[{\]]|$))/.test(text)) {
+    const bytes = prepend(head, chunks);
+    const groups = beginsWithJsonLine(text) ? readNdjson(bytes, columns) : await readDocument(bytes, columns);
+    return { format: { kind: "ndjson" }, groups };
   }
   // Excel says the delimiter in a line of its own, before the header.
   const said = /^"?sep=(.)"?\r?\n/i.exec(text);
@@ -32,35 +33,9 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
   return { format: { kind: "csv", delimiter }, groups };
 }
 
-/** Lists in which a page of an API holds its records. */
-const listNames = ["data", "events", "leads", "visitors", "results", "items", "records", "rows"];
-
-/** Throws a UserError for a text that is neither a table nor one object a line. */
-function refuseOther(text: string): void {
-  const inList = listInFirstLine(text);
-  if (inList === null && !/^\{\s*\n|^\[\s*[{\n\]]/.test(text)) return;
-  const filter = inList === null || inList === "" ? ".[]" : `.${inList}[]`;
-  throw new UserError(
-    "This is one JSON document, not one object a line.",
-    `Convert it: jq -c '${filter}' FILE > leads.ndjson`,
-  );
-}
-
-/** The name of the list that the object in the first line holds its records in; null when it is a record itself. */
-function listInFirstLine(text: string): string | null {
-  if (!text.startsWith("{")) return null;
-  try {
-    const first: unknown = JSON.parse(text.split("\n", 1)[0] ?? "");
-    const entries = typeof first === "object" && first !== null ? Object.entries(first) : [];
-    const list = entries.find(([name, value]) => listNames.includes(name) && isListOfObjects(value));
-    return list?.[0] ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function isListOfObjects(value: unknown): boolean {
-  return Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
+/** Whether the first line is JSON by itself. */
+function beginsWithJsonLine(text: string): boolean {
+  return parseJson(text.split("\n", 1)[0] ?? "") !== undefined;
 }
 
 /** The delimiter that occurs most often in the header, outside quotes. */

@@ -1,0 +1,84 @@
+/** A JSON document over several lines, or of one long line: a page of an API or an array, which is read whole. */
+import { UserError } from "../operator/user-error.ts";
+import type { Columns } from "./columns.ts";
+import { recordsFilter } from "./jq.ts";
+import { parseJson, readNdjson, rowsOf } from "./ndjson.ts";
+import type { Row } from "./row.ts";
+
+/** A document is held in memory, several times its size. */
+const largestDocument = 32 * 1024 * 1024;
+
+/** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
+export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<AsyncGenerator<Row[]>> {
+  const held: Buffer[] = [];
+  let size = 0;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    held.push(next.value);
+    size += next.value.length;
+    if (size > largestDocument) return readLines(held, chunks, columns, tooLarge(textOf(held)));
+  }
+  const text = textOf(held);
+  const value = parseJson(text);
+  if (value === undefined) return readLines(held, chunks, columns, damaged());
+  const line = countOf("\n", text.slice(0, text.search(/\S/))) + 1;
+  return inOneGroup(rowsOf(value, text, line, columns));
+}
+
+/** A first line that is damaged makes no document of a file whose second line is a record. */
+function readLines(
+  held: readonly Buffer[],
+  rest: AsyncGenerator<Buffer>,
+  columns: Columns,
+  refusal: UserError,
+): AsyncGenerator<Row[]> {
+  const [, second = ""] = textOf(held.slice(0, 8)).trimStart().split("\n", 2);
+  if (parseJson(second) === undefined) throw refusal;
+  return readNdjson(inPieces(held, rest), columns);
+}
+
+function countOf(letter: string, text: string): number {
+  return text.split(letter).length - 1;
+}
+
+function textOf(held: readonly Buffer[]): string {
+  return Buffer.concat(held).toString("utf8");
+}
+
+function tooLarge(text: string): UserError {
+  return new UserError(
+    `This is one JSON document of more than ${largestDocument / 1024 / 1024} MiB, not one object a line.`,
+    `Convert it: jq -c '${recordsFilter(pathOfFirstList(text.slice(0, 65_536)))}' FILE > leads.ndjson`,
+  );
+}
+
+function damaged(): UserError {
+  return new UserError(
+    "This is neither one JSON document nor one object a line.",
+    "Convert it: jq -c . FILE > leads.ndjson (which also says where it is damaged or cut off).",
+  );
+}
+
+/** The names around the first list of objects in the beginning of a document. */
+function pathOfFirstList(text: string): string[] {
+  const path: string[] = [];
+  let name = "";
+  let before = "";
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+    if (token === "{" && before === "[") break;
+    if (token === "{" || token === "[") path.push(name);
+    if (token === "}" || token === "]") path.pop();
+    if (token === ":" && before.startsWith('"')) name = String(parseJson(before));
+    before = token;
+  }
+  // The document itself has no name.
+  return path.slice(1);
+}
+
+async function* inOneGroup(rows: Row[]): AsyncGenerator<Row[]> {
+  yield rows;
+}
+
+async function* inPieces(held: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield* held;
+  yield* rest;
+}

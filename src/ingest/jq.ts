@@ -1,0 +1,12 @@
+/** Filters of jq, the tool with which people make lines out of JSON. */
+
+/** The place in a document: `.data.items`. */
+export function placeFilter(path: readonly string[]): string {
+  const steps = path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.${JSON.stringify(name)}`));
+  return steps.join("") || ".";
+}
+
+/** Makes a line of each record in the list, or in the object, at a place. */
+export function recordsFilter(path: readonly string[]): string {
+  return `${placeFilter(path)}[]`;
+}

@@ -1,0 +1,104 @@
+/** Pages of an API: JSON that holds many records in a list, by itself or somewhere within an object. */
+import type { Columns } from "./columns.ts";
+import { isObject } from "./flatten.ts";
+import type { Target } from "./vocabulary.ts";
+
+/** What a JSON value is: one record, a page of them, or several lists of which only its owner can say which one counts. */
+export type Reading =
+  | { readonly kind: "record"; readonly record: Readonly<Record<string, unknown>> }
+  | { readonly kind: "page"; readonly items: readonly unknown[]; readonly path: readonly string[] }
+  | { readonly kind: "unclear"; readonly paths: readonly (readonly string[])[] }
+  | { readonly kind: "other" };
+
+type Meaning = (path: readonly string[]) => Target | null;
+
+interface List {
+  readonly path: readonly string[];
+  readonly items: readonly unknown[];
+  /** What its first record says. */
+  readonly says: ReadonlySet<Target>;
+}
+
+/** How deep a list of records lies at most. */
+const deepest = 4;
+
+/** Names of a list that is what a page is about, whatever stands around it. */
+const ofPage =
+  /^(?:data|results?|items|records|rows|list|entries|hits|objects|payload|response|events|leads|visitors|visits|sessions|identities)$/i;
+
+const ofPerson: ReadonlySet<Target> = new Set<Target>([
+  ...(["name", "first_name", "last_name", "email", "verified_email", "phone", "company", "city", "state"] as const),
+]);
+const ofVisit: ReadonlySet<Target> = new Set<Target>(["identified_at", "page_url", "pixel_id"]);
+
+/** Tells a page from a record by what the names in it mean: around the list of a page nothing is said of a visitor. */
+export function readPage(value: unknown, columns: Columns): Reading {
+  if (Array.isArray(value)) return isPlainList(value) ? { kind: "other" } : { kind: "page", items: value, path: [] };
+  if (!isObject(value)) return { kind: "other" };
+  const lists = listsIn(value, [], columns.targetOf);
+  const [list] = lists;
+  if (list === undefined) return { kind: "record", record: value };
+  const around = meaningsOf(value, columns.targetOf, new Set(lists.map(({ items }) => items)));
+  if (lists.length > 1) return readLists(value, lists, around);
+  return isPage(list, around)
+    ? { kind: "page", items: list.items, path: list.path }
+    : { kind: "record", record: value };
+}
+
+/** Of several lists one may hold the people, and then the others cannot be said to belong to one of them. */
+function readLists(record: Record<string, unknown>, lists: readonly List[], around: ReadonlySet<Target>): Reading {
+  const several = lists.filter(({ items }) => items.length > 1);
+  const crowded = several.some(({ says }) => says.has("email")) && !shares(around, ofPerson);
+  return crowded ? { kind: "unclear", paths: lists.map(({ path }) => path) } : { kind: "record", record };
+}
+
+function isPage({ path, items, says }: List, around: ReadonlySet<Target>): boolean {
+  const named = ofPage.test(path.at(-1) ?? "");
+  if (items.length === 0) return around.size === 0;
+  if (shares(around, ofPerson)) return named && says.has("email");
+  return named || !shares(around, ofVisit);
+}
+
+/** The lists in an object whose records say something of a visitor; where there are none, the empty ones. */
+function listsIn(value: Record<string, unknown>, path: readonly string[], meaning: Meaning): List[] {
+  const lists = allListsIn(value, path, meaning);
+  const speaking = lists.filter(({ says }) => says.size > 0);
+  return speaking.length > 0 ? speaking : lists.filter(({ items }) => items.length === 0);
+}
+
+function allListsIn(value: Record<string, unknown>, path: readonly string[], meaning: Meaning): List[] {
+  return Object.entries(value).flatMap(([name, item]) => {
+    const here = [...path, name];
+    if (Array.isArray(item))
+      return isPlainList(item) ? [] : [{ path: here, items: item, says: saidBy(item[0], meaning) }];
+    return isObject(item) && here.length < deepest ? allListsIn(item, here, meaning) : [];
+  });
+}
+
+function saidBy(item: unknown, meaning: Meaning): ReadonlySet<Target> {
+  return isObject(item) ? meaningsOf(item, meaning, new Set()) : new Set();
+}
+
+/** What the names in an object mean, those in some lists aside. */
+function meaningsOf(value: Record<string, unknown>, meaning: Meaning, aside: ReadonlySet<unknown>): Set<Target> {
+  const targets = pathsIn(value, [], aside).map(meaning);
+  return new Set(targets.filter((target) => target !== null));
+}
+
+/** The paths to the values of an object that are not empty; of a list its first object. */
+function pathsIn(value: unknown, path: readonly string[], aside: ReadonlySet<unknown>): (readonly string[])[] {
+  if (value === null || value === "" || aside.has(value) || path.length > deepest) return [];
+  const inner = Array.isArray(value) ? value[0] : value;
+  if (isObject(inner)) return Object.entries(inner).flatMap(([name, item]) => pathsIn(item, [...path, name], aside));
+  // The page of a listing is a number, that of a visit is not.
+  return typeof inner === "number" && path.at(-1) === "page" ? [] : [path];
+}
+
+function shares(one: ReadonlySet<Target>, other: ReadonlySet<Target>): boolean {
+  return [...one].some((target) => other.has(target));
+}
+
+/** A list of texts or numbers is a value; one without anything in it may be a page. */
+function isPlainList(list: readonly unknown[]): boolean {
+  return list.length > 0 && !list.some(isObject);
+}

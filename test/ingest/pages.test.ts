@@ -1,0 +1,145 @@
+/** Pages of an API: JSON that holds many records is read whole, whatever it is called and wherever its lines end. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { leadsOf, readPieces, readText, shown } from "./reading.ts";
+
+const dana = { name: null, email: "dana@example.com", timestamp: "2026-01-31T09:15:00Z" };
+const lee = { name: "Lee", email: "lee@example.com", timestamp: "2026-01-31T09:16:00Z" };
+const both = [{ email: "dana@example.com" }, { name: "Lee", email: "lee@example.com" }];
+
+const readAll = async (text: string) => (await leadsOf(text)).map(shown);
+
+const names =
+  "data,results,result,items,records,rows,events,leads,visitors,contacts,people,profiles,companies,visits,sessions,payload,my list";
+
+const shapes: [string, unknown][] = [
+  ...names.split(",").map((name): [string, unknown] => [`{"${name}":[…]}`, { [name]: [dana, lee] }]),
+  ["an array", [dana, lee]],
+  ["data.items", { data: { items: [dana, lee] } }],
+  ["response.result.contacts", { response: { result: { contacts: [dana, lee] } } }],
+  ["a list and what is said of the page", { object: "list", data: [dana, lee], has_more: true, next_cursor: "x" }],
+  ["numbers of pages and links", { page: 1, total: 2, links: { next: "?page=2" }, results: [dana, lee] }],
+  ["the time of the answer", { status: "ok", timestamp: "2026-02-01T00:00:00Z", data: [dana, lee] }],
+  ["an account beside its leads", { account: { name: "Acme", email: "owner@example.com" }, leads: [dana, lee] }],
+  ["an empty list beside it", { errors: [], data: [dana, lee] }],
+];
+
+describe.each(shapes)("%s", (_, page) => {
+  test.each([
+    ["on one line", JSON.stringify(page)],
+    ["over many lines", JSON.stringify(page, null, 2)],
+    [
+      "with a record a line",
+      JSON.stringify(page).replaceAll("[{", "[\n{").replaceAll("},{", "},\n{").replaceAll("}]", "}\n]"),
+    ],
+    ["behind empty lines", `\n\n${JSON.stringify(page)}\n\n`],
+  ])("%s is read whole", async (_, text) => {
+    expect(await readAll(text)).toEqual(both);
+  });
+
+  test("as the second line of a file is read whole", async () => {
+    expect(await readAll(`{"email":"sam@example.com"}\n${JSON.stringify(page)}\n`)).toEqual([
+      { email: "sam@example.com" },
+      ...both,
+    ]);
+  });
+});
+
+test.each<[string, object]>([
+  ["a person with visits", { email: "dana@example.com", visits: [{ url: "/a" }, { url: "/b" }] }],
+  ["a visit with a person in a list", { url: "/a", contacts: [{ email: "dana@example.com" }] }],
+  ["a person with addresses in a list", { emails: [{ value: "dana@example.com" }, { value: "lee@example.com" }] }],
+  ["lists of which each has one object", { contacts: [{ email: "dana@example.com" }], visits: [{ url: "/a" }] }],
+])("%s is one record", async (_, record) => {
+  const leads = await readAll(`${JSON.stringify(record)}\n`);
+  expect(leads).toEqual([expect.objectContaining({ email: "dana@example.com" })]);
+});
+
+test("the name of a company in a list of them is the lead's company", async () => {
+  expect(await readAll(JSON.stringify({ companies: [{ name: "Harbor", city: "Reno" }] }))).toEqual([
+    { company: "Harbor", city: "Reno" },
+  ]);
+});
+
+test("a page without records has none, and is no row that failed", async () => {
+  for (const text of ["[]", '{"data":[],"has_more":false}', "[\n]\n"]) expect(await readAll(text)).toEqual([]);
+});
+
+test("people and visits in two lists are rejected with the filters that choose", async () => {
+  const [reading] = await readAll(JSON.stringify({ contacts: [dana, lee], visits: [{ url: "/a" }] }));
+  expect(reading).toEqual({ fault: expect.stringContaining("jq -c '.contacts[]' or '.visits[]'") });
+});
+
+test("what is no object in a page is rejected, and the records around it are read", async () => {
+  expect(await readAll('[{"email":"dana@example.com"},17,{"email":"lee@example.com"}]')).toEqual([
+    { email: "dana@example.com" },
+    { fault: "it is not a JSON object" },
+    { email: "lee@example.com" },
+  ]);
+});
+
+test("one object over several lines is one record", async () => {
+  expect(await readAll('{\n "email": "dana@example.com"\n}\n')).toEqual([{ email: "dana@example.com" }]);
+});
+
+test("a page keeps its records as they came, for a rejects file", async () => {
+  const { rows } = await readText('{"data":[{"email":"d@example.com"},\n{"id":12345678901234567890}]}');
+  expect(rows.map(({ source }) => source)).toEqual(['{"email":"d@example.com"}', '{"id":"12345678901234567890"}']);
+});
+
+test("letters of any script come through a long line whole, however its bytes arrive", async () => {
+  const people = Array.from({ length: 6_000 }, () => ({ email: "d@example.com", name: "🚢名é".repeat(100) }));
+  const bytes = Buffer.from(JSON.stringify({ data: people }));
+  for (const size of [65_521, 65_522, 65_523]) {
+    const count = Math.ceil(bytes.length / size);
+    const pieces = Array.from({ length: count }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+    const { rows, legacyLines } = await readPieces(pieces);
+    expect([rows.length, legacyLines]).toEqual([people.length, 0]);
+    expect(new Set(rows.map(({ cells }) => cells[1]))).toEqual(new Set([people[0]?.name]));
+  }
+});
+
+describe("refused whole is", () => {
+  test("a document that is cut off, with what finds the place", async () => {
+    const text = '{"data": [\n{"email":"dana@example.com"},\n{"email":"lee@example.com"}\n';
+    await expect(leadsOf(text)).rejects.toMatchObject({ advice: expect.stringContaining("jq -c . FILE") });
+  });
+
+  test.each([
+    ["[", "]", ".[]"],
+    ['{"page":{"n":1},"my data":{"items":[', "]}}", '."my data".items[]'],
+  ])("one that is too large for memory, with the filter for its shape: %s", async (before, after, filter) => {
+    const record = `${JSON.stringify({ email: "dana@example.com", notes: "x".repeat(900_000) })},\n`;
+    const pieces = [before, ...Array.from({ length: 40 }, () => record), "{}", after].map((text) => Buffer.from(text));
+    await expect(readPieces(pieces)).rejects.toMatchObject({ advice: expect.stringContaining(`jq -c '${filter}'`) });
+  });
+});
+
+test("a first line that is damaged costs that line, and no document is looked for", async () => {
+  expect(await readAll('{"email":\n{"email":"dana@example.com"}\n{"email":"lee@example.com"}\n')).toEqual([
+    { fault: "it is not a JSON object" },
+    { email: "dana@example.com" },
+    { email: "lee@example.com" },
+  ]);
+});
+
+test("whatever records there are, a page of them gives what their lines give", async () => {
+  const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
+  const record = fc
+    .record({
+      name: value,
+      city: value,
+      tags: fc.array(value),
+      extra: fc.dictionary(fc.string({ maxLength: 5 }), value),
+    })
+    .map((rest) => ({ email: "dana@example.com", ...rest }));
+  const name = fc.constantFrom(...names.split(",").filter((known) => known !== "companies"));
+  await fc.assert(
+    fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 5 }), name, async (records, list) => {
+      const lines = await leadsOf(records.map((one) => `${JSON.stringify(one)}\n`).join(""));
+      expect(await leadsOf(JSON.stringify({ [list]: records }))).toEqual(lines);
+      expect(await leadsOf(JSON.stringify(records, null, 1))).toEqual(lines);
+    }),
+    { numRuns: 50 },
+  );
+});
