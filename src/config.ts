@@ -1,41 +1,21 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { defaultLimitPerMin } from "./contract/limits.ts";
+import { type ClusterConfig, readClusterSettings } from "./cluster-settings.ts";
 import { UserError } from "./operator/user-error.ts";
+import {
+  type Environment,
+  given,
+  type LogLevel,
+  logLevels,
+  oneOf,
+  readHost,
+  readPort,
+  text,
+  wholeNumber,
+  wrong,
+} from "./settings.ts";
 import { readTlsPair, type TlsPair } from "./tls-pair.ts";
-
-export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-interface Setting {
-  readonly fallback: string;
-  readonly meaning: string;
-}
-
-/** Every variable that Leadfile reads, as docs/operations.md lists them. */
-export const settings = {
-  HOST: { fallback: "127.0.0.1", meaning: "address to listen on" },
-  PORT: { fallback: "3000", meaning: "port to listen on; 0 picks a free one" },
-  DATABASE_PATH: { fallback: "data/leadfile.db", meaning: "the SQLite file; its folder is made" },
-  BASE_URL: { fallback: "http://HOST:PORT", meaning: "public origin, for links and the redirect to www" },
-  RATE_LIMIT_PER_MIN: { fallback: String(defaultLimitPerMin), meaning: "requests per key and minute" },
-  LOG_LEVEL: { fallback: "info", meaning: logLevels.join(", ") },
-  TRUST_PROXY: { fallback: "0", meaning: "1 believes X-Forwarded-Proto and X-Forwarded-Host" },
-  METRICS: { fallback: "private", meaning: "public opens /metrics to other machines" },
-  TLS_CERT: { fallback: "unset", meaning: "PEM file with the certificate; goes with TLS_KEY" },
-  TLS_KEY: { fallback: "unset", meaning: "PEM file with its private key" },
-  DISCLOSURES: { fallback: "on", meaning: "off keeps no record of which key received which leads" },
-  INBOX: { fallback: "unset", meaning: "folder that is watched for files to import" },
-  RECEIVE_HOST: { fallback: "127.0.0.1", meaning: "address on which receive listens" },
-  RECEIVE_PORT: { fallback: "3001", meaning: "port on which receive listens" },
-  CLUSTER: { fallback: "unset", meaning: "address of the rqlite node beside; DATABASE_PATH is its file" },
-  NODE: { fallback: "unset", meaning: "name of this server in its cluster" },
-  CLUSTER_AUTH: { fallback: "unset", meaning: "file with user:password for the rqlite nodes" },
-} as const satisfies Record<string, Setting>;
-
-type Name = keyof typeof settings;
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Config {
   readonly host: string;
@@ -58,16 +38,6 @@ export interface Config {
   readonly cluster: ClusterConfig | null;
 }
 
-/** The place in a cluster; without one the file is this server's own. */
-export interface ClusterConfig {
-  /** The origin of the rqlite node beside. */
-  readonly url: string;
-  /** The name of this server. */
-  readonly name: string;
-  /** `user:password`; null where the nodes ask for none. */
-  readonly credentials: string | null;
-}
-
 const readers: { readonly [Name in keyof Config]: (environment: Environment) => Config[Name] } = {
   host: (environment) => readHost(environment, "HOST"),
   port: (environment) => readPort(environment, "PORT"),
@@ -82,7 +52,7 @@ const readers: { readonly [Name in keyof Config]: (environment: Environment) => 
   inbox: (environment) => given(environment, "INBOX"),
   receiveHost: (environment) => readHost(environment, "RECEIVE_HOST"),
   receivePort: (environment) => readPort(environment, "RECEIVE_PORT"),
-  cluster: readCluster,
+  cluster: readClusterSettings,
 };
 
 /** Reads all settings; throws a UserError that names the first wrong one, what it was and what is accepted. */
@@ -129,6 +99,11 @@ function behindLink(path: string): string {
   }
 }
 
+/** The place in a cluster alone, for commands; null where the file is no node's. */
+export function readCluster(environment: Environment = process.env): ClusterConfig | null {
+  return readClusterSettings(environment);
+}
+
 /** The key that a client of some server uses; no setting of the server. */
 export function readClientKey(environment: Environment = process.env): string | null {
   return environment["LEADFILE_KEY"]?.trim() || null;
@@ -144,44 +119,6 @@ export function withoutSecrets(
   { LEADFILE_KEY, LEADFILE_POST_SECRET, ...rest }: Environment = process.env,
 ): Environment {
   return rest;
-}
-
-function wrong(name: Name, value: string, accepts: string): UserError {
-  return new UserError(`${name} is ${JSON.stringify(value)}, but it takes ${accepts}.`, "", 2);
-}
-
-/** A variable that is set to nothing counts as unset, as in a compose file that passes it on. */
-function given(environment: Environment, name: Name): string | null {
-  const value = environment[name]?.trim();
-  return value === undefined || value === "" ? null : value;
-}
-
-function text(environment: Environment, name: Name): string {
-  return given(environment, name) ?? settings[name].fallback;
-}
-
-function wholeNumber(environment: Environment, name: Name, least: number, most: number): number {
-  const value = text(environment, name);
-  const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= least && number <= most)) throw wrong(name, value, `a whole number from ${least} to ${most}`);
-  return number;
-}
-
-function oneOf<Word extends string>(environment: Environment, name: Name, words: readonly Word[]): Word {
-  const value = text(environment, name);
-  const word = words.find((known) => known === value);
-  if (word === undefined) throw wrong(name, value, words.join(" or ").replaceAll(/ or (?=.* or )/g, ", "));
-  return word;
-}
-
-function readPort(environment: Environment, name: Name): number {
-  return wholeNumber(environment, name, 0, 65_535);
-}
-
-function readHost(environment: Environment, name: Name): string {
-  const value = text(environment, name);
-  if (!/^[\w.:-]+$/.test(value)) throw wrong(name, value, "an IP address or a host name, such as 127.0.0.1");
-  return value;
 }
 
 function readBaseUrl(environment: Environment): string | null {
@@ -200,35 +137,4 @@ function readTls(environment: Environment): TlsPair | null {
   const read = readTlsPair(paths);
   if ("accepts" in read) throw wrong(read.name, paths[read.name] ?? "", read.accepts);
   return read;
-}
-
-/** The place in a cluster alone, for commands; null where the file is no node's. */
-export function readCluster(environment: Environment = process.env): ClusterConfig | null {
-  const url = given(environment, "CLUSTER");
-  const name = given(environment, "NODE");
-  const auth = given(environment, "CLUSTER_AUTH");
-  if (url === null) {
-    if (name !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because NODE is set");
-    if (auth !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because CLUSTER_AUTH is set");
-    return null;
-  }
-  if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(url) || !URL.canParse(url)) {
-    throw wrong("CLUSTER", url, "the address of the rqlite node beside, such as http://127.0.0.1:4001");
-  }
-  if (name === null) throw wrong("NODE", "", "a name for this server, such as n1, because CLUSTER is set");
-  if (!/^[\w.-]{1,64}$/.test(name))
-    throw wrong("NODE", name, "up to 64 letters, digits, dots, hyphens and underscores");
-  return { url: new URL(url).origin, name, credentials: auth === null ? null : readCredentials(auth) };
-}
-
-function readCredentials(path: string): string {
-  const accepts = "the path of a file with one line, user:password";
-  let line: string;
-  try {
-    line = readFileSync(path, "utf8").trim();
-  } catch {
-    throw wrong("CLUSTER_AUTH", path, `${accepts}, that can be read`);
-  }
-  if (!/^[^:\s]+:\S+$/.test(line)) throw wrong("CLUSTER_AUTH", path, accepts);
-  return line;
 }

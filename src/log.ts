@@ -1,7 +1,7 @@
 /** The log on standard output: lines for a person on a terminal, else JSON, written together a few times a second. */
 import { type Logger, pino } from "pino";
-import type { LogLevel } from "./config.ts";
 import { printable } from "./operator/printable.ts";
+import type { LogLevel } from "./settings.ts";
 
 /** A line of its own for each request would be a call to the system for each. */
 const togetherBytes = 4096;

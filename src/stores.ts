@@ -1,7 +1,8 @@
 /** Which store there is: the one file of an appliance, or the file of an rqlite node, which only rqlite may write. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ClusterConfig, Config } from "./config.ts";
+import type { ClusterConfig } from "./cluster-settings.ts";
+import type { Config } from "./config.ts";
 import { UserError } from "./operator/user-error.ts";
 import { openClusterAdminStore } from "./rqlite/admin-store.ts";
 import { keepClusterCopies } from "./rqlite/copies.ts";

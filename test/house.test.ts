@@ -104,13 +104,13 @@ test("no two files import each other, by whatever way", () => {
   const imports = new Map(house.map((file) => [file.path, file.files]));
   const done = new Set<string>();
   const cycles: string[] = [];
-  function visit(path: string, way: readonly string[]): void {
+  function walk(path: string, way: readonly string[]): void {
     if (way.includes(path)) cycles.push([...way.slice(way.indexOf(path)), path].join(" → "));
     if (done.has(path)) return;
     done.add(path);
-    for (const next of imports.get(path) ?? []) visit(next, [...way, path]);
+    for (const next of imports.get(path) ?? []) walk(next, [...way, path]);
   }
-  for (const path of imports.keys()) visit(path, []);
+  for (const path of imports.keys()) walk(path, []);
   expect(cycles).toEqual([]);
 });
 

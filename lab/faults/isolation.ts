@@ -29,7 +29,7 @@ export const isolation: Fault = {
       ],
     },
     {
-      name: "pages remembered without their account",
+      name: "pages kept without their account",
       patches: [{ file: "src/http/leads.ts", from: "{account} $", to: "" }],
     },
   ],

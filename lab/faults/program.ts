@@ -26,6 +26,9 @@ const surroundings = (file: string, settings: Settings = {}) => ({
   LOG_LEVEL: "silent",
   RATE_LIMIT_PER_MIN: "1000000000",
   PORT: "0",
+  // As deploy/systemd/leadfile.service has it.
+  BUN_JSC_forceRAMSize: "167772160",
+  BUN_JSC_useFTLJIT: "0",
   ...settings,
 });
 

@@ -13,8 +13,8 @@ export function cacheKeys(keys: KeyFinder): KeyCache {
   return {
     find(digest) {
       const name = digest.toString("latin1");
-      const remembered = known.get(name);
-      if (remembered !== undefined) return remembered;
+      const cached = known.get(name);
+      if (cached !== undefined) return cached;
       const found = keys.find(digest);
       if (found === null) return null;
       // What is asked again is soon back.

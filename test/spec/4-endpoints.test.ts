@@ -78,7 +78,7 @@ test("a target that names a host as well is read as its path", async () => {
   expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
 });
 
-const besides = [
+const publicPages = [
   ["/docs", 200, "text/html"],
   ["/openapi.json", 200, "application/json"],
   ["/healthz", 200, "application/json"],
@@ -87,7 +87,7 @@ const besides = [
 ] as const;
 
 describe("beside the API", () => {
-  test.each(besides)("GET %s needs no key and has no limit", async (target, status, type) => {
+  test.each(publicPages)("GET %s needs no key and has no limit", async (target, status, type) => {
     const { send } = await serve();
     const answer = await send({ target });
     expect([answer.status, answer.headers.get("x-ratelimit-limit")]).toEqual([status, null]);
@@ -107,12 +107,12 @@ describe("beside the API", () => {
     expect((await (await serve()).send({ target })).headers.get("cache-control")).toBe("no-store");
   });
 
-  test.each(besides)("HEAD %s is answered like GET, without a body", async (target, status) => {
+  test.each(publicPages)("HEAD %s is answered like GET, without a body", async (target, status) => {
     const { send } = await serve();
     expect(await send({ method: "HEAD", target })).toMatchObject({ status, body: "" });
   });
 
-  test.each(besides)("POST %s is refused, naming GET and HEAD", async (target) => {
+  test.each(publicPages)("POST %s is refused, naming GET and HEAD", async (target) => {
     const { send } = await serve();
     const answer = await send({ method: "POST", target });
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
