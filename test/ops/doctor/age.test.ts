@@ -1,0 +1,62 @@
+/** bun admin doctor on what grows old: keys, backups, the clock, the version of the file. */
+import { describe, expect, test } from "bun:test";
+import { utimesSync, writeFileSync } from "node:fs";
+import { dayMs, dayOf } from "../../../src/contract/time.ts";
+import { aHealthy, change, examine } from "./examined.ts";
+
+describe("worth a look, with status 1", () => {
+  test("a key that was not used for long", async () => {
+    const admin = await aHealthy();
+    const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+    expect((await examine(admin)).status).toBe(0);
+    change(admin, "UPDATE keys SET created_at = 0");
+    const { status, said } = await examine(admin);
+    expect(said).toContain(id);
+    expect(status).toBe(1);
+    change(admin, `INSERT INTO usage (key, day, requests) VALUES (1, '${dayOf(Date.now())}', 1)`);
+    expect((await examine(admin)).status).toBe(0);
+    change(admin, "DELETE FROM usage");
+    change(admin, "UPDATE keys SET expires_at = 86400000");
+    expect((await examine(admin)).status).toBe(0);
+    change(admin, "UPDATE keys SET expires_at = NULL");
+    expect((await examine(admin)).status).toBe(1);
+    await admin.run("key", "revoke", id);
+    expect((await examine(admin)).status).toBe(0);
+  });
+
+  test.each([
+    ["a lead", "UPDATE stored_leads SET position = (account << 49) + 4102444800000"],
+    ["a count of requests", "INSERT INTO usage (key, day, requests) VALUES (1, '2100-01-01', 1)"],
+  ])("a clock that is behind %s of the file", async (_, statement) => {
+    const admin = await aHealthy();
+    await admin.run("key", "create", "acme");
+    change(admin, statement);
+    expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringContaining("The clock says") });
+  });
+
+  test("a clock that is behind the last writing of the file", async () => {
+    const admin = await aHealthy();
+    const future = new Date(Date.now() + 3_600_000);
+    utimesSync(admin.file, future, future);
+    expect((await examine(admin)).said).toContain("The clock says");
+  });
+
+  test("leads of which there is no backup, or an old one alone", async () => {
+    const admin = await aHealthy();
+    change(admin, `UPDATE audit SET at = at - ${4 * dayMs} WHERE act = 'backup'`);
+    expect(await examine(admin)).toMatchObject({
+      status: 1,
+      said: expect.stringContaining("The last one was made at"),
+    });
+    change(admin, "DELETE FROM audit");
+    expect(await examine(admin)).toMatchObject({ status: 1, said: "No backup was ever made of it." });
+    change(admin, "DELETE FROM stored_leads");
+    expect((await examine(admin)).status).toBe(0);
+  });
+
+  test("a file of an earlier version", async () => {
+    const admin = await aHealthy();
+    writeFileSync(admin.file, "");
+    expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringContaining("earlier version") });
+  });
+});
