@@ -1,56 +1,81 @@
 /** Rejected rows, written so that the file can be mended and imported as it is. */
-import { closeSync, openSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { UserError } from "../operator/user-error.ts";
+import type { RejectedRow } from "../store/imports.ts";
 import { isRejectColumn, rejectColumns } from "./columns.ts";
-import type { Format, Row } from "./row.ts";
+import type { Format } from "./row.ts";
 
-export interface Rejects {
-  add(row: Row, reason: string): void;
-  close(): void;
-}
-
-/** Opens the file at once, so that a wrong name is known before anything is imported. */
-export function openRejects(path: string): (format: Format, columnNames: () => readonly string[]) => Rejects {
-  let file: number;
+/** Throws a UserError where the file could not be written, before anything is read; it touches nothing. */
+export function checkWritable(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw new UserError(`--rejects names ${path}, which is a folder.`, "Name a file in it.");
   try {
-    file = openSync(path, "w");
-  } catch {
-    throw new UserError(
-      `${path} cannot be written.`,
-      "Check the folder of --rejects, and that this user may write in it.",
-    );
+    accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
+  } catch (cause) {
+    throw unwritable(path, cause);
   }
-  return (format, columnNames) => {
-    const write = format.kind === "csv" ? csvWriter(file, format.delimiter, columnNames) : ndjsonWriter(file);
-    return { add: write, close: () => closeSync(file) };
-  };
 }
 
-function ndjsonWriter(file: number): Rejects["add"] {
-  return (row, reason) => {
-    const [line, why] = rejectColumns;
-    writeSync(file, `${JSON.stringify({ [line]: row.line, [why]: reason, row: row.source })}\n`);
-  };
+/** Writes the file anew with all rows that were rejected. Throws a UserError that names it where that fails. */
+export function writeRejects(
+  path: string,
+  rows: Iterable<RejectedRow>,
+  format: Format,
+  columnNames: readonly string[],
+): void {
+  try {
+    const file = openSync(path, "w");
+    try {
+      const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
+      for (const text of texts) writeWhole(file, text);
+    } finally {
+      closeSync(file);
+    }
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+}
+
+function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+}
+
+function unwritable(path: string, cause: unknown): UserError {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+  const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
+  return new UserError(
+    `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
+    isFull
+      ? "Make room on its disk, or name another file with --rejects."
+      : "Check the folder of --rejects, and that this user may write in it.",
+  );
+}
+
+function* ndjsonTexts(rows: Iterable<RejectedRow>): Generator<string> {
+  const [lineName, reasonName] = rejectColumns;
+  for (const { line, reason, source } of rows) {
+    yield `${JSON.stringify({ [lineName]: line, [reasonName]: reason, row: source })}\n`;
+  }
 }
 
 /** What must be mended before a row is read: cells too many, or a word that some are missing. */
-function beyondHeader(source: Row["source"], width: number): readonly string[] {
+function beyondHeader(source: RejectedRow["source"], width: number): readonly string[] {
   if (source.length < width) return ["fill in what is missing and delete this cell"];
   return [...source.slice(width)];
 }
 
 /** The same header and two more columns; what a row has beyond the header stays behind them, where it is refused again. */
-function csvWriter(file: number, delimiter: string, columnNames: () => readonly string[]): Rejects["add"] {
-  let begun = false;
-  const writeRow = (cells: readonly string[]) =>
-    writeSync(file, stringify([[...cells]], { delimiter, quoted_match: /[\r\n]/ }));
-  return (row, reason) => {
-    const names = columnNames();
-    const kept = names.flatMap((name, position) => (isRejectColumn(name) ? [] : [position]));
-    if (!begun) writeRow([...kept.map((position) => names[position] ?? ""), ...rejectColumns]);
-    begun = true;
-    const cells = kept.map((position) => row.source[position] ?? "");
-    writeRow([...cells, String(row.line), reason, ...beyondHeader(row.source, names.length)]);
-  };
+function* csvTexts(rows: Iterable<RejectedRow>, delimiter: string, names: readonly string[]): Generator<string> {
+  const write = (cells: readonly string[]) => stringify([[...cells]], { delimiter, quoted_match: /[\r\n]/ });
+  const kept = names.flatMap((name, position) => (isRejectColumn(name) ? [] : [position]));
+  let isBegun = false;
+  for (const { line, reason, source } of rows) {
+    if (!isBegun) yield write([...kept.map((position) => names[position] ?? ""), ...rejectColumns]);
+    isBegun = true;
+    const cells = kept.map((position) => source[position] ?? "");
+    yield write([...cells, String(line), reason, ...beyondHeader(source, names.length)]);
+  }
 }

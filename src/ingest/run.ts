@@ -1,135 +1,108 @@
-/** One import from beginning to end: rows are read, written in short transactions, and counted. */
-import type { ImportOutcome, ImportWorker } from "../store/imports.ts";
+/** The first half of an import: a file is read to its end, and every row put aside as a lead or as rejected. */
+import { dayMs } from "../contract/time.ts";
+import type { ImportCounts, NewLead, RejectedRow, StagedImport } from "../store/imports.ts";
 import type { Columns } from "./columns.ts";
 import type { Warning } from "./details.ts";
-import { type LeadRules, type ReadLead, readLead } from "./lead.ts";
-import type { Rejects } from "./rejects.ts";
+import { type LeadRules, readLead } from "./lead.ts";
 import type { Row } from "./row.ts";
 
-/** read = imported + duplicates + replaced + suppressed + rejected. */
-export interface Counts {
-  read: number;
-  imported: number;
-  duplicates: number;
-  replaced: number;
-  /** Leads that lie later than their source says, because the millisecond was taken or the clock behind. */
-  moved: number;
-  /** Leads that clients which poll have passed already. */
-  late: number;
-  suppressed: number;
-  rejected: number;
+/** What a row is judged by. */
+export interface Judging {
+  readonly rules: LeadRules;
+  readonly onDuplicate: "skip" | "replace";
+  readonly createPixels: boolean;
+  /** Leads that are older are rejected; null keeps them all. */
+  readonly retainDays: number | null;
 }
 
-export interface Run {
+export interface Reading extends Judging {
   readonly groups: AsyncIterable<readonly Row[]>;
   readonly columns: Columns;
-  readonly rules: LeadRules;
-  readonly target: Pick<ImportWorker, "write">;
-  readonly rejects: Rejects | null;
+  readonly staged: Pick<StagedImport, "add" | "reject" | "isStored" | "hasPixel">;
   readonly now: () => number;
   /** Hears of every row that is rejected. */
-  readonly onReject: (row: Row, reason: string) => void;
+  readonly onReject: (row: RejectedRow) => void;
   /** Hears of values that were left out of a lead. */
   readonly onWarning: (warning: Warning) => void;
-  readonly onProgress: (counts: Readonly<Counts>) => void;
+  /** Hears how many rows were read so far. */
+  readonly onProgress: (rows: number) => void;
 }
 
-/** Enough rows to be worth a transaction, few enough to be held. */
-const rowsAtOnce = 2500;
-/** Rows can be large: fewer are held where they are. */
-const charactersAtOnce = 4 * 1024 * 1024;
+/** So many pixels are remembered; a file may name one in each row. */
+const mostPixels = 10_000;
 
-export function emptyCounts(): Counts {
-  return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };
-}
-
-/** Runs the import and counts into `counts`, which are true of the file at every moment, should it be cut short. */
-export async function runImport(run: Run, counts: Counts): Promise<void> {
-  let writing: Promise<void> = Promise.resolve();
-  let waiting: Promise<void> = Promise.resolve();
-  for await (const rows of inPortions(run.groups)) {
-    const nowMs = run.now();
-    // While one portion is written and the next one lies ready for it, these are read.
-    const readings = rows.map((row) => ({ row, reading: readLead(row, run.columns, run.rules, nowMs) }));
-    await writing;
-    writing = waiting;
-    waiting = write(run, readings, nowMs, counts);
-    // A failure is thrown at a later await; until then nobody has to hear of it.
-    waiting.catch(() => undefined);
-  }
-  await writing;
-  await waiting;
-}
-
-async function* inPortions(groups: Run["groups"]): AsyncGenerator<readonly Row[]> {
-  let waiting: Row[] = [];
-  let characters = 0;
-  for await (const group of groups) {
-    for (const row of group) {
-      waiting.push(row);
-      characters += sizeOf(row.source);
+/**
+ * Reads to the end, and counts what is settled by then: rejected rows, and duplicates that need no pixel. Returns the
+ * pixels of what was put aside.
+ */
+export async function readToEnd(reading: Reading, counts: ImportCounts): Promise<ReadonlySet<string>> {
+  const { groups, now } = reading;
+  const judge = createJudge(reading);
+  const pixels = new Set<string>();
+  let read = 0;
+  for await (const rows of groups) {
+    const nowMs = now();
+    for (const row of rows) {
+      const pixel = readRow(reading, judge, row, { nowMs, counts });
+      if (pixel !== null && pixels.size < mostPixels) pixels.add(pixel);
     }
-    if (waiting.length < rowsAtOnce && characters < charactersAtOnce) continue;
-    yield waiting;
-    waiting = [];
-    characters = 0;
+    read += rows.length;
+    reading.onProgress(read);
   }
-  if (waiting.length > 0) yield waiting;
+  return pixels;
 }
 
-function sizeOf(source: Row["source"]): number {
-  if (typeof source === "string") return source.length;
-  let characters = 0;
-  for (const cell of source) characters += cell.length;
-  return characters;
+type Judge = (lead: NewLead, nowMs: number) => Verdict;
+
+/** Puts one row aside; the pixel of a lead that it is, null where it is none that goes in. */
+function readRow(reading: Reading, judge: Judge, row: Row, at: { nowMs: number; counts: ImportCounts }): string | null {
+  const found = readLead(row, reading.columns, reading.rules, at.nowMs);
+  if ("fault" in found) {
+    reject(reading, row, found.fault, at.counts);
+    return null;
+  }
+  for (const warning of found.warnings) reading.onWarning(warning);
+  const verdict = judge(found.lead, at.nowMs);
+  if (verdict === "accepted") {
+    reading.staged.add(found.lead, found.clamped);
+    return found.lead.pixelId;
+  }
+  if (verdict === "duplicate") countDuplicate(at.counts);
+  else reject(reading, row, verdict.fault, at.counts);
+  return null;
 }
 
-interface Read {
-  readonly row: Row;
-  readonly reading: ReadLead;
-}
+type Verdict = "accepted" | "duplicate" | { readonly fault: string };
 
-async function write(run: Run, readings: readonly Read[], nowMs: number, counts: Counts): Promise<void> {
-  const leads = readings.flatMap(({ reading }) => ("lead" in reading ? [reading.lead] : []));
-  const outcomes = (await run.target.write(leads, nowMs))[Symbol.iterator]();
-  for (const { row, reading } of readings) {
-    if ("fault" in reading) {
-      reject(run, row, reading.fault, counts);
-      continue;
+/** What can be told of a lead without writing it: whether it has a pixel, and is young enough. */
+function createJudge({ staged, onDuplicate, createPixels, retainDays }: Reading): Judge {
+  /** A file names few pixels, and each is asked for once. */
+  const known = new Map<string, boolean>();
+  function hasPixel(id: string): boolean {
+    const answer = known.get(id) ?? staged.hasPixel(id);
+    if (known.size < mostPixels) known.set(id, answer);
+    return answer;
+  }
+  return (lead, nowMs) => {
+    if (lead.identifiedMs !== null && retainDays !== null && lead.identifiedMs < nowMs - retainDays * dayMs) {
+      return { fault: `it is older than the ${retainDays} days for which the account keeps leads` };
     }
-    for (const warning of reading.warnings) run.onWarning(warning);
-    const outcome = outcomes.next().value;
-    if (outcome === undefined) throw new Error("the store has lost a lead on its way");
-    tally(run, row, reading.clamped, outcome, counts);
-  }
-  run.onProgress(counts);
+    if (createPixels || hasPixel(lead.pixelId)) return "accepted";
+    // A lead that is there already and stays as it is needs no pixel.
+    if (onDuplicate === "skip" && staged.isStored(lead.id)) return "duplicate";
+    return { fault: `the account has no pixel ${lead.pixelId} (--create-pixels makes it)` };
+  };
 }
 
-function tally(run: Run, row: Row, clamped: boolean, outcome: ImportOutcome, counts: Counts): void {
-  switch (outcome.kind) {
-    case "rejected":
-      reject(run, row, outcome.reason, counts);
-      return;
-    case "duplicate":
-      counts.duplicates++;
-      break;
-    case "replaced":
-      counts.replaced++;
-      break;
-    case "suppressed":
-      counts.suppressed++;
-      break;
-    case "imported":
-      counts.imported++;
-      if (outcome.moved || clamped) counts.moved++;
-      if (outcome.late) counts.late++;
-  }
+function countDuplicate(counts: ImportCounts): void {
   counts.read++;
+  counts.duplicates++;
 }
 
-function reject(run: Run, row: Row, reason: string, counts: Counts): void {
+function reject({ staged, onReject }: Reading, { line, source }: Row, reason: string, counts: ImportCounts): void {
   counts.read++;
   counts.rejected++;
-  run.rejects?.add(row, reason);
-  run.onReject(row, reason);
+  const rejected = { line, reason, source };
+  staged.reject(rejected);
+  onReject(rejected);
 }

@@ -71,6 +71,10 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `The import was cut short (${reason}).`,
     "What was imported until then is in; mend the cause, run it again, and it completes.",
   ],
+  "import undone meanwhile": ({ number }) => [
+    `Import ${number} was taken back while it ran; what it added since then is in.`,
+    `Take it back once more: ${adminCommand} import undo.`,
+  ],
 
   "nothing to back up": ({ path }) => [
     `There is no database at ${path}.`,

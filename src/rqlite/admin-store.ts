@@ -30,9 +30,9 @@ export function openClusterAdminStore({ path, node, onSilent }: ClusterAdminSetu
     leads: {
       page: (...asked) => openLeads(file.current()).page(...asked),
       beginImport: notYet,
-      startImportWorker: notYet,
       export: (account) => exportDocuments(file.current(), account),
     },
+    imports: { begin: notYet, list: notYet, find: notYet, undo: notYet },
     stats: (account, sinceMs) => readStats(file.current(), account, sinceMs),
     people: { find: notYet, survey: notYet, erase: notYet },
     retention: { wouldEraseAll: notYet, set: notYet },

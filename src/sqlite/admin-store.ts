@@ -2,8 +2,9 @@
 import type { AdminStore } from "../store/admin.ts";
 import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
-import { beginImport } from "./import/import.ts";
-import { startImportWorker } from "./import/worker-client.ts";
+import { findBatch, listBatches } from "./import/batches.ts";
+import { beginImport, beginStagedImport } from "./import/import.ts";
+import { undoBatch } from "./import/undo.ts";
 import { openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
 import { openDatabase } from "./open.ts";
@@ -22,8 +23,13 @@ export function openAdminStore(path: string): AdminStore {
     leads: {
       ...openLeads(database),
       beginImport: (account, options) => beginImport(database, account, options),
-      startImportWorker: (account, options) => startImportWorker({ path, account, options }),
       export: (account) => exportDocuments(database, account),
+    },
+    imports: {
+      begin: (account, options, origin) => beginStagedImport(database, account, options, origin),
+      list: ({ number }) => listBatches(database, number),
+      find: ({ number: account }, number) => findBatch(database, account, number),
+      undo: (account, batch, nowMs) => undoBatch(database, account, batch, nowMs),
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
     people: openPeople(database, path),

@@ -1,8 +1,9 @@
 /** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
+import { AskingDatabase } from "./asking.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked, storeErrorOf } from "./failure.ts";
 import { inodeOf } from "./file.ts";
@@ -55,15 +56,15 @@ export function openAgain(path: string): Connection {
  */
 export function openForImport(path: string): Connection {
   const database = openAgain(path);
-  database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
-  database.$client.run("PRAGMA wal_autocheckpoint = 8000");
-  // The log is put on the disk beside the thread that writes, before anything is said to be done (log-file.ts).
+  database.$client.run(`PRAGMA cache_size = -${64 * 1024}`);
+  database.$client.run("PRAGMA wal_autocheckpoint = 30000");
+  // The log is put on the disk beside SQLite, before anything is said to be done (large-transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
   return database;
 }
 
 function connect(path: string): Connection {
-  const client = new Database(path, { create: true, readwrite: true });
+  const client = new AskingDatabase(path, { create: true, readwrite: true });
   try {
     client.run(`PRAGMA busy_timeout = ${patienceMs}`);
     // Holds for a new file only: a lead is about 600 bytes, so that two pages of this size hold a page of leads.

@@ -2,7 +2,13 @@
 
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
 import type { AccountNumber } from "./reading.ts";
-import type { AccountRepository, KeyRepository, LeadRepository, PixelRepository } from "./repositories.ts";
+import type {
+  AccountRepository,
+  ImportRepository,
+  KeyRepository,
+  LeadRepository,
+  PixelRepository,
+} from "./repositories.ts";
 
 /** All that the admin command needs. What it returns has been written durably. */
 export interface AdminStore {
@@ -10,6 +16,7 @@ export interface AdminStore {
   readonly pixels: PixelRepository;
   readonly keys: KeyRepository;
   readonly leads: LeadRepository;
+  readonly imports: ImportRepository;
   /** What came to an account since a moment, the start of a UTC day. */
   stats(account: AccountNumber, sinceMs: number): Stats;
   readonly people: PeopleRepository;

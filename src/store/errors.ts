@@ -30,6 +30,8 @@ export interface Problems {
   /** What cannot be done while others serve. */
   readonly "not on a cluster": { readonly act: string };
   readonly "import cut short": { readonly reason: string };
+  /** Somebody takes back what the import has added so far. */
+  readonly "import undone meanwhile": { readonly number: number };
 
   readonly "nothing to back up": { readonly path: string };
   readonly "no such folder": { readonly folder: string };

@@ -1,4 +1,4 @@
-/** Leads on their way into a store. */
+/** Leads on their way into a store: a whole file is put aside first, and then goes in, oldest lead first. */
 
 export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";
@@ -21,22 +21,106 @@ export interface NewLead {
 }
 
 export type ImportOutcome =
-  | { readonly kind: "imported"; readonly moved: boolean; readonly late: boolean }
+  | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
   | { readonly kind: "duplicate" }
   | { readonly kind: "replaced" }
   | { readonly kind: "suppressed" }
-  | { readonly kind: "rejected"; readonly reason: string };
+  | { readonly kind: "rejected"; readonly why: "unknown pixel" | "too old" };
 
 export interface LeadImport {
-  /**
-   * Writes leads in one short transaction and returns the outcome of each that it reached, in order: fewer than were
-   * given when the time of a transaction is up.
-   */
+  /** Writes a few leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
   write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
 }
 
-export interface ImportWorker {
-  /** Writes all leads in short transactions; the outcomes, in order, come when all of it is on the disk. */
-  write(leads: readonly NewLead[], nowMs: number): Promise<ImportOutcome[]>;
+/** read = imported + duplicates + replaced + suppressed + rejected. */
+export interface ImportCounts {
+  read: number;
+  imported: number;
+  duplicates: number;
+  replaced: number;
+  /** Leads that lie later than their source says, because the millisecond was taken or the clock behind. */
+  moved: number;
+  /** Leads that clients which poll have passed already. */
+  late: number;
+  suppressed: number;
+  rejected: number;
+}
+
+export function emptyCounts(): ImportCounts {
+  return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };
+}
+
+/** Where the rows of an import come from, as it is kept with its batch. */
+export interface ImportOrigin {
+  /** The name of the file without its folder; `-` for standard input. */
+  readonly file: string;
+  /** The user of the system who runs it. */
+  readonly by: string;
+  /** Where rejected rows are written; null where nobody asked for them. */
+  readonly rejectsFile: string | null;
+  readonly startedMs: number;
+}
+
+/** A row that cannot become a lead, with its own text. */
+export interface RejectedRow {
+  readonly line: number;
+  readonly reason: string;
+  readonly source: string | readonly string[];
+}
+
+/** What was put aside, before the first lead is written. */
+export interface Outlook {
+  readonly leads: number;
+  /** Of those, how many get the time of import. */
+  readonly untimed: number;
+  /** The moments of the oldest and the newest of the others; null where there are none. */
+  readonly oldestMs: number | null;
+  readonly newestMs: number | null;
+  /** How many are older than the newest lead of the account. */
+  readonly older: number;
+  /** How many share their id with another one of the file, but differ from it in time or page. */
+  readonly sharingIds: number;
+}
+
+/** How far the merge is: what is counted is on the disk. */
+export interface MergeProgress {
+  readonly done: number;
+  readonly counts: Readonly<ImportCounts>;
+}
+
+/** One import. Nothing of it is served before `merge`, and nothing of it is left when it ends before that. */
+export interface StagedImport {
+  /** Puts a lead aside; `clamped` where its source has a time that lies ahead of the clock. */
+  add(lead: NewLead, clamped: boolean): void;
+  /** Puts a rejected row aside. */
+  reject(row: RejectedRow): void;
+  /** Whether a lead with this id is stored already. */
+  isStored(id: string): boolean;
+  hasPixel(id: string): boolean;
+  /** To be asked when all is put aside. */
+  outlook(mayShareIds: boolean): Outlook;
+  rejectedRows(): Iterable<RejectedRow>;
+  /**
+   * Writes what was put aside, oldest first, and adds to counts that begin with what was judged until then. Each step
+   * is a transaction that is on the disk. Throws a StoreError when it is cut short.
+   */
+  merge(before: ImportCounts, nowMs: () => number): AsyncGenerator<MergeProgress>;
+  /** The number of the batch; null while nothing was added. */
+  batch(): number | null;
   close(): void;
+}
+
+/** What came with one import, and what became of it. */
+export interface Batch extends Readonly<ImportCounts> {
+  readonly number: number;
+  readonly startedMs: number;
+  /** Null while it runs, and where it was cut short. */
+  readonly finishedMs: number | null;
+  readonly file: string;
+  readonly by: string;
+  /** The moments of the oldest and the newest lead that it added; null where it added none. */
+  readonly oldestMs: number | null;
+  readonly newestMs: number | null;
+  /** When what it added was taken back; null while it is there. */
+  readonly undoneMs: number | null;
 }

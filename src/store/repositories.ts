@@ -1,6 +1,6 @@
 /** The books that the admin command keeps: accounts, pixels, keys and leads. */
 import type { Pixel } from "../contract/pixel.ts";
-import type { ImportOptions, ImportWorker, LeadImport } from "./imports.ts";
+import type { Batch, ImportOptions, ImportOrigin, LeadImport, StagedImport } from "./imports.ts";
 import type { AccountNumber, LeadReader, PixelReader } from "./reading.ts";
 
 export interface Account {
@@ -64,9 +64,19 @@ export interface KeyRepository {
 }
 
 export interface LeadRepository extends LeadReader {
-  /** The same in a thread of its own, for imports of any size. */
-  startImportWorker(account: AccountNumber, options: ImportOptions): ImportWorker;
   beginImport(account: AccountNumber, options: ImportOptions): LeadImport;
   /** The stored documents, oldest first, in groups. */
   export(account: AccountNumber): Iterable<readonly string[]>;
+}
+
+export interface ImportRepository {
+  begin(account: Account, options: ImportOptions, origin: ImportOrigin): StagedImport;
+  /** Newest first. */
+  list(account: Account): Batch[];
+  find(account: Account, number: number): Batch | null;
+  /**
+   * Takes back exactly the leads that a batch added, in transactions that each are on the disk; each step tells how many
+   * are gone. Cut short and begun again, it completes.
+   */
+  undo(account: Account, batch: Batch, nowMs: number): AsyncGenerator<number>;
 }

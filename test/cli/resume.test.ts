@@ -1,8 +1,8 @@
-/** An import that is killed leaves whole rows in the order of the file, and run again it comes to the same answers. */
+/** An import that is killed leaves the oldest leads of its file, and run again it comes to the same answers. */
 import { expect, test } from "bun:test";
-import { copyFileSync, existsSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync } from "node:fs";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
-import { type Admin, anAdmin, readLeads } from "../admin.ts";
+import { type Admin, anAdmin } from "../admin.ts";
 
 const total = 20_000;
 /** Days with thousands of leads each, and times that collide with those to which the ties are moved. */
@@ -28,13 +28,19 @@ function twin(admin: Admin): Admin {
   return other;
 }
 
-/** Starts the import and kills it once so many leads are there, or somewhat later. */
+/**
+ * Starts the import and kills it once so many leads are there, or somewhat later. Somebody asks for the lock all the
+ * time, so that there are many transactions.
+ */
 async function importUntil(admin: Admin, enough: number): Promise<number> {
   const store = openAdminStore(admin.file);
   const account = store.accounts.find("acme")?.number ?? 0;
   const stored = () => store.leads.export(account);
   const child = admin.start(...importing(admin));
-  while (child.exitCode === null && count(stored()) < enough) await Bun.sleep(1);
+  while (child.exitCode === null && count(stored()) < enough) {
+    if (existsSync(`${admin.file}.asking`)) appendFileSync(`${admin.file}.asking`, ".");
+    await Bun.sleep(1);
+  }
   child.kill("SIGKILL");
   await child.exited;
   const left = count(stored());
@@ -59,9 +65,9 @@ test("killed at any moments and run again, an import gives byte for byte what on
   for (const moment of moments) {
     const left = await importUntil(broken, moment);
     if (left < total) cutShort++;
-    const numbers = readLeads(await broken.exported()).map(({ traffic_source }) => Number(traffic_source));
     // Nothing is missing before the last that is there.
-    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: left }, (_, n) => n));
+    const same = (await unbroken.exported()).startsWith(await broken.exported());
+    expect({ moments, same }).toEqual({ moments, same: true });
   }
   expect({ moments, cutShort: cutShort > 0 }).toEqual({ moments, cutShort: true });
   const { json } = await broken.run(...importing(broken), "--json");

@@ -1,9 +1,9 @@
 /** What every store does with leads: pages, imports, the export. */
-import { describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Lead } from "../../src/contract/lead.ts";
 import type { LeadQuery } from "../../src/contract/parameters.ts";
 import { aLead, importLeads, newLead, noonMs, someLeads } from "../builders.ts";
-import { accountIn, openSqlite, type StoreUnderTest, stores } from "./stores.ts";
+import { accountIn, type StoreUnderTest, stores } from "./stores.ts";
 
 const everything: LeadQuery = {
   limit: 100,
@@ -169,18 +169,4 @@ describe.each(stores)("in %s", (_, open) => {
     expect(idsOf(stored).toSorted()).toEqual(idsOf(leads).toSorted());
     expect(new Set(stored.map((lead) => lead.identified_at)).size).toBe(leads.length);
   });
-});
-
-test("a transaction that takes too long ends, in however small a portion", () => {
-  const store = openSqlite();
-  const { number } = accountIn(store);
-  const target = store.leads.beginImport(number, { onDuplicate: "skip", createPixels: true, dryRun: false });
-  const leads = someLeads(700).map(newLead);
-  let clockMs = 0;
-  // Whenever the clock is looked at, ten milliseconds are over.
-  const clock = spyOn(performance, "now").mockImplementation(() => (clockMs += 10));
-  const done = target.write(leads, noonMs).length;
-  clock.mockRestore();
-  expect(done).toBeLessThan(300);
-  expect(target.write(leads.slice(done), noonMs).length).toBe(700 - done);
 });

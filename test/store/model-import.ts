@@ -24,7 +24,7 @@ export function beginModelImport({ rows, account, options, hasPixel, createPixel
     const existing = mine().find((row) => row.id === lead.id);
     if (existing !== undefined && options.onDuplicate === "skip") return { kind: "duplicate" };
     if (options.createPixels) createPixel(lead.pixelId);
-    else if (!hasPixel(lead.pixelId)) return { kind: "rejected", reason: "unknown pixel" };
+    else if (!hasPixel(lead.pixelId)) return { kind: "rejected", why: "unknown pixel" };
     if (existing === undefined) return place(lead, lead.identifiedMs ?? Math.max(nowMs, newest() + 1));
     rows[rows.indexOf(existing)] = { ...lead, account, at: existing.at };
     return { kind: "replaced" };
@@ -35,7 +35,7 @@ export function beginModelImport({ rows, account, options, hasPixel, createPixel
     let at = wanted;
     while (taken.has(at)) at++;
     rows.push({ ...lead, account, at });
-    return { kind: "imported", moved: lead.identifiedMs !== null && at !== wanted, late: at < newestAtBegin };
+    return { kind: "imported", atMs: at, moved: lead.identifiedMs !== null && at !== wanted, late: at < newestAtBegin };
   }
 
   return { write: (leads, nowMs) => leads.map((lead) => writeOne(lead, nowMs)) };

@@ -2,10 +2,11 @@
 import { leadFields } from "../../contract/lead.ts";
 import type { ColumnReport } from "../../ingest/columns.ts";
 import type { Warning } from "../../ingest/details.ts";
-import type { Format, Row } from "../../ingest/row.ts";
-import type { Counts } from "../../ingest/run.ts";
+import type { Format } from "../../ingest/row.ts";
 import type { Target } from "../../ingest/vocabulary.ts";
 import { printable } from "../../operator/printable.ts";
+import { adminCommand } from "../../operator/program-name.ts";
+import type { ImportCounts, RejectedRow } from "../../store/imports.ts";
 import { hang, table } from "../terminal/output.ts";
 import { grouped } from "./progress.ts";
 
@@ -63,7 +64,7 @@ function columnRows(field: string, names: readonly string[]): string[][] {
 export interface Notes {
   readonly legacyLine: () => void;
   readonly onWarning: (warning: Warning) => void;
-  readonly onReject: (row: Row, reason: string) => void;
+  readonly onReject: (row: RejectedRow) => void;
   /** All that was collected, and the names in --map that were missing. */
   lines(missing: readonly string[]): string[];
 }
@@ -89,8 +90,8 @@ export function createNotes(): Notes {
   return {
     legacyLine: () => void legacyLines++,
     onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
-    onReject(row, reason) {
-      if (rejects.length < shownRejects) rejects.push(`Line ${row.line} was rejected: ${printable(reason)}.`);
+    onReject({ line, reason }) {
+      if (rejects.length < shownRejects) rejects.push(`Line ${line} was rejected: ${printable(reason)}.`);
     },
     lines: (missing) => [
       ...rejects,
@@ -111,10 +112,10 @@ interface Asked {
 }
 
 /** The counts, each with what it means for whoever reads it. */
-export function summaryText(counts: Counts, { rejects, dryRun }: Asked): string {
+export function summaryText(counts: ImportCounts, batch: number | null, { rejects, dryRun }: Asked): string {
   const rejected =
     rejects === undefined ? "--rejects FILE keeps them to be mended" : `mend ${rejects} and import it as it is`;
-  const meanings: [keyof Counts, string][] = [
+  const meanings: [keyof ImportCounts, string][] = [
     ["read", "rows in the file"],
     ["imported", "new leads, served from the next request on"],
     ["duplicates", "were there already and were left as they are"],
@@ -129,5 +130,6 @@ export function summaryText(counts: Counts, { rejects, dryRun }: Asked): string 
   const text = shown
     .map(([name, meaning]) => hang(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
-  return dryRun === true ? `Nothing was changed. An import would give:\n${text}` : text;
+  if (dryRun === true) return `Nothing was changed. An import would give:\n${text}`;
+  return batch === null ? text : `${text}\nThis is import ${batch}; ${adminCommand} import undo takes it back.`;
 }

@@ -1,19 +1,18 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
-import { setPriority } from "node:os";
+import { setPriority, userInfo } from "node:os";
+import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { type Columns, createColumns, readMapping } from "../../ingest/columns.ts";
-import { toUtf8 } from "../../ingest/encoding.ts";
-import { openRejects } from "../../ingest/rejects.ts";
-import type { Format } from "../../ingest/row.ts";
-import { openRows } from "../../ingest/rows.ts";
-import { type Counts, emptyCounts, runImport } from "../../ingest/run.ts";
+import { writeRejects } from "../../ingest/rejects.ts";
 import { openSource } from "../../ingest/source.ts";
-import { printable } from "../../operator/printable.ts";
-import { UserError } from "../../operator/user-error.ts";
+import { emptyCounts, type ImportCounts, type StagedImport } from "../../store/imports.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./import-options.ts";
-import { columnsText, createNotes, type Notes, summaryText } from "./import-report.ts";
+import { announcePlan } from "./import-plan.ts";
+import { readFile } from "./import-reading.ts";
+import { createNotes, type Notes, summaryText } from "./import-report.ts";
+import { type Interruption, watchInterruption } from "./interruption.ts";
 import { createProgress } from "./progress.ts";
 
 export function importCommand(around: Surroundings): Command {
@@ -42,18 +41,22 @@ export function importCommand(around: Surroundings): Command {
     .addHelpText(
       "after",
       `
-Ends with 3 when it is done but has rejected rows.`,
+The file is read to its end before its first lead goes in. Ends with 3 when it is done but has rejected rows.`,
     )
-    .action((idOrName: string, file: string, request: ImportRequest) => runCommand(around, idOrName, file, request));
+    .action((idOrName: string, file: string, request: ImportRequest) =>
+      runCommand(around, { idOrName, file, request }),
+    );
 }
 
-async function runCommand(around: Surroundings, idOrName: string, file: string, request: ImportRequest): Promise<void> {
+async function runCommand(around: Surroundings, asked: Asked): Promise<void> {
+  const { request } = asked;
   const output = outputOf(request);
   const notes = createNotes();
   const columns = createColumns(readMapping(request.map ?? null));
-  const counts = await importFile(around, { idOrName, file, request, columns }, output, notes);
+  const { batch, counts } = await importFile(around, { ...asked, columns, output, notes });
   for (const line of notes.lines(columns.missing())) output.say(line);
-  output.result(counts, summaryText(counts, request));
+  // Which clients have passed leads that came late is known to the ledger of what each key received.
+  output.result({ import: batch, ...counts, passed: [] }, summaryText(counts, batch, request));
   if (counts.rejected > 0) around.endWith(3);
 }
 
@@ -61,41 +64,76 @@ interface Asked {
   readonly idOrName: string;
   readonly file: string;
   readonly request: ImportRequest;
-  readonly columns: Columns;
 }
 
-async function importFile(around: Surroundings, asked: Asked, output: Output, notes: Notes): Promise<Counts> {
-  const { idOrName, file, request, columns } = asked;
-  const { leads } = around.store();
+/** All that one import has at hand. */
+interface ImportRun extends Asked {
+  readonly columns: Columns;
+  readonly output: Output;
+  readonly notes: Notes;
+}
+
+interface Imported {
+  readonly batch: number | null;
+  readonly counts: ImportCounts;
+}
+
+async function importFile(around: Surroundings, run: ImportRun): Promise<Imported> {
+  const { idOrName, file, request } = run;
   const account = accountOf(around.store(), idOrName);
   const rules = readRules(account.id, request);
-  const source = openSource(file, around.standardInput);
   checkPixel(around, account, request);
   checkRejects(around, file, request);
-  const rejectsOf = request.rejects === undefined ? null : openRejects(request.rejects);
-  const counts = emptyCounts();
-  const rows = await openRows(toUtf8(source.chunks, notes.legacyLine), columns);
-  if (rows === null) return counts;
-
-  const rejects = rejectsOf?.(rows.format, () => columns.titles) ?? null;
-  const progress = createProgress(source, output);
+  const source = openSource(file, around.standardInput);
   giveWay();
-  const target = leads.startImportWorker(account.number, {
-    onDuplicate: request.onDuplicate,
-    createPixels: request.createPixels === true,
-    dryRun: request.dryRun === true,
-  });
-  const groups = announce(rows.groups, columns, () => announceColumns(columns, rows.format, output));
-  const { onReject, onWarning } = notes;
+  const staged = around.store().imports.begin(account, importOptions(request), originOf(around, file, request));
+  const interruption = watchInterruption();
   try {
-    const run = { groups, columns, rules, target, rejects, now: around.now, onReject, onWarning };
-    await runImport({ ...run, onProgress: progress.update }, counts);
+    const counts = emptyCounts();
+    const judging = { rules, retainDays: account.retainDays, ...importOptions(request) };
+    const reading = readFile({ ...run, ...judging, source, staged, now: around.now }, counts);
+    const { format, pixels } = await interruption.whileReading(reading);
+    if (request.rejects !== undefined && request.dryRun !== true) {
+      writeRejects(request.rejects, staged.rejectedRows(), format, run.columns.titles);
+    }
+    const leads = await announcePlan(run, staged, { counts, pixels });
+    return await merge(around, run, { staged, counts, leads, interruption });
   } finally {
-    target.close();
-    progress.stop();
-    rejects?.close();
+    interruption.close();
+    staged.close();
   }
-  return counts;
+}
+
+function importOptions({ onDuplicate, createPixels, dryRun }: ImportRequest) {
+  return { onDuplicate, createPixels: createPixels === true, dryRun: dryRun === true };
+}
+
+function originOf(around: Surroundings, file: string, { rejects }: ImportRequest) {
+  const name = file === "-" ? "-" : basename(file);
+  return { file: name, by: userInfo().username, rejectsFile: rejects ?? null, startedMs: around.now() };
+}
+
+interface Merging {
+  readonly staged: StagedImport;
+  readonly counts: ImportCounts;
+  readonly leads: number;
+  readonly interruption: Interruption;
+}
+
+async function merge(around: Surroundings, { output }: ImportRun, merging: Merging): Promise<Imported> {
+  const { staged, leads, interruption } = merging;
+  const progress = createProgress("Writing", leads, output);
+  let { counts } = merging;
+  try {
+    for await (const step of staged.merge(counts, around.now)) {
+      counts = { ...step.counts };
+      progress.update(step.done, step.done);
+      interruption.afterStep(step.done, leads);
+    }
+  } finally {
+    progress.stop();
+  }
+  return { batch: staged.batch(), counts };
 }
 
 /** A server beside it goes first where the machine is busy: its clients wait for an answer, an import for nobody. */
@@ -104,36 +142,5 @@ function giveWay(): void {
     setPriority(10);
   } catch {
     // A hardened service may not; then both go at the same pace.
-  }
-}
-
-/** Says what is read as what; throws a UserError where a table has nothing to read, or not what --map names. */
-function announceColumns(columns: Columns, format: Format, output: Output): void {
-  const report = columns.report();
-  const [missing] = columns.missing();
-  const names = `Its columns are ${columns.names.slice(0, 40).map(printable).join(", ")}.`;
-  if (format.kind === "csv" && missing !== undefined) {
-    throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, names);
-  }
-  if (format.kind === "csv" && report.matched.length === 0) {
-    const advice = "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
-    throw new UserError(`No column of the file was recognised. ${names}`, advice);
-  }
-  output.say(columnsText(report, format));
-}
-
-/** Says something once columns are known, while nothing is imported yet. */
-async function* announce<Group>(
-  groups: AsyncGenerator<Group>,
-  columns: Columns,
-  say: () => void,
-): AsyncGenerator<Group> {
-  let said = false;
-  for await (const group of groups) {
-    if (!said && columns.names.length > 0) {
-      say();
-      said = true;
-    }
-    yield group;
   }
 }

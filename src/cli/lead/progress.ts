@@ -1,66 +1,57 @@
-/** How far an import is: a bar on a terminal, a line every few seconds elsewhere. */
+/** How far an import is: a bar on a terminal, a line every few seconds elsewhere. Reading and writing have one each. */
 import { Presets, SingleBar } from "cli-progress";
-import type { Counts } from "../../ingest/run.ts";
-import type { Source } from "../../ingest/source.ts";
 import type { Output } from "../terminal/output.ts";
 
 export interface Progress {
-  update(counts: Readonly<Counts>): void;
+  /** How much of the total is done, and how many rows that are. */
+  update(done: number, rows: number): void;
   stop(): void;
 }
 
 const lineEveryMs = 3000;
 
-export function createProgress(source: Source, output: Output): Progress {
-  return process.stderr.isTTY ? bar(source) : lines(source, output);
+/** Begins to tell how far something is; of a total of null nobody knows how much is left. */
+export function createProgress(what: string, total: number | null, output: Output): Progress {
+  return process.stderr.isTTY ? bar(what, total) : lines(what, total, output);
 }
 
-function bar({ bytesRead, size }: Source): Progress {
+function bar(what: string, total: number | null): Progress {
   const startedMs = performance.now();
-  const format =
-    size === null ? "{rows} rows  {speed} rows/s" : "{bar} {percentage}%  {rows} rows  {speed} rows/s  {left} left";
+  const rows = "{rows} rows  {speed} rows/s";
+  const format = total === null ? `${what}  ${rows}` : `${what}  {bar} {percentage}%  ${rows}  {left} left of it`;
   const single = new SingleBar(
     { format, stream: process.stderr, hideCursor: true, clearOnComplete: true, barsize: 24 },
     Presets.shades_classic,
   );
   let started = false;
-  // The bar hides the cursor. Once it is back, Ctrl-C does what it does without a bar.
-  const interrupt = () => {
-    single.stop();
-    process.kill(process.pid, "SIGINT");
-  };
-  process.once("SIGINT", interrupt);
   return {
-    update(counts) {
+    update(done, rows) {
       const seconds = (performance.now() - startedMs) / 1000;
-      const share = size === null ? 0 : bytesRead() / Math.max(size, 1);
+      const share = total === null ? 0 : done / Math.max(total, 1);
       const payload = {
-        rows: grouped(counts.read),
-        speed: grouped(Math.round(counts.read / seconds)),
+        rows: grouped(rows),
+        speed: grouped(Math.round(rows / seconds)),
         left: duration(share === 0 ? 0 : (seconds / share) * (1 - share)),
       };
-      if (started) single.update(bytesRead(), payload);
-      else single.start(size ?? 1, bytesRead(), payload);
+      if (started) single.update(done, payload);
+      else single.start(total ?? 1, done, payload);
       started = true;
     },
-    stop() {
-      process.off("SIGINT", interrupt);
-      single.stop();
-    },
+    stop: () => single.stop(),
   };
 }
 
-function lines({ bytesRead, size }: Source, output: Output): Progress {
+function lines(what: string, total: number | null, output: Output): Progress {
   const startedMs = performance.now();
   let saidMs = startedMs;
   return {
-    update(counts) {
+    update(done, rows) {
       const nowMs = performance.now();
       if (nowMs - saidMs < lineEveryMs) return;
       saidMs = nowMs;
-      const speed = Math.round(counts.read / ((nowMs - startedMs) / 1000));
-      const share = size === null ? "" : ` (${Math.floor((100 * bytesRead()) / Math.max(size, 1))} %)`;
-      output.say(`${grouped(counts.read)} rows${share}, ${grouped(speed)} rows/s`);
+      const speed = Math.round(rows / ((nowMs - startedMs) / 1000));
+      const share = total === null ? "" : ` (${Math.floor((100 * done) / Math.max(total, 1))} %)`;
+      output.say(`${what}: ${grouped(rows)} rows${share}, ${grouped(speed)} rows/s`);
     },
     stop: () => undefined,
   };

@@ -6,12 +6,16 @@ import { UserError } from "../../operator/user-error.ts";
  * Goes on when it may; throws a UserError when the answer is no. Only a terminal on both sides is asked: a script said
  * what it wants when it was written.
  */
-export async function confirm(question: string, { yes }: { readonly yes?: boolean }): Promise<void> {
+export async function confirm(
+  question: string,
+  { yes }: { readonly yes?: boolean },
+  advice = "Answer y to go on; --yes does not ask.",
+): Promise<void> {
   if (yes === true || !canAsk()) return;
   process.stderr.write(`${question} [y/N] `);
   const answer = await readLine();
   if (/^y(?:es)?$/i.test(answer.trim())) return;
-  throw new UserError("Nothing was changed.", "Answer y to go on; --yes does not ask.");
+  throw new UserError("Nothing was changed.", advice);
 }
 
 /** Whether a person can see a question, and answer it. */

@@ -22,12 +22,11 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
     .where(eq(accounts.number, account))
     .prepare();
   let isBlocked: ReturnType<typeof openSuppressions> | null = null;
-  let retainDays: number | null = null;
   let oldestMs = Number.NEGATIVE_INFINITY;
   return {
     refresh(nowMs) {
       const now = rules.get();
-      retainDays = now?.retainDays ?? null;
+      const retainDays = now?.retainDays ?? null;
       oldestMs = retainDays === null ? Number.NEGATIVE_INFINITY : nowMs - retainDays * dayMs;
       // Hashing costs a good part of a row, and most accounts have erased nobody.
       if (now?.blocked !== true) isBlocked = null;
@@ -36,7 +35,7 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
     objection(lead) {
       if (isBlocked?.(traitsOf({ ...JSON.parse(`{${lead.tail}`), id: lead.id }))) return { kind: "suppressed" };
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
-      return { kind: "rejected", reason: `it is older than the ${retainDays} days for which the account keeps leads` };
+      return { kind: "rejected", why: "too old" };
     },
   };
 }

@@ -1,126 +1,84 @@
-/** Leads on their way in: duplicates told by id, ties moved to the next free millisecond, short transactions. */
+/** An import: all of a file is put aside, and then merged. And a few leads at once, without a file. */
 import { sql } from "drizzle-orm";
-import { writeDocument } from "../../contract/lead.ts";
-import { writeMoment } from "../../contract/time.ts";
-import type { ImportOptions, ImportOutcome, LeadImport, NewLead } from "../../store/imports.ts";
+import { StoreError } from "../../store/errors.ts";
+import type { ImportOptions, ImportOrigin, LeadImport, StagedImport } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
+import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
+import { underlying } from "../failure.ts";
+import { openForImport } from "../open.ts";
 import { openPixels } from "../pixels.ts";
 import { ofPosition } from "../schema.ts";
-import { openGuard } from "./admission.ts";
+import { openMerge } from "./merge.ts";
+import { openPlacer } from "./place.ts";
+import { openStaging } from "./staging.ts";
 import { prepareImport } from "./statements.ts";
 
-/** A transaction ends after this time, so that no other writer waits longer. */
-const transactionMs = 50;
-/** So few leads at the end of a portion go along, instead of into a transaction of their own, if they take no longer. */
-const smallRest = { leads: 750, ms: 25 };
-/** How many tied moments are remembered; forgetting them costs time, not correctness. */
-const rememberedTies = 100_000;
-
-export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
-  if (options.dryRun) shadowTables(database, account);
-  const statements = prepareImport(database, account);
-  const guard = openGuard(database, account);
+/** Begins an import into the file that a connection has open; it is written to by a connection of its own. */
+export function beginStagedImport(
+  database: Connection,
+  account: Account,
+  options: ImportOptions,
+  origin: ImportOrigin,
+): StagedImport {
+  const path = database.$client.filename;
+  const staging = openStaging(path);
+  const stored = prepareImport(database, account.number);
   const pixels = openPixels(database);
-  const pixelNumbers = new Map<string, number>();
-  const newestAtBegin = statements.newest() ?? Number.NEGATIVE_INFINITY;
-  let newest = newestAtBegin;
-  /** From a moment that is taken to one that may be free: a tied group is never walked twice. */
-  const freeAfter = new Map<number, number>();
-
-  function pixelNumber(id: string): number | null {
-    const known = pixelNumbers.get(id) ?? statements.pixel(id);
-    if (known !== null) pixelNumbers.set(id, known);
-    return known;
-  }
-
-  function makePixel(id: string, nowMs: number): number | null {
-    if (!options.createPixels) return null;
-    pixels.create(account, { id, status: "active" }, nowMs);
-    return pixelNumber(id);
-  }
-
-  function follow(ms: number): number {
-    let at = ms;
-    for (let next = freeAfter.get(at); next !== undefined; next = freeAfter.get(at)) at = next;
-    return at;
-  }
-
-  /**
-   * Stores a lead at the first free millisecond from a moment on, and says which that was; null when its id is there.
-   * It tries before it looks, because most leads are new.
-   */
-  function place(lead: NewLead, uuid: Buffer, pixel: number, ms: number): number | null {
-    let at = follow(ms);
-    while (!statements.insert({ ...lead, uuid, pixel, at, doc: documentAt(lead, at) })) {
-      if (statements.momentOf(uuid) !== null) return null;
-      const free = statements.firstFree(at);
-      freeAfter.set(at, free);
-      at = follow(free);
-    }
-    if (at !== ms) {
-      if (freeAfter.size > rememberedTies) freeAfter.clear();
-      freeAfter.set(ms, at + 1);
-    }
-    return at;
-  }
-
-  function documentAt(lead: NewLead, ms: number): string {
-    return options.dryRun ? "" : writeDocument(lead.id, writeMoment(ms), lead.tail);
-  }
-
-  function replace(lead: NewLead, uuid: Buffer, pixel: number): ImportOutcome {
-    const at = statements.momentOf(uuid);
-    if (at === null) throw new Error("a lead that was just there is gone");
-    statements.replace({ ...lead, pixel, at, doc: documentAt(lead, at) });
-    return { kind: "replaced" };
-  }
-
-  function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
-    const objection = guard.objection(lead);
-    if (objection !== null) return objection;
-    const uuid = bytesOf(lead.id);
-    const known = pixelNumber(lead.pixelId);
-    // A lead that is there already and stays as it is needs no pixel.
-    if (known === null && options.onDuplicate === "skip" && statements.momentOf(uuid) !== null) {
-      return { kind: "duplicate" };
-    }
-    const pixel = known ?? makePixel(lead.pixelId, nowMs);
-    if (pixel === null) {
-      return { kind: "rejected", reason: `the account has no pixel ${lead.pixelId} (--create-pixels makes it)` };
-    }
-    const wanted = lead.identifiedMs ?? Math.max(nowMs, newest + 1);
-    const at = place(lead, uuid, pixel, wanted);
-    if (at === null) return options.onDuplicate === "skip" ? { kind: "duplicate" } : replace(lead, uuid, pixel);
-    newest = Math.max(newest, at);
-    return { kind: "imported", moved: lead.identifiedMs !== null && at !== wanted, late: at < newestAtBegin };
-  }
-
+  let batch: number | null = null;
   return {
-    write(leads, nowMs) {
-      const outcomes: ImportOutcome[] = [];
-      const endMs = performance.now() + transactionMs;
-      const work = () => {
-        guard.refresh(nowMs);
-        newest = Math.max(newest, statements.newest() ?? newest);
-        for (const lead of leads) {
-          outcomes.push(writeOne(lead, nowMs));
-          const rest = leads.length - outcomes.length;
-          if (rest % 16 > 0) continue;
-          const overdueMs = performance.now() - endMs;
-          if (overdueMs > 0 && (rest > smallRest.leads || overdueMs > smallRest.ms)) break;
-        }
-      };
-      // A rehearsal writes to its shadows alone, and must not keep anybody from writing.
-      database.transaction(work, { behavior: options.dryRun ? "deferred" : "immediate" });
-      return outcomes;
+    add: staging.add,
+    reject: staging.reject,
+    isStored: (id) => stored.momentOf(id) !== null,
+    hasPixel: (id) => pixels.has(account.number, id),
+    outlook(mayShareIds) {
+      staging.sort();
+      return staging.outlook(stored.newest(), mayShareIds);
     },
+    rejectedRows: staging.rejectedRows,
+    async *merge(before, now) {
+      const writer = openForImport(path);
+      try {
+        if (options.dryRun) shadowTables(writer, account.number);
+        const merge = openMerge(writer, account.number, { options, origin, staging });
+        for await (const progress of merge.run(before, now)) {
+          batch = merge.batch();
+          yield progress;
+        }
+      } catch (cause) {
+        throw cutShort(cause);
+      } finally {
+        writer.$client.close();
+      }
+    },
+    batch: () => batch,
+    close: staging.close,
   };
 }
 
-/** The 16 bytes of a UUID. */
-export function bytesOf(id: string): Buffer {
-  return Buffer.from(id.replaceAll("-", ""), "hex");
+function cutShort(failure: unknown): unknown {
+  if (failure instanceof StoreError) return failure;
+  const cause = underlying(failure);
+  return new StoreError(
+    { kind: "import cut short", reason: cause instanceof Error ? cause.message : "unknown" },
+    { cause },
+  );
+}
+
+/** Begins to write leads as they come, which belong to no batch. */
+export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
+  if (options.dryRun) shadowTables(database, account);
+  const placer = openPlacer(database, account, options);
+  return {
+    write(leads, nowMs) {
+      const work = () => {
+        placer.begin({ batch: 0, nowMs, stampMs: nowMs });
+        return leads.map(placer.write);
+      };
+      // A rehearsal writes to its shadows alone, and must not keep anybody from writing.
+      return database.transaction(work, { behavior: options.dryRun ? "deferred" : "immediate" });
+    },
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
-import { bytesOf } from "../import/import.ts";
+import { bytesOf } from "../import/statements.ts";
 import { placeholder } from "../placeholder.ts";
 import { leads, positionOf } from "../schema.ts";
 

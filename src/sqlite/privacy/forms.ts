@@ -1,7 +1,7 @@
 /** What is looked for in bytes: a value in every form in which it may stand in a file, and where it stands for itself. */
 import type { Lead } from "../../contract/lead.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
-import { bytesOf } from "../import/import.ts";
+import { bytesOf } from "../import/statements.ts";
 import { leastLength } from "./byte-search.ts";
 import { traitsOf } from "./traits.ts";
 

@@ -1,0 +1,38 @@
+/** Ctrl-C while an import runs: it ends in order, and says what that means. */
+import { adminCommand } from "../../operator/program-name.ts";
+import { UserError } from "../../operator/user-error.ts";
+import { grouped } from "./progress.ts";
+
+export interface Interruption {
+  /** Waits for a reading, and throws a UserError as soon as Ctrl-C comes. */
+  whileReading<Result>(reading: Promise<Result>): Promise<Result>;
+  /** To be called after each step of the writing; throws a UserError when Ctrl-C has come. */
+  afterStep(done: number, total: number): void;
+  /** From then on Ctrl-C ends the process again. */
+  close(): void;
+}
+
+export function watchInterruption(): Interruption {
+  const { promise: came, resolve } = Promise.withResolvers<"interrupted">();
+  let hasCome = false;
+  const listener = () => {
+    hasCome = true;
+    resolve("interrupted");
+  };
+  process.on("SIGINT", listener);
+  return {
+    async whileReading(reading) {
+      const first = await Promise.race([reading.then((result) => ({ result })), came]);
+      if (first !== "interrupted") return first.result;
+      throw new UserError("Stopped while the file was read: nothing of it was imported, and nothing is left.", "");
+    },
+    afterStep(done, total) {
+      if (!hasCome || done === total) return;
+      throw new UserError(
+        `Stopped after ${grouped(done)} of ${grouped(total)} leads, which stay.`,
+        `Run it again, and it completes; ${adminCommand} import undo takes them back.`,
+      );
+    },
+    close: () => void process.off("SIGINT", listener),
+  };
+}

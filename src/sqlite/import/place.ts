@@ -1,0 +1,91 @@
+/** One lead goes in: told by its id whether it is there, and moved to the next free millisecond where its own is taken. */
+import { writeDocument } from "../../contract/lead.ts";
+import { writeMoment } from "../../contract/time.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { Connection } from "../connection.ts";
+import { openGuard } from "./admission.ts";
+import { openPixelNumbers } from "./pixel-numbers.ts";
+import { prepareImport } from "./statements.ts";
+
+/** What holds for all leads of one transaction. */
+export interface Placing {
+  /** The number of the batch that they belong to; 0 is none. */
+  readonly batch: number;
+  readonly nowMs: number;
+  /** The time that leads get which have none. */
+  readonly stampMs: number;
+}
+
+export interface Placer {
+  /** To be called first in each transaction. */
+  begin(placing: Placing): void;
+  /** Writes one lead, within the transaction. */
+  write(lead: NewLead): ImportOutcome;
+}
+
+export function openPlacer(database: Connection, account: AccountNumber, options: ImportOptions): Placer {
+  const statements = prepareImport(database, account);
+  const guard = openGuard(database, account);
+  const pixels = openPixelNumbers(database, account);
+  const none = Number.NEGATIVE_INFINITY;
+  let placing: Placing = { batch: 0, nowMs: 0, stampMs: 0 };
+  let newest = none;
+  /** The newest lead that there was before the first one of this import. */
+  let newestBefore: number | null = null;
+  /** The last lead that was moved: all from the moment it asked for to the one it got are taken. */
+  let taken = { from: 0, to: none };
+
+  function documentAt(lead: NewLead, ms: number): string {
+    return options.dryRun ? "" : writeDocument(lead.id, writeMoment(ms), lead.tail);
+  }
+
+  /** Stores a lead at the first free millisecond from a moment on, and says which that was; null when its id is there. */
+  function place(lead: NewLead, pixel: number, wanted: number): number | null {
+    let at = wanted >= taken.from && wanted <= taken.to ? taken.to + 1 : wanted;
+    // It tries before it looks, because most leads are new.
+    while (!statements.insert(lead, { batch: placing.batch, pixel, at, doc: documentAt(lead, at) })) {
+      if (statements.momentOf(lead.id) !== null) return null;
+      at = statements.firstFree(at);
+    }
+    if (at !== wanted) taken = { from: wanted, to: at };
+    newest = Math.max(newest, at);
+    return at;
+  }
+
+  function ofThereAlready(lead: NewLead, pixel: number): ImportOutcome {
+    if (options.onDuplicate === "skip") return { kind: "duplicate" };
+    const at = statements.momentOf(lead.id);
+    if (at === null) throw new Error("a lead that was just there is gone");
+    statements.replace(lead, { pixel, at, doc: documentAt(lead, at) });
+    return { kind: "replaced" };
+  }
+
+  /** A lead that is there already and stays as it is needs no pixel; another one gets it, or is rejected. */
+  function ofUnknownPixel({ id, pixelId }: NewLead): number | ImportOutcome {
+    if (options.onDuplicate === "skip" && statements.momentOf(id) !== null) return { kind: "duplicate" };
+    if (options.createPixels) return pixels.make(pixelId, placing.nowMs);
+    return { kind: "rejected", why: "unknown pixel" };
+  }
+
+  return {
+    begin(now) {
+      placing = now;
+      guard.refresh(now.nowMs);
+      taken = { from: 0, to: none };
+      newest = Math.max(newest, statements.newest() ?? none);
+      newestBefore ??= newest;
+    },
+    write(lead) {
+      const objection = guard.objection(lead);
+      if (objection !== null) return objection;
+      const pixel = pixels.find(lead.pixelId) ?? ofUnknownPixel(lead);
+      if (typeof pixel !== "number") return pixel;
+      const wanted = lead.identifiedMs ?? Math.max(placing.stampMs, newest + 1);
+      const at = place(lead, pixel, wanted);
+      if (at === null) return ofThereAlready(lead, pixel);
+      const moved = lead.identifiedMs !== null && at !== wanted;
+      return { kind: "imported", atMs: at, moved, late: at < (newestBefore ?? none) };
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Where a file is put aside while it is read: tables in a file on the disk of the database, which has no name from the
+ * moment it is open. So nothing of it is left, however the process ends.
+ */
+import { Database } from "bun:sqlite";
+import { dirname } from "node:path";
+import type { NewLead, Outlook, RejectedRow } from "../../store/imports.ts";
+
+/** A lead as it comes back; `clamped` where its source has a time that lies ahead of the clock. */
+export type StagedLead = NewLead & { readonly clamped: boolean };
+
+export interface Staging {
+  add(lead: NewLead, clamped: boolean): void;
+  reject(row: RejectedRow): void;
+  rejectedRows(): Iterable<RejectedRow>;
+  /** To be called once all is put aside, before what follows here. */
+  sort(): void;
+  outlook(newestStoredMs: number | null, mayShareIds: boolean): Outlook;
+  /** So many leads from a place on, in the order in which they go in: oldest first, those without a time at the end. */
+  read(from: number, most: number): StagedLead[];
+  close(): void;
+}
+
+/** Put aside near the database at a path: there is room for it, and what is held on people stays on its disk. */
+export function openStaging(path: string): Staging {
+  const client = connect(dirname(path));
+  const add = client.prepare<unknown, (string | number | null)[]>(
+    "INSERT INTO leads VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  const reject = client.prepare<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
+  client.run("BEGIN");
+  return {
+    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, tail }, clamped) {
+      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), tail);
+    },
+    reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
+    *rejectedRows() {
+      const all = client.query<Omit<RejectedRow, "source"> & { source: string }, []>(
+        "SELECT line, reason, source FROM rejected ORDER BY place",
+      );
+      for (const row of all.iterate()) yield { ...row, source: JSON.parse(row.source) };
+    },
+    sort() {
+      client.run("COMMIT");
+      // The places alone are sorted: the leads stay where they are.
+      client.run("INSERT INTO in_order (lead, at) SELECT place, at FROM leads ORDER BY at IS NULL, at, place");
+    },
+    outlook: (newestStoredMs, mayShareIds) => ({
+      ...readSpan(client, newestStoredMs),
+      sharingIds: mayShareIds ? countSharingIds(client) : 0,
+    }),
+    read: openReading(client),
+    close: () => client.close(),
+  };
+}
+
+function connect(folder: string): Database {
+  const client = new Database(":memory:");
+  client.run(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
+  client.run("PRAGMA temp_store = FILE");
+  client.run("PRAGMA temp.page_size = 8192");
+  client.run("PRAGMA temp.cache_size = -16384");
+  // Memory for sorting; it goes to a file of the same kind where that is not enough.
+  client.run("PRAGMA cache_size = -16384");
+  client.run("PRAGMA temp.journal_mode = OFF");
+  client.run(`
+    CREATE TEMP TABLE leads (
+      place INTEGER PRIMARY KEY, at INTEGER, id TEXT, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
+      clamped INTEGER, tail TEXT
+    )`);
+  client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
+  client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER)");
+  return client;
+}
+
+function readSpan(client: Database, newestStoredMs: number | null): Omit<Outlook, "sharingIds"> {
+  const span = client
+    .query<Omit<Outlook, "sharingIds">, [number | null]>(`
+      SELECT count(*) AS leads, count(*) - count(at) AS untimed, min(at) AS oldestMs, max(at) AS newestMs,
+        count(CASE WHEN at < ? THEN 1 END) AS older
+      FROM in_order`)
+    .get(newestStoredMs);
+  if (span === null) throw new Error("a count of rows gave none");
+  return span;
+}
+
+/** How many leads have the id of another one, but another time or page. */
+function countSharingIds(client: Database): number {
+  client.run("CREATE TEMP TABLE shared AS SELECT id FROM leads GROUP BY id HAVING count(*) > 1");
+  if (client.query("SELECT 1 FROM shared LIMIT 1").get() === null) return 0;
+  const found = client
+    .query<{ leads: number }, []>(`
+      SELECT total(leads) AS leads FROM (
+        SELECT count(*) AS leads FROM leads WHERE id IN (SELECT id FROM shared) GROUP BY id
+        HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull('{' || tail ->> '$.page_url', '')) > 1
+      )`)
+    .get();
+  return found?.leads ?? 0;
+}
+
+type Columns = [
+  at: number | null,
+  id: string,
+  pixel: string,
+  state: string | null,
+  cityKey: string | null,
+  hasEmail: number,
+  clamped: number,
+  tail: string,
+];
+
+function openReading(client: Database): Staging["read"] {
+  const some = client.prepare<unknown, [number, number]>(`
+    SELECT leads.at, id, pixel, state, city_key, has_email, clamped, tail
+    FROM in_order JOIN leads ON leads.place = in_order.lead
+    WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
+  return (from, most) => {
+    const rows = some.values(from, most) as Columns[]; // As the statement has them.
+    return rows.map(([identifiedMs, id, pixelId, state, cityKey, hasEmail, clamped, tail]) => ({
+      ...{ id, pixelId, state, cityKey, identifiedMs, tail },
+      hasEmail: hasEmail === 1,
+      clamped: clamped === 1,
+    }));
+  };
+}

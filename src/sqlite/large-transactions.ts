@@ -1,0 +1,58 @@
+/**
+ * Much to write goes in a few large transactions: each writes a page of an index once, however many of its rows it
+ * touches. Nobody waits for that: a transaction ends early when another writer asks.
+ */
+
+import { openAsked } from "./asking.ts";
+import type { Connection } from "./connection.ts";
+import { openWal, truncateWal } from "./wal.ts";
+
+/** A transaction goes on for so long where nobody asks. */
+const longestMs = 2_000;
+
+export interface Portions {
+  /** First in each transaction. */
+  readonly begin: () => void;
+  /** Writes so much as takes a few hundredths of a second; false when nothing is left. */
+  readonly step: () => boolean;
+  /** Last in each transaction. */
+  readonly end: (isDone: boolean) => void;
+}
+
+/** Writes all of it; each time that it comes back, one transaction more is on the disk. */
+export async function* inLargeTransactions(database: Connection, portions: Portions): AsyncGenerator<void> {
+  const path = database.$client.filename;
+  const asked = openAsked(path);
+  const log = openWal(path);
+  try {
+    for (let isDone = false; !isDone; ) {
+      asked.begin();
+      isDone = database.transaction(() => writePortions(portions, asked.isAsked), { behavior: "immediate" });
+      await onDisk(database, log.fsync());
+      yield;
+      await asked.makeWay();
+    }
+  } finally {
+    asked.close();
+    log.close();
+  }
+}
+
+function writePortions({ begin, step, end }: Portions, isAsked: () => boolean): boolean {
+  const endMs = performance.now() + longestMs;
+  begin();
+  let isDone = !step();
+  while (!isDone && performance.now() < endMs && !isAsked()) isDone = !step();
+  end(isDone);
+  return isDone;
+}
+
+/** What the next run takes for written has to be on the disk by then, even where this sync failed. */
+async function onDisk(database: Connection, synced: Promise<void>): Promise<void> {
+  try {
+    await synced;
+  } catch (cause) {
+    truncateWal(database);
+    throw cause;
+  }
+}
