@@ -20,15 +20,19 @@ import { storeErrorOf } from "./sqlite/failure.ts";
 import type { AdminStore } from "./store/admin.ts";
 import { openAdminStoreOf, openCopiesOf } from "./stores.ts";
 
-let store = null as AdminStore | null;
-let status = 0;
-
-let databasePath = "";
-
 try {
-  databasePath = readDatabasePath();
+  process.exitCode = await run(process.argv);
+} catch (cause) {
+  endWith(cause);
+}
+
+/** Runs the command that the words name, and gives the status of the process. */
+async function run(words: readonly string[]): Promise<number> {
+  const databasePath = readDatabasePath();
+  const store = openOnce(() => openAdminStoreOf(databasePath, readCluster()));
+  let status = 0;
   const program = createProgram({
-    store: () => (store ??= openAdminStoreOf(databasePath, readCluster())),
+    store: store.get,
     copies: () => openCopiesOf(databasePath, readCluster()),
     now: Date.now,
     standardInput: () => Bun.stdin.stream(),
@@ -46,14 +50,22 @@ try {
     },
     leave: () => process.exit(status),
   });
-  await program.parseAsync(process.argv);
-  store?.close();
-} catch (cause) {
-  store?.close();
-  if (!(cause instanceof CommanderError)) endWith(storeErrorOf(cause, databasePath));
-  status = statusOf(cause);
+  try {
+    await program.parseAsync(words);
+    return status;
+  } catch (cause) {
+    if (cause instanceof CommanderError) return statusOf(cause);
+    throw storeErrorOf(cause, databasePath);
+  } finally {
+    store.close();
+  }
 }
-process.exitCode = status;
+
+/** A store that is opened when it is first asked for: many commands need none. */
+function openOnce(open: () => AdminStore): { readonly get: () => AdminStore; readonly close: () => void } {
+  let store: AdminStore | null = null;
+  return { get: () => (store ??= open()), close: () => store?.close() };
+}
 
 function lookAtSettings() {
   const faults = settingFaults();

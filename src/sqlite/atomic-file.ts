@@ -39,18 +39,18 @@ export function removeStaleDrafts(path: string): void {
 /** Another machine or container may share the folder, and its processes are not ours to see. */
 const untouchedMs = 3_600_000;
 const draftName = /\.draft-(\d+)(?:-wal|-shm|-journal)?$/;
-const drillName = /^\.leadfile-drill-(\d+)-/;
+const trialName = /^\.leadfile-drill-(\d+)-/;
 
-/** A place of its own for a drill, which says whose it is. */
-export function drillPlaceIn(folder: string): string {
+/** A folder of its own to try a backup in; its name says whose it is. */
+export function trialFolderIn(folder: string): string {
   return mkdtempSync(join(folder, `.leadfile-drill-${process.pid}-`));
 }
 
-/** Removes what backups and drills that were killed have left in a folder, whatever the file was to be called. */
+/** Removes what backups and trials that were killed have left in a folder, whatever the file was to be called. */
 export function removeLeftovers(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    const maker = (entry.isDirectory() ? drillName : draftName).exec(entry.name)?.[1];
+    const maker = (entry.isDirectory() ? trialName : draftName).exec(entry.name)?.[1];
     if (maker === undefined || isAlive(Number(maker))) continue;
     try {
       if (Date.now() - statSync(path).mtimeMs < untouchedMs) continue;

@@ -1,13 +1,13 @@
-/** Copies of the whole file: backups, their drills, and how they are brought back. */
+/** Copies of the one file: how they are made, tried and brought back. */
 import type { CopyKeeper } from "../../store/privacy.ts";
 import { makeBackup } from "./backup.ts";
-import { drillBackup } from "./drill.ts";
 import { restoreBackup } from "./restore.ts";
+import { tryRestore } from "./trial-restore.ts";
 
 export function keepCopies(path: string): CopyKeeper {
   return {
     backup: (file, nowMs) => makeBackup(path, file, nowMs),
-    drill: (file) => drillBackup(file),
+    drill: tryRestore,
     restore: (file, receipts, nowMs) => restoreBackup(path, file, receipts, nowMs),
   };
 }

@@ -18,11 +18,11 @@ import { migrateSchema, refuseForeign } from "../migrate.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
 import { lockForServing } from "../server-lock.ts";
 import { vacuum } from "../vacuum.ts";
+import { eraseAgain, mergeReplaced } from "./carry-over.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
-import { eraseAgain, mergeReplaced } from "./merge.ts";
+import { attachReplaced, examineReplaced, refuseOpen } from "./old-database.ts";
+import { putInPlace } from "./put-in-place.ts";
 import { applyReceipts, type ReceiptLine, readReceipts } from "./receipts.ts";
-import { attachReplaced, examineReplaced, refuseOpen } from "./replaced-file.ts";
-import { putInPlace } from "./replacement.ts";
 
 /** Puts a backup in the place of the database. Throws a StoreError when it cannot; then all is as it was. */
 export function restoreBackup(path: string, file: string, receipts: string | null, nowMs: number): Restoration {

@@ -1,16 +1,16 @@
-/** A drill: a backup is restored into a place of its own and compared with what was backed up. */
+/** A trial: a backup is restored into a folder of its own, compared with what was backed up, and removed. */
 import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StoreError } from "../../store/errors.ts";
 import type { Backup } from "../../store/privacy.ts";
-import { drillPlaceIn, removeLeftovers } from "../atomic-file.ts";
+import { removeLeftovers, trialFolderIn } from "../atomic-file.ts";
 import { restoreAside } from "./restore.ts";
 
 /** Throws a StoreError that says in what the restored file differs. */
-export function drillBackup(file: string): Backup {
+export function tryRestore(file: string): Backup {
   process.umask(0o077);
   removeLeftovers(dirname(resolve(file)));
-  const folder = drillPlaceIn(dirname(resolve(file)));
+  const folder = trialFolderIn(dirname(resolve(file)));
   try {
     const { manifest, found } = restoreAside(file, join(folder, "leadfile.db"));
     const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));
