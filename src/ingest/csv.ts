@@ -1,5 +1,5 @@
 /** CSV by csv-parse, with one thing added: a damaged record costs its line, and reading goes on at the next. */
-import { type CsvError, Parser } from "csv-parse";
+import { type CsvError, type Options, Parser } from "csv-parse";
 import { parse } from "csv-parse/sync";
 import type { Columns } from "./columns.ts";
 import { largestRecord, type Row } from "./row.ts";
@@ -141,17 +141,23 @@ function createRecordReader(delimiter: string, firstLine: number) {
   };
 }
 
-/** A line with a stray quote is still good when its cells, with the quote as a letter, are plain to see. */
+/** A line is still good when its cells are plain to see: with a backslash before quotes, or a stray quote as a letter. */
 function rescue(text: string, delimiter: string, error: Error | null): Omit<RawRecord, "line"> {
   if (error !== null && isTooLarge(error)) return { cells: null, text, fault: "it is larger than 1 MiB" };
-  try {
-    const records = parse(text, { ...options, delimiter, relax_quotes: true }) as string[][];
-    const cells = records.length === 1 ? records[0] : undefined;
-    if (cells !== undefined && error !== null) return { cells, text: "", fault: null };
-  } catch {
-    // Then it is damaged for good.
-  }
+  const escaped = text.includes('\\"') ? onlyRecord(text, { delimiter, escape: "\\" }) : null;
+  const cells = escaped ?? (error === null ? null : onlyRecord(text, { delimiter, relax_quotes: true }));
+  if (cells !== null) return { cells, text: "", fault: null };
   return { cells: null, text, fault: "it has a quote that is not closed" };
+}
+
+/** The cells of a text that is one record, read in another way than the file; null for any other text. */
+function onlyRecord(text: string, otherwise: Options): readonly string[] | null {
+  try {
+    const records = parse(text, { ...options, ...otherwise }) as string[][]; // Without columns a record is a list of texts.
+    return records.length === 1 ? (records[0] ?? null) : null;
+  } catch {
+    return null;
+  }
 }
 
 function isTooLarge(error: Error): boolean {

@@ -43,7 +43,7 @@ export function meaningOfNested(normalized: readonly string[]): Meaning | null {
   // A name inside something that is not a person is that thing's name.
   return meaning?.target === "name" &&
     parent !== undefined &&
-    !/^(?:data|traits|attributes|properties|fields)$/.test(parent)
+    !/^(?:data|traits|attributes|properties|fields|record|payload|body|result|item|row)$/.test(parent)
     ? null
     : meaning;
 }

@@ -42,7 +42,7 @@ export const aliases: Record<Target, readonly string[]> = {
       "date time timestamp",
       "identified captured resolved matched detected recorded occurred visited viewed seen ofvisit",
     ),
-    ...combine("visitor", "date time datetime timestamp"),
+    ...combine("visitor capture resolution match detection occurrence", "date time datetime timestamp"),
     ...combine("event visit pageview page_view hit session activity", "timestamp time datetime ts date at"),
     ...words("timestamp datetime ts time epoch unixtime unixtimestamp visited visitedat visitedon viewedat"),
     ...combine(

@@ -69,6 +69,32 @@ describe("a quote that is not closed", () => {
     ]);
   });
 
+  test("behind a backslash is a quote in the cell, and so is a backslash behind another", async () => {
+    const rows = [
+      String.raw`"Harbor \"X\" Inc",Reno`,
+      String.raw`"\"Harbor\"","C:\\dir \"a\""`,
+      String.raw`"say \"hi\", all",Reno`,
+      String.raw`"Harbor \"",Reno`,
+      '"Harbor & Pine",Reno',
+      String.raw`"ends \"",Reno`,
+    ];
+    expect(await cellsOf(`name,city\n${rows.join("\n")}\n`)).toEqual([
+      ['Harbor "X" Inc', "Reno"],
+      ['"Harbor"', String.raw`C:\dir "a"`],
+      ['say "hi", all', "Reno"],
+      ['Harbor "', "Reno"],
+      ["Harbor & Pine", "Reno"],
+      ['ends "', "Reno"],
+    ]);
+  });
+
+  test("is none after a backslash that ends its cell", async () => {
+    expect(await cellsOf(`name,city\n"C:\\",Reno\n"a\\",""\n`)).toEqual([
+      ["C:\\", "Reno"],
+      ["a\\", ""],
+    ]);
+  });
+
   test("in thousands of lines costs those lines alone", async () => {
     const { rows } = await readText(`email,city\n${'"open,Reno\n'.repeat(5000)}${good}`);
     expect(rows.filter(({ fault }) => fault === null)).toHaveLength(50);

@@ -34,6 +34,46 @@ test.each<[string, unknown, object]>([
   expect(await leadOfObject(object)).toEqual(lead);
 });
 
+describe("all of a visit inside an object that is called the", () => {
+  const visit = {
+    name: "Dana",
+    email: "dana@example.com",
+    identified_at: "2026-01-31T09:15:00Z",
+    page_url: "/pricing",
+    pixel_id: "px_blog",
+  };
+  const leadOfVisit = async (object: object) => {
+    const [reading] = await leadsOf(`${JSON.stringify(object)}\n`);
+    if (reading === undefined || "fault" in reading) return reading;
+    const { identifiedMs, pixelId } = reading.lead;
+    return { at: identifiedMs === null ? null : new Date(identifiedMs).toISOString(), pixelId, ...shown(reading) };
+  };
+
+  test.each(["visitor", "lead", "data", "payload", "record", "event"])(
+    "%s is kept, its time, page and pixel too",
+    async (wrapper) => {
+      const { name, email, page_url } = visit;
+      expect(await leadOfVisit({ event: "visitor.identified", [wrapper]: visit })).toEqual({
+        at: "2026-01-31T09:15:00.000Z",
+        pixelId: "px_blog",
+        // A record may be about anything that has a name.
+        ...(wrapper === "event" || wrapper === "record" ? {} : { name }),
+        email,
+        page_url,
+      });
+    },
+  );
+
+  test.each(["visitor", "lead"])("%s stands behind what is said outside of it", async (wrapper) => {
+    const outside = { timestamp: "2026-01-30T00:00:00Z", url: "/a", pixel: "px_site" };
+    expect(await leadOfVisit({ [wrapper]: visit, ...outside })).toMatchObject({
+      at: "2026-01-30T00:00:00.000Z",
+      pixelId: "px_site",
+      page_url: "/a",
+    });
+  });
+});
+
 test.each<[string, object]>([
   ["where the IP address is", { network: { city: "Ashburn", region: "VA" } }],
   ["where the IP address is, in another word", { ip_location: { city: "Ashburn", region: "VA" } }],

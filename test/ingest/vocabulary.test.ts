@@ -13,7 +13,8 @@ const known: Record<string, string> = {
   id: "id,ID,event_id",
   identified_at:
     "event_timestamp,EVENT_TIMESTAMP,timestamp,last_seen_at,Last Seen At,seen_at,SeenAt,visited_at,clicked_at,occurred_at," +
-    "started_at,created,created_at,first_seen_at,Visit Date,identifiedAt",
+    "started_at,created,created_at,first_seen_at,Visit Date,identifiedAt,Visitor Date,Date Captured,Captured On," +
+    "Capture Date,Last Activity,Last Activity Date,Date of Visit,Time Seen,Resolved On",
   pixel_id: "pixelId,PIXEL_ID,Pixel ID,pixel",
   first_name: "FIRST_NAME,First Name,firstName,first-name,first.name, First Name ,given_name",
   last_name: "LAST_NAME,Last Name,lastName,surname",
@@ -24,10 +25,13 @@ const known: Record<string, string> = {
     "PERSONAL_VERIFIED_EMAILS,PERSONAL_VERIFIED_EMAIL,BUSINESS_VERIFIED_EMAILS,DEEP_VERIFIED_EMAILS,Verified Email",
   phone:
     "MOBILE_PHONE,DIRECT_NUMBER,PERSONAL_PHONE,ALL_MOBILES,ALL_LANDLINES,SKIPTRACE_WIRELESS_NUMBERS,Phone Number,phone1," +
-    "Cell Phone,Mobile Phone Number,Direct Phone,Telephone",
+    "Cell Phone,Mobile Phone Number,Direct Phone,Telephone,Work Direct Phone,Corporate Phone,Business Phone," +
+    "BUSINESS_PHONES,Office Phone Number,work_direct_dial",
   company: "COMPANY_NAME,Company,Organization,organisation,Employer,Company Name",
   city: "PERSONAL_CITY,address_city,City,SKIPTRACE_CITY,Home City",
   state: "PERSONAL_STATE,address_state,Region,State/Region,State / Province,SKIPTRACE_STATE,State Code",
+  country: "Country,COUNTRY_CODE,PERSONAL_COUNTRY,address_country,Country/Region,Contact Country",
+  time_zone: "Time Zone,timezone,TZ",
   gender: "GENDER,Sex",
   age_range: "AGE_RANGE,Age,Age Group",
   income_range: "INCOME_RANGE,Income,$ Income Range,household_income",
@@ -56,7 +60,7 @@ const others =
   "COMPANY_WEBSITE,Company URL,PROFESSIONAL_CITY,PROFESSIONAL_STATE,BUSINESS_EMAIL_VALIDATION_STATUS," +
   "PERSONAL_EMAIL_VALIDATION_STATUS,SKIPTRACE_EXACT_AGE,JOB_TITLE,LINKEDIN_URL,COMPANY_LINKEDIN_URL,ip_address," +
   "event_type,activity_start_date,activity_end_date,address_line_1,address_postal,Website,Email Hash,Email Verified," +
-  "Record ID,Visitor ID,Session ID,IP City,Updated At,Date of Birth,Page Title,Page Views";
+  "COMPANY_COUNTRY,IP Country,Timezone Of Contact,Record ID,Visitor ID,Session ID,IP City,Updated At,Date of Birth,Page Title,Page Views";
 
 test.each(others.split(",").map((header) => [header]))("a column %s is not kept", async (header) => {
   expect(await fieldOf(header)).toBeNull();
@@ -69,6 +73,8 @@ describe("where several columns hold one field, each row takes the first that ha
     ["PERSONAL_CITY", "SKIPTRACE_CITY", "city"],
     ["AGE_RANGE", "AGE", "age_range"],
     ["MOBILE_PHONE", "DIRECT_NUMBER", "phone"],
+    ["Mobile Phone", "Work Direct Phone", "phone"],
+    ["Work Direct Phone", "Corporate Phone", "phone"],
     ["DIRECT_NUMBER", "PERSONAL_PHONE", "phone"],
     ["event_timestamp", "created", "identified_at"],
     ["last_seen_at", "first_seen_at", "identified_at"],
