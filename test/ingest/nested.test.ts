@@ -56,8 +56,8 @@ describe("all of a visit inside an object that is called the", () => {
       expect(await leadOfVisit({ event: "visitor.identified", [wrapper]: visit })).toEqual({
         at: "2026-01-31T09:15:00.000Z",
         pixelId: "px_blog",
-        // A record may be about anything that has a name.
-        ...(wrapper === "event" || wrapper === "record" ? {} : { name }),
+        // An event has a name of its own.
+        ...(wrapper === "event" ? {} : { name }),
         email,
         page_url,
       });
