@@ -43,6 +43,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'follow https://www.example.com --every 30s --exec "php artisan lead:take" < key.txt',
     "follow https://www.example.com --post https://crm.example.com/leads --checkpoint crm.checkpoint",
   ],
+  mcp: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"],
   serve: ["serve", "serve --demo"],
   health: ["health"],
   demo: ["demo", "demo --live --every 2 --seed 7"],

@@ -15,6 +15,7 @@ import { followCommand } from "./follow/follow.ts";
 import { healthCommand } from "./health.ts";
 import { keyCommand } from "./key/key.ts";
 import { leadCommand } from "./lead/lead.ts";
+import { mcpCommand } from "./mcp/mcp.ts";
 import { pixelCommand } from "./pixel.ts";
 import { retainCommand } from "./retain.ts";
 import { serveCommand } from "./serve.ts";
@@ -40,6 +41,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(demoCommand(around))
     .addCommand(conformanceCommand(around))
     .addCommand(followCommand(around))
+    .addCommand(mcpCommand(around))
     .addCommand(completionsCommand(() => program))
     .addHelpText(
       "after",

@@ -1,0 +1,46 @@
+/** What a tool answers: a value as JSON, or in one sentence why there is none and what to do. */
+import {
+  ApiError,
+  InvalidApiKeyError,
+  LeadfileError,
+  RateLimitExceededError,
+  RevokedApiKeyError,
+} from "../../../client/src/leadfile.ts";
+import { printable } from "../../operator/printable.ts";
+import { wordsOf } from "../api-client.ts";
+import { SpanError } from "./summarize-leads.ts";
+
+/** How long a tool may take: clients of MCP give up after a minute. */
+export const answerMs = 50_000;
+
+interface Answer {
+  // The protocol's own shape is open.
+  [name: string]: unknown;
+  content: { type: "text"; text: string }[];
+  isError?: true;
+}
+
+/** Runs a tool to its end, or to the end of its time. */
+export async function answer(work: (signal: AbortSignal) => Promise<unknown>, cancel: AbortSignal): Promise<Answer> {
+  const late = AbortSignal.timeout(answerMs);
+  try {
+    const result = await work(AbortSignal.any([cancel, late]));
+    return { content: [{ type: "text", text: JSON.stringify(result) }] };
+  } catch (cause) {
+    const text = late.aborted ? "No whole answer came in time. Ask for less, or try again later." : sentenceOf(cause);
+    return { content: [{ type: "text", text }], isError: true };
+  }
+}
+
+function sentenceOf(cause: unknown): string {
+  if (cause instanceof RateLimitExceededError) {
+    const seconds = Math.ceil((cause.retryAfterMs ?? 60_000) / 1000);
+    return `The limit of requests per minute is used up (rate_limit_exceeded). Ask again in ${seconds} seconds.`;
+  }
+  if (cause instanceof RevokedApiKeyError || cause instanceof InvalidApiKeyError) {
+    return `${printable(cause.message)} (${cause.code}) Nothing helps but another key: whoever started this program sets LEADFILE_KEY to one.`;
+  }
+  if (cause instanceof ApiError) return `The server refused (${cause.code}): ${printable(cause.message)}`;
+  if (cause instanceof LeadfileError) return wordsOf(cause);
+  return cause instanceof SpanError ? cause.message : "The tool failed, which is a mistake of its own.";
+}

@@ -1,0 +1,88 @@
+/** Leads as a model may see them: no person in them, and no page address with its query. */
+import type { Lead } from "../../../client/src/leadfile.ts";
+
+/** One text of a lead, as it is shown. */
+export type Show = (field: keyof Lead, lead: Lead) => string | null;
+
+const addresses: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer"]);
+/** What others write freely, so that a phone may stand in it. */
+const free: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer", "traffic_source", "company"]);
+/** What the API gives them, and what a client asks for. */
+const asTheyAre: ReadonlySet<keyof Lead> = new Set(["id", "identified_at", "pixel_id"]);
+
+const anEmail = /[^\s/@"'<>:;,?&=#]+@[^\s/@"'<>:;,?&=#]+/gu;
+const aPhone = /\+?\d(?:[\s().-]{0,2}\d){9,}/g;
+
+/** Everything but the queries of page addresses. */
+export const revealed: Show = (field, lead) => {
+  const text = lead[field];
+  return text !== null && isAddress(field, text) ? withoutQuery(text) : text;
+};
+
+/** The same with names, e-mail addresses and phones masked, wherever they stand in the lead. */
+export const masked: Show = (field, lead) => {
+  const text = lead[field];
+  if (text === null || asTheyAre.has(field)) return text;
+  if (field === "name") return maskName(text);
+  if (field === "phone") return maskPhone(text);
+  if (field === "email" || field === "verified_email") return maskEmail(text);
+  const shown = isAddress(field, text) ? withoutQuery(text) : text;
+  const unnamed = withoutPerson(free.has(field) ? decoded(shown) : shown, lead).replace(anEmail, maskEmail);
+  return free.has(field) ? unnamed.replace(aPhone, maskPhone) : unnamed;
+};
+
+/** A source may be an address as well. */
+function isAddress(field: keyof Lead, text: string): boolean {
+  return addresses.has(field) || (field === "traffic_source" && text.includes("://"));
+}
+
+/** Origin and path: what stands before the first ? or #, without a user and a password. */
+function withoutQuery(text: string): string {
+  const [address = ""] = text.split(/[?#]/, 1);
+  return address.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i, "$1//");
+}
+
+/** What stands in an address may be encoded more than once; what cannot be decoded stays. */
+function decoded(text: string): string {
+  try {
+    const once = decodeURIComponent(text);
+    return once === text ? text : decoded(once);
+  } catch {
+    return text;
+  }
+}
+
+/** The lead's own name, mailbox and phone, however their parts are put together. */
+function withoutPerson(text: string, { name, email, verified_email: verified, phone }: Lead): string {
+  const words = name?.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const mailboxes = [email, verified].map((address) => address?.split("@", 1)[0] ?? "");
+  const wholes = [words, words.toReversed(), ...mailboxes.map((box) => box.match(/[\p{L}\p{N}]+/gu) ?? [])];
+  const patterns = wholes.filter((parts) => parts.join("").length > 3).map((parts) => parts.join("[^\\p{L}\\p{N}]*"));
+  const digits = phone?.replaceAll(/\D/g, "") ?? "";
+  if (digits.length > 5) patterns.push([...digits].join("\\D{0,2}"));
+  if (patterns.length === 0) return text;
+  return text.replaceAll(new RegExp(patterns.join("|"), "giu"), "…");
+}
+
+/** D… W… */
+function maskName(text: string): string {
+  return text.split(/\s+/u).map(initial).join(" ");
+}
+
+/** d…@e… */
+function maskEmail(text: string): string {
+  return text.split("@").map(initial).join("@");
+}
+
+/** +1 … 23 */
+function maskPhone(text: string): string {
+  const digits = text.replaceAll(/\D/g, "");
+  if (digits.length < 7) return "…";
+  const isOfUs = digits.length === 10 || (digits.length === 11 && digits.startsWith("1"));
+  return `${isOfUs ? "+1 " : ""}… ${digits.slice(-2)}`;
+}
+
+function initial(word: string): string {
+  const [first = ""] = word;
+  return `${first}…`;
+}

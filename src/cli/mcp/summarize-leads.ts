@@ -1,0 +1,106 @@
+/** The tool summarize_leads: how many leads by day, pixel, state and source, over a span of time. */
+import type { Lead, Leadfile, LeadQuery } from "../../../client/src/leadfile.ts";
+import type { Show } from "./mask.ts";
+
+export const usualDays = 30;
+export const mostDays = 92;
+const dayMs = 86_400_000;
+const fullPage = 100;
+const longestLabel = 60;
+/** More lines than these are summed up in one. */
+const mostLabels = 25;
+
+type Counts = Map<string, number>;
+
+interface Summary {
+  readonly since: string;
+  readonly before: string;
+  readonly leads: number;
+  /** Null when all were counted, else what to do about the rest. */
+  readonly missing: string | null;
+  readonly by_day: Readonly<Record<string, number>>;
+  readonly by_pixel: Readonly<Record<string, number>>;
+  readonly by_state: Readonly<Record<string, number>>;
+  readonly by_source: Readonly<Record<string, number>>;
+}
+
+/** A span that is too long, or none at all; the message says what is accepted. */
+export class SpanError extends Error {
+  override readonly name = "SpanError";
+}
+
+/** The span that is asked for; the last 30 days unless told. A text that is no time is left to the server. */
+export function spanOf(query: LeadQuery, nowMs: number): { readonly since: string; readonly before: string } {
+  const before = String(query.before ?? new Date(nowMs + 1).toISOString());
+  const beforeMs = Date.parse(before);
+  const since = String(
+    query.since ?? (Number.isNaN(beforeMs) ? before : new Date(beforeMs - usualDays * dayMs).toISOString()),
+  );
+  if (beforeMs - Date.parse(since) > mostDays * dayMs) {
+    throw new SpanError(`A summary covers ${mostDays} days at most. Ask for a part of the time: set since and before.`);
+  }
+  return { since, before };
+}
+
+/** Counts page by page; where the limit or the time is used up, what was counted comes with where to go on. */
+export async function summarizeLeads(
+  client: Leadfile,
+  show: Show,
+  query: LeadQuery & { readonly since: string; readonly before: string },
+  signal: AbortSignal,
+): Promise<Summary> {
+  const counts = { day: new Map(), pixel: new Map(), state: new Map(), source: new Map() } satisfies Record<
+    string,
+    Counts
+  >;
+  let leads = 0;
+  let cursor: string | null = query.before;
+  while (cursor !== null) {
+    const page = await nextPage(client, { ...query, before: cursor, limit: fullPage }, leads, signal);
+    if (page === null) break;
+    for (const lead of page.data) count(counts, lead, show);
+    leads += page.data.length;
+    cursor = page.next_cursor;
+  }
+  return {
+    since: query.since,
+    before: query.before,
+    leads,
+    missing:
+      cursor === null ? null : `Counted back to ${cursor}; the limit is used up. Ask again with before ${cursor}.`,
+    by_day: Object.fromEntries([...counts.day].toSorted()),
+    by_pixel: largest(counts.pixel),
+    by_state: largest(counts.state),
+    by_source: largest(counts.source),
+  };
+}
+
+/** Null where there is no next page for now, and something was counted before. */
+async function nextPage(client: Leadfile, query: LeadQuery, leads: number, signal: AbortSignal) {
+  try {
+    return await client.leads.list({ ...query, signal });
+  } catch (cause) {
+    if (leads === 0) throw cause;
+    return null;
+  }
+}
+
+function count(counts: Record<"day" | "pixel" | "state" | "source", Counts>, lead: Lead, show: Show): void {
+  add(counts.day, lead.identified_at.slice(0, 10));
+  add(counts.pixel, lead.pixel_id);
+  add(counts.state, show("state", lead) ?? "(none)");
+  add(counts.source, show("traffic_source", lead) ?? "(none)");
+}
+
+function add(counts: Counts, label: string): void {
+  const key = label.slice(0, longestLabel);
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** The largest first, and the sum of all others. */
+function largest(counts: Counts): Record<string, number> {
+  const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
+  const others = sorted.slice(mostLabels).reduce((sum, [, leads]) => sum + leads, 0);
+  const kept = sorted.slice(0, mostLabels);
+  return Object.fromEntries(others === 0 ? kept : [...kept, ["(others)", others]]);
+}
