@@ -15,7 +15,7 @@ export interface ClusterConfig {
 /** Reads CLUSTER, NODE and CLUSTER_AUTH, which go together; null where none is set. */
 export function readClusterSettings(environment: Environment): ClusterConfig | null {
   const url = given(environment, "CLUSTER");
-  const name = given(environment, "NODE");
+  const name = nodeName(environment);
   const auth = given(environment, "CLUSTER_AUTH");
   if (url === null) {
     if (name !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because NODE is set");
@@ -25,10 +25,17 @@ export function readClusterSettings(environment: Environment): ClusterConfig | n
   if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(url) || !URL.canParse(url)) {
     throw wrong("CLUSTER", url, "the address of the rqlite node beside, such as http://127.0.0.1:4001");
   }
-  if (name === null) throw wrong("NODE", "", "a name for this server, such as n1, because CLUSTER is set");
+  if (name === null)
+    throw wrong("NODE", "", "a name for this server, such as n1 (bun run overwrites it: start with bun src/main.ts)");
   if (!/^[\w.-]{1,64}$/.test(name))
     throw wrong("NODE", name, "up to 64 letters, digits, dots, hyphens and underscores");
   return { url: new URL(url).origin, name, credentials: auth === null ? null : readCredentials(auth) };
+}
+
+/** `bun run` puts the path of Node.js into NODE, whatever stood there: that is nobody's name. */
+function nodeName(environment: Environment): string | null {
+  const name = given(environment, "NODE");
+  return name === environment["npm_node_execpath"] ? null : name;
 }
 
 function readCredentials(path: string): string {

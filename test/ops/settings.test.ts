@@ -138,6 +138,15 @@ describe("a right setting", () => {
     );
   });
 
+  test("a path of Node.js, which bun run puts into NODE, is not the name of a server", () => {
+    const cluster = (more: Record<string, string>) =>
+      readConfig({ npm_node_execpath: "/usr/bin/node", ...more }).cluster;
+    expect(cluster({ NODE: "/usr/bin/node" })).toBeNull();
+    expect(cluster({ NODE: "n1", CLUSTER: "http://127.0.0.1:4001" })?.name).toBe("n1");
+    expect(() => cluster({ NODE: "n1" })).toThrow("CLUSTER");
+    expect(() => cluster({ NODE: "/usr/bin/node", CLUSTER: "http://127.0.0.1:4001" })).toThrow("bun src/main.ts");
+  });
+
   test.each([
     ["127.0.0.1", true],
     ["127.8.9.1", true],
