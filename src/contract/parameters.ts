@@ -1,11 +1,9 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, Type } from "@sinclair/typebox";
-import { errors } from "./errors.ts";
 import { cityKey } from "./lead.ts";
 import { pageSize } from "./limits.ts";
-import { defineParameter, type Parameter } from "./parameter.ts";
 import { paths } from "./paths.ts";
-import { decodeValue, readQuery, refuse } from "./query.ts";
+import { defineParameter, readParameter, readQuery } from "./query.ts";
 import { readMoment, rfc3339, writeMoment } from "./time.ts";
 
 // TypeBox asks here what it does not know by itself: which days a month has, and which years are kept.
@@ -109,29 +107,17 @@ export function readLeadQuery(search: string): LeadQuery {
   const sent = readQuery(search, leadParameterNames);
   const { limit, before, since, pixel_id, state, city, has_email } = leadParameters;
   return {
-    limit: valueIn(sent, "limit", limit) ?? pageSize.usual,
-    beforeMs: valueIn(sent, "before", before),
-    sinceMs: valueIn(sent, "since", since),
-    pixelId: valueIn(sent, "pixel_id", pixel_id),
-    state: valueIn(sent, "state", state),
-    city: valueIn(sent, "city", city),
-    hasEmail: valueIn(sent, "has_email", has_email) ?? false,
+    limit: readParameter(sent, "limit", limit) ?? pageSize.usual,
+    beforeMs: readParameter(sent, "before", before),
+    sinceMs: readParameter(sent, "since", since),
+    pixelId: readParameter(sent, "pixel_id", pixel_id),
+    state: readParameter(sent, "state", state),
+    city: readParameter(sent, "city", city),
+    hasEmail: readParameter(sent, "has_email", has_email) ?? false,
   };
 }
 
 /** Refuses any parameter, for the endpoints that take none (§4.2, §4.3). */
 export function readNoQuery(search: string): void {
   readQuery(search, []);
-}
-
-function valueIn<Value>(
-  sent: Map<string, string>,
-  name: LeadParameter,
-  { accepts, read }: Parameter<Value>,
-): Value | null {
-  const text = sent.get(name);
-  if (text === undefined) return null;
-  const value = read(decodeValue(name, text, accepts));
-  if (value === null) throw refuse(name, errors.invalid_parameter.message(name, accepts));
-  return value;
 }

@@ -1,12 +1,47 @@
-/** A query string, read strictly: every parameter known, at most once, decodable and not empty. */
+/** A query string, read strictly: every parameter known, at most once, decodable, and as its schema has it. */
+import type { StaticDecode, TSchema } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { distance } from "fastest-levenshtein";
-import { ApiError } from "./errors.ts";
+import { ApiError, errors } from "./errors.ts";
+
+export interface Parameter<Value> {
+  readonly schema: TSchema;
+  /** Completes the sentence "it takes …" of a refusal. */
+  readonly accepts: string;
+  /** The value that a decoded text stands for, or null where the schema does not accept it. */
+  read(text: string): Value | null;
+}
+
+/** Makes a parameter of its schema, which is compiled once. */
+export function defineParameter<Schema extends TSchema>(
+  schema: Schema,
+  accepts: string,
+): Parameter<StaticDecode<Schema>> {
+  const compiled = TypeCompiler.Compile(schema);
+  return {
+    schema,
+    accepts,
+    read(text) {
+      const value = meaningOf(text, schema);
+      return compiled.Check(value) ? compiled.Decode(value) : null;
+    },
+  };
+}
+
+/** What a text in a query stands for, by the type of its schema: OpenAPI's form style. A text of no such value stays one. */
+function meaningOf(text: string, schema: TSchema): unknown {
+  // "05", "5.0" and "0x5" are other ways to write a number; only the canonical one is taken.
+  if (schema["type"] === "integer") return String(Number(text)) === text ? Number(text) : text;
+  if (schema["type"] === "boolean" && (text === "true" || text === "false")) return text === "true";
+  // The + of an offset that was not encoded has become a space on its way.
+  return schema["format"] === "date-time" ? text.replace(/ (\d{2}:\d{2})$/, "+$1") : text;
+}
 
 /** The one parameter with an error code of its own (§4.1 rule 3). */
 const cursorParameter = "before";
 
 /** Refuses a parameter with its code: `invalid_cursor` for the cursor, `invalid_parameter` for all others (§7). */
-export function refuse(parameter: string, message: string): ApiError {
+function refuse(parameter: string, message: string): ApiError {
   return new ApiError(parameter === cursorParameter ? "invalid_cursor" : "invalid_parameter", message);
 }
 
@@ -37,8 +72,21 @@ function splitPair(pair: string): [name: string, value: string] {
   return [decode(name) ?? name, pair.slice(equals + 1)];
 }
 
+/** The value of one parameter, null where it was not sent; throws the 400 where its schema does not accept it. */
+export function readParameter<Value>(
+  sent: ReadonlyMap<string, string>,
+  name: string,
+  { accepts, read }: Parameter<Value>,
+): Value | null {
+  const raw = sent.get(name);
+  if (raw === undefined) return null;
+  const value = read(decodeValue(name, raw, accepts));
+  if (value === null) throw refuse(name, errors.invalid_parameter.message(name, accepts));
+  return value;
+}
+
 /** The decoded text of one parameter; throws a 400 when it is empty or is not percent-encoded UTF-8. */
-export function decodeValue(name: string, raw: string, accepts: string): string {
+function decodeValue(name: string, raw: string, accepts: string): string {
   const value = decode(raw);
   if (value === null) throw refuse(name, `The parameter ${name} is not percent-encoded UTF-8; it takes ${accepts}.`);
   if (value === "") throw refuse(name, `The parameter ${name} is empty; it takes ${accepts}, or leave it out.`);
