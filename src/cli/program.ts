@@ -13,6 +13,7 @@ import { doctorCommand } from "./doctor/doctor.ts";
 import { addExamples } from "./examples.ts";
 import { followCommand } from "./follow/follow.ts";
 import { healthCommand } from "./health.ts";
+import { importsCommand } from "./import.ts";
 import { keyCommand } from "./key/key.ts";
 import { leadCommand } from "./lead/lead.ts";
 import { mcpCommand } from "./mcp/mcp.ts";
@@ -32,6 +33,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(pixelCommand(around))
     .addCommand(keyCommand(around))
     .addCommand(leadCommand(around))
+    .addCommand(importsCommand(around))
     .addCommand(statsCommand(around))
     .addCommand(doctorCommand(around))
     .addCommand(retainCommand(around))

@@ -29,7 +29,7 @@ export function openAdminStore(path: string): AdminStore {
       begin: (account, options, origin) => beginStagedImport(database, account, options, origin),
       list: ({ number }) => listBatches(database, number),
       find: ({ number: account }, number) => findBatch(database, account, number),
-      undo: (account, batch, nowMs) => undoBatch(database, account, batch, nowMs),
+      undo: (account, batch, nowMs) => undoBatch(path, account, batch, nowMs),
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
     people: openPeople(database, path),

@@ -41,7 +41,8 @@ export function importCommand(around: Surroundings): Command {
     .addHelpText(
       "after",
       `
-The file is read to its end before its first lead goes in. Ends with 3 when it is done but has rejected rows.`,
+The file is read to its end before its first lead goes in.
+Ends with 3 when it is done but has rejected rows.`,
     )
     .action((idOrName: string, file: string, request: ImportRequest) =>
       runCommand(around, { idOrName, file, request }),

@@ -5,7 +5,8 @@ import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
-import { inLargeTransactions } from "../large-transactions.ts";
+import { inLargeTransactions, type Portions } from "../large-transactions.ts";
+import { openForImport } from "../open.ts";
 import { imports, leads } from "../schema.ts";
 import { truncateWal } from "../wal.ts";
 
@@ -13,34 +14,38 @@ import { truncateWal } from "../wal.ts";
 const leadsAtOnce = 300;
 
 /** Each step tells how many leads are gone, and is on the disk. Cut short and begun again, it completes. */
-export async function* undoBatch(
-  database: Connection,
-  account: Account,
-  batch: Batch,
-  nowMs: number,
-): AsyncGenerator<number> {
-  const { oldestMs, newestMs } = batch;
-  let doneMs = oldestMs === null ? null : oldestMs - 1;
+export async function* undoBatch(path: string, account: Account, batch: Batch, nowMs: number): AsyncGenerator<number> {
+  const database = openForImport(path);
+  try {
+    const { portions, removed } = takeBack(database, account, batch, nowMs);
+    for await (const _ of inLargeTransactions(database, portions)) yield removed();
+    // What was deleted is written over in the file; the log still has it.
+    truncateWal(database);
+  } finally {
+    database.$client.close();
+  }
+}
+
+function takeBack(database: Connection, account: Account, { number, oldestMs, newestMs }: Batch, nowMs: number) {
+  let doneMs = (oldestMs ?? 0) - 1;
   let removed = 0;
-  const work = {
+  const portions: Portions = {
     begin: () => undefined,
     step() {
-      if (doneMs === null || newestMs === null) return false;
+      if (oldestMs === null || newestMs === null) return false;
       const toMs = endOfPortion(database, account.number, doneMs, newestMs);
-      removed += removeBetween(database, account.number, batch.number, doneMs, toMs);
+      removed += removeBetween(database, { account: account.number, batch: number, fromMs: doneMs, toMs });
       doneMs = toMs;
       return toMs < newestMs;
     },
-    end(isDone: boolean) {
+    end(isDone) {
       if (!isDone) return;
-      database.update(imports).set({ undoneAt: nowMs }).where(eq(imports.number, batch.number)).run();
-      const detail = { import: batch.number, leads: removed };
+      database.update(imports).set({ undoneAt: nowMs }).where(eq(imports.number, number)).run();
+      const detail = { import: number, leads: removed };
       recordAct(database, { atMs: nowMs, act: "import.undo", account: account.id, detail });
     },
   };
-  for await (const _ of inLargeTransactions(database, work)) yield removed;
-  // What was deleted is written over in the file; the log still has it.
-  truncateWal(database);
+  return { portions, removed: () => removed };
 }
 
 /** The moment up to which the next few leads lie, of whatever batch: a long stretch of others is not walked at once. */
@@ -57,13 +62,15 @@ function endOfPortion(database: Connection, account: AccountNumber, fromMs: numb
   return last?.ms ?? newestMs;
 }
 
-function removeBetween(
-  database: Connection,
-  account: AccountNumber,
-  batch: number,
-  fromMs: number,
-  toMs: number,
-): number {
+interface Stretch {
+  readonly account: AccountNumber;
+  readonly batch: number;
+  /** The moment before the first. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function removeBetween(database: Connection, { account, batch, fromMs, toMs }: Stretch): number {
   const between = and(eq(leads.account, account), gt(leads.identifiedAt, fromMs), lte(leads.identifiedAt, toMs));
   const ofBatch = and(between, eq(leads.import, batch));
   // Drizzle types it as nothing, but hands on the count of Bun.

@@ -1,0 +1,97 @@
+/** bun admin import: what each import brought, and how it is taken back. */
+import { Command } from "commander";
+import { writeMoment } from "../contract/time.ts";
+import { adminCommand } from "../operator/program-name.ts";
+import { UserError } from "../operator/user-error.ts";
+import type { Batch } from "../store/imports.ts";
+import type { Account } from "../store/repositories.ts";
+import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { createProgress, grouped } from "./lead/progress.ts";
+import { table } from "./terminal/output.ts";
+
+export function importsCommand(around: Surroundings): Command {
+  return new Command("import")
+    .description("list imports, and take one back")
+    .addCommand(listCommand(around))
+    .addCommand(undoCommand(around));
+}
+
+function listCommand(around: Surroundings): Command {
+  return jsonCommand("list")
+    .description("list the imports of an account that added or replaced leads, newest first")
+    .argument("<ACCOUNT>", "id or exact name")
+    .action((idOrName: string, options) => {
+      const batches = around.store().imports.list(accountOf(around.store(), idOrName));
+      const header = ["IMPORT", "AT", "BY", "STATE", "ADDED", "REPLACED", "OTHER", "OLDEST", "NEWEST", "FILE"];
+      outputOf(options).result(batches.map(view), table(header, batches.map(cells)));
+    });
+}
+
+function undoCommand(around: Surroundings): Command {
+  return jsonCommand("undo")
+    .description("take back exactly the leads that an import added; importing the file again brings them back")
+    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<IMPORT>", "its number, as import list shows it")
+    .action(async (idOrName: string, text: string, options) => {
+      const account = accountOf(around.store(), idOrName);
+      const batch = findBatch(around, account, text);
+      refuseReplaced(batch);
+      const output = outputOf(options);
+      const progress = createProgress("Taking back", batch.imported, output);
+      let removed = 0;
+      try {
+        if (batch.undoneMs === null) {
+          for await (removed of around.store().imports.undo(account, batch, around.now()))
+            progress.update(removed, removed);
+        }
+      } finally {
+        progress.stop();
+      }
+      const said =
+        batch.undoneMs === null
+          ? `Import ${batch.number} is taken back: ${grouped(removed)} leads are gone.`
+          : `Import ${batch.number} was taken back at ${writeMoment(batch.undoneMs)} already.`;
+      output.result({ import: batch.number, removed }, said);
+    });
+}
+
+function findBatch(around: Surroundings, account: Account, text: string): Batch {
+  const batch = /^\d{1,15}$/.test(text) ? around.store().imports.find(account, Number(text)) : null;
+  if (batch !== null) return batch;
+  throw new UserError(
+    `The account has no import ${JSON.stringify(text)}.`,
+    `${adminCommand} import list shows the numbers.`,
+  );
+}
+
+function refuseReplaced({ number, replaced }: Batch): void {
+  if (replaced === 0) return;
+  throw new UserError(
+    `Import ${number} replaced ${grouped(replaced)} leads, and what they were before is not kept.`,
+    `It stays; ${adminCommand} import list shows what each import did, and a backup from before has the leads.`,
+  );
+}
+
+function view({ number, startedMs, finishedMs, oldestMs, newestMs, undoneMs, file, by, ...counts }: Batch) {
+  return {
+    ...{ import: number, started_at: writeMoment(startedMs), finished_at: orNull(finishedMs), file, by },
+    ...counts,
+    ...{ oldest: orNull(oldestMs), newest: orNull(newestMs), undone_at: orNull(undoneMs) },
+  };
+}
+
+function orNull(ms: number | null): string | null {
+  return ms === null ? null : writeMoment(ms);
+}
+
+function cells(batch: Batch): string[] {
+  const { number, startedMs, by, imported, replaced, duplicates, suppressed, rejected, file } = batch;
+  const counts = [imported, replaced, duplicates + suppressed + rejected].map(grouped);
+  const span = [batch.oldestMs, batch.newestMs].map((ms) => orNull(ms)?.slice(0, 10) ?? "");
+  return [String(number), writeMoment(startedMs), by, stateOf(batch), ...counts, ...span, file];
+}
+
+function stateOf({ finishedMs, undoneMs }: Batch): string {
+  if (undoneMs !== null) return "taken back";
+  return finishedMs === null ? "not finished" : "done";
+}

@@ -1,0 +1,108 @@
+/** Every import is a batch with a number, and can be taken back: exactly what it added, and nothing else. */
+import { expect, test } from "bun:test";
+import { type Admin, anAdmin } from "../admin.ts";
+
+const px = ["--pixel", "px"];
+const january = "date,email\n2026-01-10,a@example.com\n2026-01-10,b@example.com\n2026-01-12,c@example.com\n";
+const overlapping = "date,email\n2026-01-09,d@example.com\n2026-01-10,b@example.com\n2026-01-11,e@example.com\n";
+
+const undo = (admin: Admin, number: number) => admin.run("import", "undo", "acme", String(number), "--json");
+
+async function listed(admin: Admin, account = "acme") {
+  return JSON.parse((await admin.run("import", "list", account, "--json")).stdout) as Record<string, unknown>[];
+}
+
+test("what an import added is taken back, and the export is what it was, byte for byte", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  const before = await admin.exported();
+  const { json } = await admin.import(overlapping, ...px);
+  expect(json).toMatchObject({ import: 2, imported: 2, duplicates: 1 });
+  const after = await admin.exported();
+  const undone = await undo(admin, 2);
+  expect([undone.json as unknown, undone.status]).toEqual([{ import: 2, removed: 2 }, 0]);
+  expect(await admin.exported()).toBe(before);
+  // It blocks nobody.
+  expect((await admin.import(overlapping, ...px)).json).toMatchObject({ import: 3, imported: 2, suppressed: 0 });
+  expect(await admin.exported()).toBe(after);
+});
+
+test("the list says of each import when, from what file, by whom, what came of it and between which times", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  const file = admin.put("export of january.csv", january);
+  await admin.run("lead", "import", "acme", file, ...px, "--create-pixels");
+  await admin.import(overlapping, ...px);
+  await undo(admin, 1);
+  expect(await listed(admin)).toMatchObject([
+    { import: 2, file: "-", read: 3, imported: 2, duplicates: 1, undone_at: null },
+    {
+      import: 1,
+      file: "export of january.csv",
+      by: expect.stringMatching(/./),
+      read: 3,
+      imported: 3,
+      moved: 1,
+      oldest: "2026-01-10T00:00:00.000Z",
+      newest: "2026-01-12T00:00:00.000Z",
+      finished_at: expect.stringMatching(/Z$/),
+      undone_at: expect.stringMatching(/Z$/),
+    },
+  ]);
+  expect(await listed(admin, "other")).toEqual([]);
+  expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*taken back .*export of january\.csv/);
+});
+
+test("an import that changed nothing has no number, and neither has a rehearsal", async () => {
+  const admin = anAdmin();
+  expect((await admin.import(january, ...px, "--dry-run")).json).toMatchObject({ import: null, imported: 3 });
+  expect((await admin.import(january, ...px)).json).toMatchObject({ import: 1 });
+  expect((await admin.import(january, ...px)).json).toMatchObject({ import: null, duplicates: 3 });
+  expect(await listed(admin)).toHaveLength(1);
+});
+
+test("an import that replaced leads is not taken back, and says why", async () => {
+  const admin = anAdmin();
+  await admin.import("id,email\n1,a@example.com\n", ...px);
+  await admin.import("id,email,name\n1,a@example.com,Dana\n2,b@example.com,Lee\n", ...px, "--on-duplicate", "replace");
+  const { status, stderr } = await undo(admin, 2);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^Import 2 replaced 1 leads[^\n]*import list[^\n]*\n$/);
+  expect(await admin.leads()).toHaveLength(2);
+});
+
+test("taking back what is taken back changes nothing, and an unknown number is refused", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  await admin.import(january, ...px);
+  await undo(admin, 1);
+  expect((await undo(admin, 1)).json as unknown).toEqual({ import: 1, removed: 0 });
+  for (const args of [
+    ["acme", "2"],
+    ["acme", "one"],
+    ["other", "1"],
+  ]) {
+    const { status, stderr } = await admin.run("import", "undo", ...args);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The account has no import .* import list .*\n$/)]);
+  }
+});
+
+test("it is put on record, without anything of a person", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  await undo(admin, 1);
+  const [latest] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
+  expect(latest).toMatchObject({ act: "import.undo", detail: { import: 1, leads: 3 } });
+});
+
+test("an undo that is killed is completed by the next one", async () => {
+  const admin = anAdmin();
+  await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
+  const before = await admin.exported();
+  const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  await admin.import(`date,email\n${rows}`, ...px);
+  const child = admin.start("import", "undo", "acme", "2");
+  await Bun.sleep(400);
+  child.kill("SIGKILL");
+  await child.exited;
+  expect((await undo(admin, 2)).status).toBe(0);
+  expect(await admin.exported()).toBe(before);
+}, 60_000);
