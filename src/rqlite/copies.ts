@@ -1,7 +1,7 @@
 /** Copies of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
 import { rmSync } from "node:fs";
 import { keepCopies } from "../sqlite/backup/copies.ts";
-import { partsOf } from "../sqlite/file.ts";
+import { filesOf } from "../store/database-files.ts";
 import { StoreError } from "../store/errors.ts";
 import type { CopyKeeper } from "../store/privacy.ts";
 import { openBlockingNode } from "./blocking.ts";
@@ -32,7 +32,7 @@ export function keepClusterCopies(path: string, node: RqliteNode): CopyKeeper {
         writer.commit([auditStatement({ atMs: nowMs, act: "backup", account: null, detail })]);
         return backup;
       } finally {
-        for (const part of partsOf(draft)) rmSync(part, { force: true });
+        for (const part of filesOf(draft)) rmSync(part, { force: true });
         local.close();
         blocking.close();
       }

@@ -5,10 +5,12 @@ import { pathToFileURL } from "node:url";
 import { eq, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { shmOf, walOf } from "../store/database-files.ts";
 import type { Contents, Examination, LiveKey } from "../store/examination.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite, sizeOf } from "./file.ts";
 import { type Filters, preparePage } from "./leads.ts";
+import { lockWaitMs } from "./lock-wait.ts";
 import { migrationsBehind } from "./migrate.ts";
 import * as schema from "./schema.ts";
 import { accounts, audit, keys, leads, usage } from "./schema.ts";
@@ -21,8 +23,8 @@ export function examineFile(path: string, full: boolean): Examination {
   } catch (cause) {
     return { kind: "unreadable", reason: cause instanceof Error ? cause.message : "unknown error" };
   }
-  const logBytes = sizeOf(`${path}-wal`);
-  if (logBytes > 0 && !existsSync(`${path}-shm`)) return { kind: "unfinished", logBytes };
+  const logBytes = sizeOf(walOf(path));
+  if (logBytes > 0 && !existsSync(shmOf(path))) return { kind: "unfinished", logBytes };
   try {
     return examineWhileStill(path, full);
   } catch (cause) {
@@ -36,9 +38,9 @@ export function examineFile(path: string, full: boolean): Examination {
 /** Where nobody has the file open it is read without locks, and once more if somebody opened it meanwhile. */
 function examineWhileStill(path: string, full: boolean): Examination {
   const before = statSync(path).mtimeMs;
-  const isOpen = existsSync(`${path}-wal`);
+  const isOpen = existsSync(walOf(path));
   const found = examineOnce(path, isOpen, full);
-  const disturbed = !isOpen && (existsSync(`${path}-wal`) || statSync(path).mtimeMs !== before);
+  const disturbed = !isOpen && (existsSync(walOf(path)) || statSync(path).mtimeMs !== before);
   return disturbed ? examineOnce(path, true, full) : found;
 }
 
@@ -48,7 +50,7 @@ function examineOnce(path: string, isOpen: boolean, full: boolean): Examination 
   if (!isOpen) url.searchParams.set("immutable", "1");
   const client = new Database(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
   try {
-    client.run("PRAGMA busy_timeout = 2000");
+    client.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
     const database = drizzle({ client });
     const behind = migrationsBehind(database);
     if (behind === "foreign" || behind === "newer") return { kind: behind };

@@ -1,5 +1,6 @@
 /** The database file as the file system sees it. */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { shmOf, walOf } from "../store/database-files.ts";
 
 const signature = Buffer.from("SQLite format 3\0");
 
@@ -50,7 +51,7 @@ const restMs = 1;
 export function watchFile(path: string): FileWatch {
   const file = openSync(path, "r");
   const opened = statSync(path);
-  const beside = ["-wal", "-shm"].map((suffix) => ({ at: path + suffix, opened: inodeOf(path + suffix) }));
+  const beside = [walOf(path), shmOf(path)].map((at) => ({ at, opened: inodeOf(at) }));
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
@@ -99,9 +100,4 @@ export function keepDescriptors(): Descriptors {
 /** The file that a server holds a lock on while it serves a database. */
 export function serverLockPath(path: string): string {
   return `${path}.serving`;
-}
-
-/** The parts of a database that is open: the file, its log and the index of the log. */
-export function partsOf(path: string): string[] {
-  return ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix);
 }

@@ -2,8 +2,8 @@
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { dayOf, monthOf } from "../contract/time.ts";
-import type { KeyFinder } from "../store/reading.ts";
-import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
+import type { AccountNumber, KeyFinder } from "../store/reading.ts";
+import type { KeyRecord, KeyRepository, NewKey } from "../store/repositories.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
@@ -35,75 +35,83 @@ export function openKeyFinder(database: Connection): KeyFinder {
 }
 
 export function openKeys(database: Connection): KeyRepository {
-  const records = (where: SQL): KeyRecord[] =>
-    database
-      .select({
-        id: keys.id,
-        prefix: keys.prefix,
-        label: keys.label,
-        account: accounts.id,
-        createdMs: keys.createdAt,
-        revokedMs: keys.revokedAt,
-        expiresMs: keys.expiresAt,
-        lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
-      })
-      .from(keys)
-      .innerJoin(accounts, eq(accounts.number, keys.account))
-      .where(where)
-      .orderBy(asc(keys.number))
-      .all();
-  const byId = (id: string) => records(eq(keys.id, id))[0] ?? null;
-  /** Changes a key and puts it on record, both or none. */
-  function change(act: string, nowMs: number, work: () => string): KeyRecord | null {
-    return database.transaction(
-      () => {
-        const record = byId(work());
-        if (record !== null) {
-          recordAct(database, { atMs: nowMs, act, account: record.account, detail: { key: record.id } });
-        }
-        return record;
-      },
-      { behavior: "immediate" },
-    );
-  }
-
-  function update(act: string, id: string, at: number, nowMs: number, column: "revokedAt" | "expiresAt") {
-    return change(act, nowMs, () => {
-      const live = and(eq(keys.id, id), isNull(keys.revokedAt));
-      database
-        .update(keys)
-        .set({ [column]: at })
-        .where(live)
-        .run();
-      return id;
-    });
-  }
-
+  const byId = (id: string) => records(database, eq(keys.id, id))[0] ?? null;
   return {
-    create(account, { expiresMs, ...key }, nowMs) {
-      const record = change("key.create", nowMs, () => {
-        const id = `key_${randomText(12)}`;
-        const row = { account, id, ...key, createdAt: nowMs, expiresAt: expiresMs ?? null };
-        database.insert(keys).values(row).run();
-        return id;
-      });
+    create(account, key, nowMs) {
+      const record = onRecord(database, "key.create", nowMs, () => insert(database, account, key, nowMs));
       if (record === null) throw new Error("a key that was just made is not there");
       return record;
     },
-    list: (account) => records(eq(keys.account, account)),
+    list: (account) => records(database, eq(keys.account, account)),
     find: byId,
-    requestsOfMonth(account, nowMs) {
-      const rows = database
-        .select({ id: keys.id, requests: sum(usage.requests).mapWith(Number) })
-        .from(usage)
-        .innerJoin(keys, eq(keys.number, usage.key))
-        .where(and(eq(keys.account, account), between(usage.day, ...monthOf(dayOf(nowMs)))))
-        .groupBy(keys.id)
-        .all();
-      return new Map(rows.map(({ id, requests }) => [id, requests]));
-    },
-    revoke: (id, nowMs) => update("key.revoke", id, nowMs, nowMs, "revokedAt"),
-    expire: (id, expiresMs, nowMs) => update("key.expire", id, expiresMs, nowMs, "expiresAt"),
-    findByDigest: (digest) => records(eq(keys.digest, digest))[0] ?? null,
+    requestsOfMonth: (account, nowMs) => requestsOfMonth(database, account, nowMs),
+    revoke: (id, nowMs) =>
+      onRecord(database, "key.revoke", nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
+    expire: (id, expiresMs, nowMs) =>
+      onRecord(database, "key.expire", nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
+    findByDigest: (digest) => records(database, eq(keys.digest, digest))[0] ?? null,
   };
+}
+
+function records(database: Connection, where: SQL): KeyRecord[] {
+  return database
+    .select({
+      id: keys.id,
+      prefix: keys.prefix,
+      label: keys.label,
+      account: accounts.id,
+      createdMs: keys.createdAt,
+      revokedMs: keys.revokedAt,
+      expiresMs: keys.expiresAt,
+      lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
+    })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.number, keys.account))
+    .where(where)
+    .orderBy(asc(keys.number))
+    .all();
+}
+
+/** Changes the key whose id the work returns, and puts it on record, both or none; the key as it is then. */
+function onRecord(database: Connection, act: string, nowMs: number, work: () => string): KeyRecord | null {
+  return database.transaction(
+    () => {
+      const record = records(database, eq(keys.id, work()))[0] ?? null;
+      if (record !== null) {
+        recordAct(database, { atMs: nowMs, act, account: record.account, detail: { key: record.id } });
+      }
+      return record;
+    },
+    { behavior: "immediate" },
+  );
+}
+
+function insert(database: Connection, account: AccountNumber, { expiresMs, ...key }: NewKey, nowMs: number): string {
+  const id = `key_${randomText(12)}`;
+  database
+    .insert(keys)
+    .values({ account, id, ...key, createdAt: nowMs, expiresAt: expiresMs ?? null })
+    .run();
+  return id;
+}
+
+/** A revocation is final: a revoked key stays as it is. */
+function updateLive(database: Connection, id: string, set: { revokedAt: number } | { expiresAt: number }): string {
+  database
+    .update(keys)
+    .set(set)
+    .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
+    .run();
+  return id;
+}
+
+function requestsOfMonth(database: Connection, account: AccountNumber, nowMs: number): ReadonlyMap<string, number> {
+  const rows = database
+    .select({ id: keys.id, requests: sum(usage.requests).mapWith(Number) })
+    .from(usage)
+    .innerJoin(keys, eq(keys.number, usage.key))
+    .where(and(eq(keys.account, account), between(usage.day, ...monthOf(dayOf(nowMs)))))
+    .groupBy(keys.id)
+    .all();
+  return new Map(rows.map(({ id, requests }) => [id, requests]));
 }

@@ -6,7 +6,7 @@ import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { StoreError } from "../store/errors.ts";
 import type { Connection } from "./connection.ts";
-import { vacuum, withTemporaryFiles } from "./vacuum.ts";
+import { withTemporaryFiles } from "./vacuum.ts";
 
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
@@ -22,8 +22,6 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   }
   if (applied !== null && copy === "copy first") keepCopy(database, path, known.filter((ms) => ms <= applied).length);
   apply(database, newest);
-  // A table that was built anew leaves the pages of the old one free: as many as it has itself.
-  if (applied !== null && freeShare(database) > 0.25) vacuum(database);
 }
 
 /** How many migrations a file has: the version of its schema. */
@@ -86,11 +84,4 @@ function keepCopy(database: Connection, path: string, version: number): void {
     `Bringing ${path} to this version, which takes about a minute for a million leads. A copy stays at ${copy}.\n`,
   );
   if (!existsSync(copy)) database.run(sql`VACUUM INTO ${copy}`);
-}
-
-/** How much of the file is pages that hold nothing, from 0 to 1. */
-function freeShare(database: Connection): number {
-  const free = database.values<[number]>(sql`PRAGMA freelist_count`)[0]?.[0] ?? 0;
-  const all = database.values<[number]>(sql`PRAGMA page_count`)[0]?.[0] ?? 1;
-  return free / all;
 }

@@ -7,11 +7,9 @@ import { AskingDatabase } from "./asking.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked, storeErrorOf } from "./failure.ts";
 import { inodeOf } from "./file.ts";
+import { lockWaitMs } from "./lock-wait.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 import { ensureInstance } from "./privacy/suppressions.ts";
-
-/** How long a command, or the start of the server, waits for another writer. */
-export const patienceMs = 10_000;
 
 /** Opens the file at a path. Throws a StoreError where it cannot be used. */
 export function openDatabase(path: string): Connection {
@@ -41,7 +39,7 @@ export function withoutWaiting<Result>(database: Connection, work: () => Result)
   try {
     return work();
   } finally {
-    database.$client.run(`PRAGMA busy_timeout = ${patienceMs}`);
+    database.$client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
   }
 }
 
@@ -66,7 +64,7 @@ export function openForImport(path: string): Connection {
 function connect(path: string): Connection {
   const client = new AskingDatabase(path, { create: true, readwrite: true });
   try {
-    client.run(`PRAGMA busy_timeout = ${patienceMs}`);
+    client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
     // Holds for a new file only: a lead is about 600 bytes, so that two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
     refuseForeign(drizzle({ client }), path);
@@ -90,7 +88,7 @@ function connect(path: string): Connection {
 
 /** Readers and the one writer do not wait for each other. SQLite does not wait either where several turn a new file. */
 function turnToLog(client: Database): void {
-  const endMs = performance.now() + patienceMs;
+  const endMs = performance.now() + lockWaitMs.toWrite;
   for (;;) {
     try {
       client.run("PRAGMA journal_mode = WAL");

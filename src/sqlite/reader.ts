@@ -3,6 +3,7 @@
  * that another program writes, such as a replica.
  */
 import { count } from "drizzle-orm";
+import { walOf } from "../store/database-files.ts";
 import { type ReadStore, StoreFailure } from "../store/reading.ts";
 import { watchChanges } from "./changes.ts";
 import type { Connection } from "./connection.ts";
@@ -43,7 +44,7 @@ export function openReader(database: Connection, path: string): Reader {
       file.assertSame();
       anyAccount.values();
     }),
-    sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), leads: leadCount() }),
+    sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(walOf(path)), leads: leadCount() }),
     close: () => file.close(),
   };
 }

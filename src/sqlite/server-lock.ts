@@ -5,9 +5,8 @@ import { dirname } from "node:path";
 import { giveToOwner, removeStaleDrafts } from "./atomic-file.ts";
 import { isLocked, storeErrorOf } from "./failure.ts";
 import { serverLockPath } from "./file.ts";
+import { lockWaitMs } from "./lock-wait.ts";
 
-/** A server that was told to stop may need a moment. */
-const patienceMs = 1_000;
 /**
  * Takes the place of the one server of a file, or null when another process has it. What it returns gives the place back,
  * and so does the end of the process, by whatever cause. It must be kept: nobody else refers to the connection, which
@@ -19,7 +18,7 @@ export function lockForServing(path: string): (() => void) | null {
     mkdirSync(dirname(path), { recursive: true });
     const client = new Database(serverLockPath(path), { create: true, readwrite: true });
     try {
-      client.run(`PRAGMA busy_timeout = ${patienceMs}`);
+      client.run(`PRAGMA busy_timeout = ${lockWaitMs.toServe}`);
       // Nothing is ever written: the lock of the operating system is all that is wanted.
       client.run("PRAGMA journal_mode = MEMORY");
       client.run("BEGIN EXCLUSIVE");

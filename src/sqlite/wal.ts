@@ -4,6 +4,7 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
+import { walOf } from "../store/database-files.ts";
 import type { Connection } from "./connection.ts";
 
 export interface Wal {
@@ -18,7 +19,7 @@ const fsync = promisify(fdatasync);
 
 /** Opens the log of a database that is open. SQLite has no locks on it, which closing a descriptor would drop. */
 export function openWal(path: string): Wal {
-  const file = openSync(`${path}-wal`, "r");
+  const file = openSync(walOf(path), "r");
   return {
     fsync: () => fsync(file),
     fsyncNow: () => fdatasyncSync(file),

@@ -1,6 +1,7 @@
 /** The file, the log beside it and their folder, as the file system has them. */
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { filesOf, walOf } from "../../store/database-files.ts";
 import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 
 /** A log this large was not folded into the file for long: somebody reads without end, or nobody ever restarts. */
@@ -14,7 +15,7 @@ const leastBytes = 20_000_000;
 export function lookAtFile(path: string): Finding[] {
   const file = statOf(path);
   if (file === null) return [...lookAtFolder(path), ...lookAtDisk(path, 0)];
-  const log = statOf(`${path}-wal`);
+  const log = statOf(walOf(path));
   const findings = [...lookAtAccess(path, file), ...lookAtFolder(path)];
   if (findings.length === 0) findings.push(fine("permissions", "Nobody but its owner can read or write the file."));
   return [...findings, ...lookAtDisk(path, file.size + (log?.size ?? 0)), lookAtLog(path, log?.size ?? 0)];
@@ -22,7 +23,7 @@ export function lookAtFile(path: string): Finding[] {
 
 function lookAtAccess(path: string, file: Stats): Finding[] {
   const findings: Finding[] = [];
-  for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+  for (const name of filesOf(path)) {
     const found = statOf(name);
     if (found === null) continue;
     if ((found.mode & 0o077) !== 0) {
@@ -76,7 +77,7 @@ function lookAtDisk(path: string, usedBytes: number): Finding[] {
 function lookAtLog(path: string, bytes: number): Finding {
   if (bytes > largeLogBytes) {
     const advice = "Restart the server; if it stays, look for a program that has the file open and reads without end.";
-    return warning("log", `The log ${path}-wal has grown to ${inBytes(bytes)}.`, advice);
+    return warning("log", `The log ${walOf(path)} has grown to ${inBytes(bytes)}.`, advice);
   }
   return fine("log", bytes === 0 ? "The log beside the file is empty." : `The log has ${inBytes(bytes)}.`);
 }

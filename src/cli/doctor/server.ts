@@ -2,6 +2,7 @@
 import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { adminCommand } from "../../operator/program-name.ts";
+import { filesOf } from "../../store/database-files.ts";
 import { askHealth } from "../health.ts";
 import { broken, type Finding, fine } from "./finding.ts";
 
@@ -49,7 +50,7 @@ function processes(): number[] {
 /** The descriptors of a process that are of the database or its log; none where another user's may not be seen. */
 function heldBy(pid: number, path: string): { descriptor: string }[] {
   const folder = `/proc/${pid}/fd`;
-  const names = new Set([path, `${path}-wal`, `${path}-shm`]);
+  const names = new Set(filesOf(path));
   return entries(folder)
     .map((name) => ({ descriptor: join(folder, name) }))
     .filter(({ descriptor }) => names.has(targetOf(descriptor).replace(/ \(deleted\)$/, "")));

@@ -6,6 +6,7 @@ import type { LeadRules } from "../../ingest/lead.ts";
 import { isZone } from "../../ingest/zones.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
+import { filesOf } from "../../store/database-files.ts";
 import type { Account } from "../../store/repositories.ts";
 import { checkPixelId, type Surroundings } from "../command.ts";
 
@@ -66,7 +67,7 @@ export function checkPixel(around: Surroundings, account: Account, { pixel, crea
 /** Throws a UserError when --rejects would be written over the file that is read, or over the database. */
 export function checkRejects(around: Surroundings, file: string, { rejects }: ImportRequest): void {
   if (rejects === undefined) return;
-  const besideDatabase = ["", "-wal", "-shm"].map((suffix) => resolve(around.databasePath + suffix));
+  const besideDatabase = filesOf(around.databasePath).map((file) => resolve(file));
   if (besideDatabase.includes(resolve(rejects))) throw overwrites(around.databasePath);
   if (!existsSync(rejects)) return;
   for (const precious of [file, around.databasePath]) {

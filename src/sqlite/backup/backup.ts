@@ -6,6 +6,7 @@ import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../../contract/time.ts";
+import { filesOf } from "../../store/database-files.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
 import type { Backup } from "../../store/privacy.ts";
 import {
@@ -19,7 +20,6 @@ import {
 } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
-import { partsOf } from "../file.ts";
 import { schemaVersion } from "../migrate.ts";
 import { openDatabase } from "../open.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
@@ -57,7 +57,7 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
   } catch (cause) {
     throw backupErrorOf(cause, file);
   } finally {
-    for (const draft of drafts) for (const part of partsOf(draft)) rmSync(part, { force: true });
+    for (const draft of drafts) for (const part of filesOf(draft)) rmSync(part, { force: true });
     database.$client.close();
   }
 }
@@ -67,7 +67,7 @@ function refuseTaken(path: string, file: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new StoreError({ kind: "no such folder", folder });
   }
-  if (partsOf(resolve(path)).includes(resolve(file))) {
+  if (filesOf(resolve(path)).includes(resolve(file))) {
     throw new StoreError({ kind: "part of the database", file });
   }
   const taken = [file, manifestPath(file)].find((name) => existsSync(name));

@@ -4,6 +4,7 @@ import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
+import { lockWaitMs } from "../lock-wait.ts";
 import { allParts, type Part } from "./carry-over.ts";
 
 export type Attached = "attached" | "nothing there" | "unreadable";
@@ -14,7 +15,7 @@ export type Attached = "attached" | "nothing there" | "unreadable";
  */
 export function attachReplaced(database: Connection, target: string): Attached {
   if (!existsSync(target) || statSync(target).size === 0) return "nothing there";
-  database.run(sql`PRAGMA busy_timeout = 2000`);
+  database.run(sql.raw(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`));
   try {
     database.run(sql`ATTACH ${target} AS old`);
     database.run(sql`PRAGMA old.journal_mode = DELETE`);

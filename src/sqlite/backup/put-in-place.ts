@@ -2,6 +2,7 @@
 import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeMoment } from "../../contract/time.ts";
+import { filesOf, shmOf } from "../../store/database-files.ts";
 import { giveToOwner, isUnlinkable, sync } from "../atomic-file.ts";
 
 /**
@@ -15,10 +16,9 @@ export function putInPlace(draft: string, target: string, folded: boolean, nowMs
   giveToOwner(draft, target);
   if (kept !== null) keep(target, kept);
   // The log of a file that could not be read is kept with it; beside the new file it would be served.
-  for (const suffix of ["-wal", "-shm", "-journal"]) {
-    if (!existsSync(target + suffix)) continue;
-    if (kept !== null && !folded && suffix !== "-shm") renameSync(target + suffix, kept + suffix);
-    else rmSync(target + suffix);
+  for (const file of filesOf(target).slice(1).filter(existsSync)) {
+    if (kept !== null && !folded && file !== shmOf(target)) renameSync(file, kept + file.slice(target.length));
+    else rmSync(file);
   }
   renameSync(draft, target);
   sync(dirname(target));

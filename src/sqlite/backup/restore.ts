@@ -7,13 +7,14 @@ import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
+import { filesOf } from "../../store/database-files.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
 import type { Restoration } from "../../store/privacy.ts";
 import { copyDigesting, draftOf, sync } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
-import { isSqlite, partsOf } from "../file.ts";
+import { isSqlite } from "../file.ts";
 import { migrateSchema, refuseForeign } from "../migrate.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
 import { lockForServing } from "../server-lock.ts";
@@ -41,7 +42,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
   } catch (cause) {
     throw restoreErrorOf(cause, file, target);
   } finally {
-    for (const part of partsOf(draft)) rmSync(part, { force: true });
+    for (const part of filesOf(draft)) rmSync(part, { force: true });
     release();
   }
 }

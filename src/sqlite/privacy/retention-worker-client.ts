@@ -1,6 +1,8 @@
 /** Retention in a thread of its own, for the server. */
+
+import { filesOf } from "../../store/database-files.ts";
 import type { Retained } from "../../store/serving.ts";
-import { type Descriptors, partsOf } from "../file.ts";
+import type { Descriptors } from "../file.ts";
 
 export interface RetentionWork {
   readonly path: string;
@@ -25,7 +27,7 @@ export async function applyRetentionInWorker(
 ): Promise<Retained> {
   const worker = new Worker(new URL("./retention-worker.ts", import.meta.url));
   try {
-    const descriptors = Object.fromEntries(partsOf(path).map((part) => [part, find(part)]));
+    const descriptors = Object.fromEntries(filesOf(path).map((part) => [part, find(part)]));
     const reply = await new Promise<RetentionReply>((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<RetentionReply>) => resolve(data);
       worker.onerror = ({ message }) => resolve({ failure: message });

@@ -3,10 +3,12 @@
  * page may keep a stale copy where it was split: so the bytes are looked for, and where they are found, the file is
  * written anew.
  */
+
+import { filesOf } from "../../store/database-files.ts";
 import type { Traces } from "../../store/privacy.ts";
 import { removeStaleDrafts } from "../atomic-file.ts";
 import type { Connection } from "../connection.ts";
-import { type Descriptors, partsOf } from "../file.ts";
+import type { Descriptors } from "../file.ts";
 import { accounts } from "../schema.ts";
 import { vacuum } from "../vacuum.ts";
 import { truncateWal } from "../wal.ts";
@@ -81,7 +83,7 @@ function countIn(path: string, search: Search, values: number, descriptors: Desc
   const found = new Uint32Array(values);
   let bytes = 0;
   if (values === 0) return { found, bytes };
-  for (const part of partsOf(path)) {
+  for (const part of filesOf(path)) {
     const file = descriptors(part);
     if (file === null) continue;
     bytes += searchFile(file, search, (value) => {

@@ -1,0 +1,16 @@
+/** The files of one database, as SQLite names them beside one another. */
+
+/** The log: what was committed and is not copied into the file yet. */
+export function walOf(path: string): string {
+  return `${path}-wal`;
+}
+
+/** The index of the log, which all programs that have the file open share. */
+export function shmOf(path: string): string {
+  return `${path}-shm`;
+}
+
+/** The file, and all that may lie beside it while it is open. */
+export function filesOf(path: string): string[] {
+  return [path, walOf(path), shmOf(path), `${path}-journal`];
+}
