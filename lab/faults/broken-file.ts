@@ -33,14 +33,9 @@ export const brokenFile: Fault = {
       times: 2,
       patches: [
         {
-          file: "src/ingest/run.ts",
-          from: "  await writing;\n  await waiting;\n}",
-          to: "  await writing.catch(() => undefined);\n  await waiting.catch(() => undefined);\n}",
-        },
-        {
-          file: "src/ingest/run.ts",
-          from: "    await writing;\n    writing = waiting",
-          to: "    await writing.catch(() => undefined);\n    writing = waiting",
+          file: "src/sqlite/large-transactions.ts",
+          from: "    truncateWal(database);\n    throw cause;",
+          to: "    truncateWal(database);",
         },
       ],
     },

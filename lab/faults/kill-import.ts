@@ -29,7 +29,11 @@ export const killImport: Fault = {
     {
       name: "an import that stumbles over what is in already",
       patches: [
-        { file: "src/ingest/run.ts", from: "      counts.duplicates++;", to: "      throw new Error('twice');" },
+        {
+          file: "src/sqlite/import/merge.ts",
+          from: "      counts.duplicates++;",
+          to: "      throw new Error('twice');",
+        },
       ],
     },
   ],

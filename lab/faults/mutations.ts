@@ -131,9 +131,9 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "leads that get the time of import counted as moved",
-    "src/sqlite/import/import.ts",
-    "moved: lead.identifiedMs !== null && at !== wanted",
-    "moved: at !== wanted || lead.identifiedMs === null",
+    "src/sqlite/import/place.ts",
+    "const moved = lead.identifiedMs !== null && at !== wanted",
+    "const moved = lead.identifiedMs === null || at !== wanted",
     "test/cli/import-times.test.ts",
   ),
   line(

@@ -26,9 +26,9 @@ export const powerCut: Fault = {
       name: "an import that is not put on the disk",
       times: 200,
       patches: [
-        { file: "src/sqlite/import/worker-client.ts", from: "await log.fsync()", to: "await Promise.resolve()" },
-        // A thread that ends closes its connection, which may come in time to hide it.
-        { file: "src/sqlite/import/worker-client.ts", from: "worker.terminate();", to: "worker.unref();" },
+        { file: "src/sqlite/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
+        // A connection that is closed may put the log on the disk in time to hide it.
+        { file: "src/sqlite/import/import.ts", from: "        writer.$client.close();", to: "" },
       ],
     },
   ],
