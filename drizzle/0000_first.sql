@@ -108,7 +108,8 @@ CREATE TABLE `nodes` (
 	`name` text PRIMARY KEY NOT NULL,
 	`url` text NOT NULL,
 	`version` text NOT NULL,
-	`started_at` integer NOT NULL
+	`started_at` integer NOT NULL,
+	`leaving` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `pixels` (

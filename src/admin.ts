@@ -18,7 +18,7 @@ import { ownAddress, publicOrigin } from "./origin.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
 import type { AdminStore } from "./store/admin.ts";
-import { openAdminStoreOf, openCopiesOf } from "./stores.ts";
+import { keepClusterOf, openAdminStoreOf, openCopiesOf } from "./stores.ts";
 
 try {
   process.exitCode = await run(process.argv);
@@ -34,6 +34,7 @@ async function run(words: readonly string[]): Promise<number> {
   const program = createProgram({
     store: store.get,
     copies: () => openCopiesOf(databasePath, readCluster()),
+    cluster: () => keepClusterOf(databasePath, readCluster()),
     now: Date.now,
     standardInput: () => Bun.stdin.stream(),
     clientKey: readClientKey,

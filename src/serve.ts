@@ -37,6 +37,7 @@ export function serve(config: Config): Running {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => void stop(listening, stopTimers, store));
   }
+  store.listening(listening.url);
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
 }
 

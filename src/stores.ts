@@ -6,12 +6,14 @@ import type { Config } from "./config.ts";
 import { UserError } from "./operator/user-error.ts";
 import { openClusterAdminStore } from "./rqlite/admin-store.ts";
 import { keepClusterCopies } from "./rqlite/copies.ts";
+import { keepCluster } from "./rqlite/keeper.ts";
 import type { RqliteNode } from "./rqlite/node.ts";
 import { openClusterStore } from "./rqlite/served-store.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 import { keepCopies } from "./sqlite/backup/copies.ts";
 import { openServedStore } from "./sqlite/served-store.ts";
 import type { AdminStore } from "./store/admin.ts";
+import type { ClusterKeeper } from "./store/cluster.ts";
 import type { CopyKeeper } from "./store/privacy.ts";
 import type { ServedStore } from "./store/serving.ts";
 
@@ -33,6 +35,16 @@ export function openAdminStoreOf(path: string, cluster: ClusterConfig | null): A
 export function openCopiesOf(path: string, cluster: ClusterConfig | null): CopyKeeper {
   checkOwner(path, cluster);
   return cluster === null ? keepCopies(path) : keepClusterCopies(path, nodeBeside(cluster));
+}
+
+/** What looks after the cluster. Throws a UserError where CLUSTER is not set. */
+export function keepClusterOf(path: string, cluster: ClusterConfig | null): ClusterKeeper {
+  if (cluster !== null) return keepCluster(path, nodeBeside(cluster));
+  throw new UserError(
+    "CLUSTER is not set.",
+    "Set CLUSTER to the address of the rqlite node beside, and NODE to the name of this server.",
+    2,
+  );
 }
 
 function nameSilent(names: readonly string[]): void {

@@ -9,6 +9,7 @@ export function theProgram(): Command {
   return createProgram({
     store: nothing,
     copies: nothing,
+    cluster: nothing,
     now: nothing,
     standardInput: nothing,
     clientKey: nothing,

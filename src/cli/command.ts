@@ -7,6 +7,7 @@ import { printable } from "../operator/printable.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { AdminStore } from "../store/admin.ts";
+import type { ClusterKeeper } from "../store/cluster.ts";
 import type { Examine } from "../store/examination.ts";
 import type { CopyKeeper } from "../store/privacy.ts";
 import type { Account } from "../store/repositories.ts";
@@ -19,6 +20,8 @@ export interface Surroundings {
   readonly store: () => AdminStore;
   /** Copies of the file, which are made and brought back while the store is not open. */
   readonly copies: () => CopyKeeper;
+  /** The cluster of the node beside. Throws a UserError where there is none. */
+  readonly cluster: () => ClusterKeeper;
   readonly now: () => number;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** The key for a server that is asked as a client; null where none is set. */

@@ -35,6 +35,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   restore: ["restore today.db", "restore today.db --receipts receipts.ndjson"],
   audit: ["audit list"],
   "audit list": ["audit list --limit 20", "audit list --account acme --json"],
+  cluster: ["cluster status"],
+  "cluster init": ["cluster init /var/lib/leadfile/leadfile.db"],
+  "cluster status": ["cluster status", "cluster status --json"],
+  "cluster scrub": ["cluster scrub --stop 'systemctl stop rqlited' --start 'systemctl start rqlited'"],
+  "cluster leave": ["cluster leave n3"],
   stats: ["stats acme", "stats acme --days 365", "stats acme --json"],
   doctor: ["doctor", "doctor --full", "doctor --json"],
   conformance: [

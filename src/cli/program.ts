@@ -4,6 +4,7 @@ import { version } from "../../package.json";
 import { adminCommand } from "../operator/program-name.ts";
 import { accountCommand } from "./account.ts";
 import { auditCommand } from "./audit.ts";
+import { clusterCommand } from "./cluster/cluster.ts";
 import type { Surroundings } from "./command.ts";
 import { completionsCommand } from "./completions/completions.ts";
 import { conformanceCommand } from "./conformance.ts";
@@ -40,6 +41,7 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(backupCommand(around))
     .addCommand(restoreCommand(around))
     .addCommand(auditCommand(around))
+    .addCommand(clusterCommand(around))
     .addCommand(demoCommand(around))
     .addCommand(conformanceCommand(around))
     .addCommand(followCommand(around))

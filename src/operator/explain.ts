@@ -63,6 +63,19 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `The node at CLUSTER gave no answer (${reason}).`,
     "Start rqlited, or set CLUSTER to the node beside.",
   ],
+  "file of a node": ({ path }) => [
+    `${path} is the file of an rqlite node, which alone may write it.`,
+    "Name a file of Leadfile that no cluster has.",
+  ],
+  "node in use": ({ url }) => [
+    `The node at ${url} is not alone and empty.`,
+    "Start a node with a new folder and without -join, and begin with that one.",
+  ],
+  "no such node": ({ name, names }) => [`The cluster has no node ${name}.`, `It has ${names.join(", ")}.`],
+  "program missing": ({ program }) => [
+    `${program} is not installed.`,
+    "Install it: go install go.etcd.io/bbolt/cmd/bbolt@v1.4.3.",
+  ],
   "not on a cluster": ({ act }) => [
     `A ${act} does not work on a cluster, whose other nodes serve.`,
     `End all nodes, restore the file alone, and begin a new cluster with it: ${adminCommand} cluster init FILE.`,

@@ -1,8 +1,8 @@
 /** Asks the majority of the cluster twice a second, and compares its answer with the own file. */
 import { sql } from "drizzle-orm";
-import { revision } from "../sqlite/schema.ts";
+import { nodes, revision } from "../sqlite/schema.ts";
 import type { Lease } from "./lease.ts";
-import { ask, questionRequest, type RqliteNode, readNumber } from "./node.ts";
+import { ask, questionRequest, type RqliteNode, readNumber, type Statement } from "./node.ts";
 import { statementOf } from "./statement.ts";
 
 const askEveryMs = 500;
@@ -11,16 +11,24 @@ const timeoutMs = 1_000;
 const lookMs = 25;
 
 /** The count of the revision, in SQL that a node can be asked. */
-export const revisionQuestion = statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision}`).sql;
+export const revisionQuestion = statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision}`);
+
+/** The same for a server by its name: no number where the cluster does not know it, or lets it go. */
+function leaseQuestion(name: string): Statement {
+  return statementOf(
+    sql`SELECT (SELECT coalesce(max(count), 0) FROM ${revision}) FROM ${nodes} WHERE name = ${name} AND leaving = 0`,
+  );
+}
 
 /** Begins to ask; `see` tells the lease what the own file shows. What it returns ends it. */
-export function keepLease(node: RqliteNode, lease: Lease, see: () => void): () => void {
+export function keepLease(node: RqliteNode, name: string, lease: Lease, see: () => void): () => void {
+  const own = leaseQuestion(name);
   let isOver = false;
 
   async function askOnce(): Promise<void> {
     const question = lease.begin();
     try {
-      const answer = await ask(questionRequest(node, revisionQuestion, "linearizable", timeoutMs));
+      const answer = await ask(questionRequest(node, own, "linearizable", timeoutMs));
       lease.answered(question, readNumber(answer));
     } catch {
       // No majority, or a node that is not there: the lease runs out, and /healthz says so.

@@ -50,11 +50,17 @@ export function placeNode(parent: string, name: string): LocalNode {
   };
 }
 
+/** Below those that the system gives out by itself: a client could have got it in the meantime. */
 function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 20_000);
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+      return port;
+    } catch {
+      // It is taken; there are others.
+    }
+  }
 }
 
 /** Starts a node: alone, with the others that it joins, or with what it has from before. */

@@ -21,10 +21,11 @@ interface Listed {
 
 /** All nodes, those included that have no vote. Throws where the node does not say. */
 export function listNodes(blocking: BlockingNode, node: RqliteNode): Member[] {
-  return readNodes(blocking.ask(requestTo(node, "GET", "/nodes?nonvoters&ver=2&timeout=1s", null, timeoutMs)), node);
+  return readMembers(blocking.ask(requestTo(node, "GET", "/nodes?nonvoters&ver=2&timeout=1s", null, timeoutMs)), node);
 }
 
-function readNodes({ status, text }: NodeAnswer, { url, authorization }: RqliteNode): Member[] {
+/** Reads what a node answered when it was asked for all of them. */
+export function readMembers({ status, text }: NodeAnswer, { url, authorization }: RqliteNode): Member[] {
   if (status !== 200) throw new Error(text.trim() || `the node answered ${status}`);
   const { nodes } = JSON.parse(text) as { readonly nodes: readonly Listed[] }; // What rqlite's reference promises.
   const scheme = url.slice(0, url.indexOf("//"));

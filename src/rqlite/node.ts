@@ -8,7 +8,7 @@ export interface RqliteNode {
 }
 
 export interface NodeRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
@@ -40,7 +40,7 @@ export type Written =
 /** A request to a node. */
 export function requestTo(
   { url, authorization }: RqliteNode,
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "DELETE",
   path: string,
   body: string | null,
   timeoutMs: number,
@@ -65,12 +65,12 @@ export function writeRequest(node: RqliteNode, statements: readonly Statement[],
 /** The request for one number: as the majority knows it, or as this node has it. */
 export function questionRequest(
   node: RqliteNode,
-  sql: string,
+  { sql, json }: Statement,
   level: "linearizable" | "none",
   timeoutMs: number,
 ): NodeRequest {
   const wait = level === "linearizable" ? `&linearizable_timeout=${timeoutMs}ms` : "";
-  return requestTo(node, "POST", `/db/query?level=${level}${wait}`, JSON.stringify([[sql]]), timeoutMs);
+  return requestTo(node, "POST", `/db/query?level=${level}${wait}`, JSON.stringify([[sql, json]]), timeoutMs);
 }
 
 interface Result {

@@ -8,6 +8,7 @@ import { accounts, flushes } from "../sqlite/schema.ts";
 import { StoreFailure } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
+import { announce } from "./announce.ts";
 import { keepLease } from "./keep-lease.ts";
 import { createLease, type Lease } from "./lease.ts";
 import type { RqliteNode } from "./node.ts";
@@ -35,7 +36,8 @@ export function openClusterStore({ path, node, name }: ClusterPlace): ServedStor
     between: (...asked: Parameters<Opening["usage"]["between"]>) => replica.current().usage.between(...asked),
   };
   const usage = createFlusher(node, sender, createUsageCounter(kept), () => shownPart(replica, sender));
-  const stopAsking = keepLease(node, lease, see);
+  let isClosed = false;
+  const stopAsking = keepLease(node, name, lease, see);
   return {
     refresh,
     // No opening has so many commits.
@@ -59,9 +61,10 @@ export function openClusterStore({ path, node, name }: ClusterPlace): ServedStor
     flush: usage.flush,
     settle: usage.settle,
     applyRetention: async () => ({ erased: 0, waitsUntilMs: null }),
-    isEmpty: () =>
-      replica.current().database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
+    listening: (url) => void announce(node, name, url, () => isClosed),
+    isEmpty: () => isEmpty(replica),
     async close() {
+      isClosed = true;
       stopAsking();
       usage.flush();
       await Promise.race([usage.settle(), Bun.sleep(farewellMs)]);
@@ -117,4 +120,14 @@ function shownPart(replica: Replica, { name, process }: { name: string; process:
   const { database } = replica.current();
   const own = and(eq(flushes.node, name), eq(flushes.process, process));
   return database.select({ sequence: flushes.sequence }).from(flushes).where(own).get()?.sequence ?? 0;
+}
+
+/** A node that has just joined may have no file yet: then nobody knows. */
+function isEmpty(replica: Replica): boolean {
+  try {
+    const any = replica.current().database.select({ number: accounts.number }).from(accounts).limit(1);
+    return any.values().length === 0;
+  } catch {
+    return false;
+  }
 }

@@ -4,7 +4,7 @@
  */
 import { sql } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import { revision, writes } from "../sqlite/schema.ts";
+import { nodes, revision, writes } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
 import type { BlockingNode } from "./blocking.ts";
 import { revisionQuestion } from "./keep-lease.ts";
@@ -93,15 +93,18 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
   /** Waits until each node shows the count, or until the lease is over that it may have had when the write was in. */
   function waitForAll(count: number, writtenMs: number): void {
     const endMs = writtenMs + leaseMs + clockMarginMs;
-    let silent = listNodes(blocking, node);
+    const members = new Map(listNodes(blocking, node).map((member) => [member.name, member]));
+    // A server counts that was known when the write was in: one that came later has asked since.
+    let silent = file.current().select({ name: nodes.name }).from(nodes).all();
     while (silent.length > 0 && performance.now() < endMs) {
-      silent = silent.filter((one) => !shows(one, count, endMs));
+      silent = silent.filter(({ name }) => !shows(members.get(name), count, endMs));
       if (silent.length > 0) Bun.sleepSync(lookMs);
     }
     if (silent.length > 0) onSilent(silent.map(({ name }) => name));
   }
 
-  function shows(one: RqliteNode, count: number, endMs: number): boolean {
+  function shows(one: RqliteNode | undefined, count: number, endMs: number): boolean {
+    if (one === undefined) return false;
     const timeMs = Math.max(1, Math.min(500, endMs - performance.now()));
     try {
       return readNumber(blocking.ask(questionRequest(one, revisionQuestion, "none", timeMs))) >= count;

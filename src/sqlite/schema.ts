@@ -302,14 +302,20 @@ export const flushes = sqliteTable("flushes", {
   sequence: integer().notNull(),
 });
 
-/** The servers of a cluster, as each said at its last start. */
+/**
+ * The servers of a cluster, as each said at its last start. One that is not here answers nobody, and a revocation waits for
+ * each that is.
+ */
 export const nodes = sqliteTable("nodes", {
+  /** The id of the rqlite node beside. */
   name: text().primaryKey(),
   /** Where the server listens. */
   url: text().notNull(),
   /** The version of Leadfile. */
   version: text().notNull(),
   startedAt: integer("started_at").notNull(),
+  /** It may answer no more, and is waited for until it cannot. */
+  leaving: integer({ mode: "boolean" }).notNull(),
 });
 
 /** Up to which act on record the log of a node has been rid of what was erased. */

@@ -44,6 +44,7 @@ function serveFrom(database: Connection, path: string, release: () => void): Ser
       isRetentionDue(database, nowMs)
         ? applyRetentionInWorker(path, descriptors, nowMs, hasJumped)
         : { erased: 0, waitsUntilMs: null },
+    listening: () => {},
     isEmpty: () => database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
     close() {
       try {

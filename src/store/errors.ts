@@ -27,6 +27,12 @@ export interface Problems {
   readonly "node behind": object;
   /** The node beside does not answer, or not as it should. */
   readonly "node silent": { readonly reason: string };
+  /** A file that rqlite alone may write. */
+  readonly "file of a node": { readonly path: string };
+  /** A node that is to be the first one has something already. */
+  readonly "node in use": { readonly url: string };
+  readonly "no such node": { readonly name: string; readonly names: readonly string[] };
+  readonly "program missing": { readonly program: string };
   /** What cannot be done while others serve. */
   readonly "not on a cluster": { readonly act: string };
   readonly "import cut short": { readonly reason: string };

@@ -17,6 +17,8 @@ export interface ServedStore extends RequestStore {
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
+  /** Hears where the server listens, for whoever asks how a cluster is. */
+  listening(url: string): void;
   /** Writes what is left and closes the file; a promise where the last counts leave by the network. */
   close(): void | Promise<void>;
 }

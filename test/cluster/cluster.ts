@@ -107,7 +107,7 @@ export async function startNodes(folder: string, file: string): Promise<RunningN
   return [one, ...joined];
 }
 
-function watched(node: RunningNode): RunningNode {
+export function watched(node: RunningNode): RunningNode {
   onTestFinished(async () => {
     // One that stands still would not end.
     node.kill("SIGCONT");

@@ -1,0 +1,33 @@
+/** A cluster as a picture in the terminal: a line for each node, and what is wrong below. */
+import { adminCommand } from "../../operator/program-name.ts";
+import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
+import { grouped } from "../lead/progress.ts";
+import { table } from "../terminal/output.ts";
+
+export function statusText({ nodes, hasMajority }: ClusterStatus): string {
+  const head = ["", "NODE", "ROLE", "BEHIND", "LOG", "RQLITE", "SERVER", "ANSWERS"];
+  const picture = table(head, nodes.map(lineOf));
+  const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed).map(({ name }) => name);
+  return [
+    picture,
+    hasMajority ? "" : "No majority can be reached: nothing is written, and the servers answer nobody.",
+    unscrubbed.length === 0
+      ? ""
+      : `The logs of ${unscrubbed.join(", ")} still hold what was erased: ${adminCommand} cluster scrub, on each machine.`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function lineOf(node: NodeStatus): string[] {
+  return [
+    node.isReachable ? (node.role === "leader" ? "◆" : "●") : "○",
+    node.name,
+    node.isReachable ? node.role : "not reached",
+    node.lag === null ? "" : grouped(node.lag),
+    node.logBytes === null ? "" : `${(node.logBytes / 2 ** 20).toFixed(1)} MiB`,
+    node.version ?? "",
+    node.server?.url ?? "",
+    node.server === null ? "" : node.server.serves ? "yes" : "no",
+  ];
+}

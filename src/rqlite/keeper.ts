@@ -1,0 +1,102 @@
+/** What looks after a cluster, beside one of its nodes. */
+import { existsSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { count, sql } from "drizzle-orm";
+import { openDatabase } from "../sqlite/open.ts";
+import { leads, nodes } from "../sqlite/schema.ts";
+import { lockForServing } from "../sqlite/server-lock.ts";
+import type { ClusterKeeper } from "../store/cluster.ts";
+import { StoreError } from "../store/errors.ts";
+import { openBlockingNode } from "./blocking.ts";
+import { bootNode } from "./boot.ts";
+import { clockMarginMs, leaseMs } from "./lease.ts";
+import { type LocalFile, openLocalFile } from "./local-file.ts";
+import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "./node.ts";
+import { scrubNode } from "./scrub.ts";
+import { statementOf } from "./statement.ts";
+import { askCluster, listMembers } from "./status.ts";
+import { openWriter, type Writer } from "./writer.ts";
+
+const timeoutMs = 10_000;
+
+export function keepCluster(path: string, node: RqliteNode): ClusterKeeper {
+  return {
+    begin: (file) => beginWith(node, file),
+    async status() {
+      const local = openLocalFile(path);
+      try {
+        return await askCluster(node, local.current());
+      } finally {
+        local.close();
+      }
+    },
+    scrub: (around) => withWriter(path, node, (file, writer) => scrubNode(node, file, writer, around)),
+    leave: (name) => withWriter(path, node, (_, writer) => removeNode(node, writer, name)),
+  };
+}
+
+async function withWriter<Result>(
+  path: string,
+  node: RqliteNode,
+  work: (file: LocalFile, writer: Writer) => Promise<Result>,
+): Promise<Result> {
+  const blocking = openBlockingNode();
+  const file = openLocalFile(path);
+  try {
+    return await work(file, openWriter({ node, blocking, file, onSilent: () => {} }));
+  } finally {
+    file.close();
+    blocking.close();
+  }
+}
+
+/** Copies the file, page by page of what lives, and hands the copy to the node. */
+async function beginWith(node: RqliteNode, file: string): Promise<{ leads: number }> {
+  if (!existsSync(file)) throw new StoreError({ kind: "nothing to back up", path: file });
+  if (existsSync(join(dirname(file), "raft.db"))) throw new StoreError({ kind: "file of a node", path: file });
+  await refuseUsed(node);
+  const release = lockForServing(file);
+  if (release === null) throw new StoreError({ kind: "database in use", path: file });
+  const draft = `${file}.booting`;
+  const database = openDatabase(file);
+  try {
+    rmSync(draft, { force: true });
+    database.run(sql`VACUUM INTO ${draft}`);
+    const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
+    await bootNode(node, draft);
+    const answer = await ask(
+      questionRequest(node, statementOf(sql`SELECT count(*) FROM ${leads}`), "linearizable", timeoutMs),
+    );
+    const taken = readNumber(answer);
+    if (taken !== all) throw new Error(`the node has ${taken} leads, and the file ${all}`);
+    return { leads: all };
+  } catch (cause) {
+    if (cause instanceof StoreError) throw cause;
+    throw new StoreError({ kind: "node silent", reason: cause instanceof Error ? cause.message : "unknown" });
+  } finally {
+    rmSync(draft, { force: true });
+    database.$client.close();
+    release();
+  }
+}
+
+/** A boot replaces all that a node has, and must never meet what somebody needs. */
+async function refuseUsed(node: RqliteNode): Promise<void> {
+  const members = await listMembers(node);
+  const answer = await ask(
+    questionRequest(node, statementOf(sql`SELECT count(*) FROM sqlite_schema`), "none", timeoutMs),
+  );
+  if (members.length > 1 || readNumber(answer) > 0) throw new StoreError({ kind: "node in use", url: node.url });
+}
+
+/** A node that was removed hears nothing new, and others would not wait for its server: that one has to fall silent first. */
+async function removeNode(node: RqliteNode, writer: Writer, name: string): Promise<void> {
+  const names = (await listMembers(node)).map((member) => member.name);
+  if (!names.includes(name)) throw new StoreError({ kind: "no such node", name, names });
+  writer.commit([statementOf(sql`UPDATE ${nodes} SET leaving = 1 WHERE name = ${name}`)]);
+  await Bun.sleep(leaseMs + clockMarginMs);
+  const request = requestTo(node, "DELETE", "/remove", JSON.stringify({ id: name }), timeoutMs);
+  const { status, text } = await ask(request);
+  if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() || `it answered ${status}` });
+  writer.commit([statementOf(sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`)]);
+}

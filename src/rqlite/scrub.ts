@@ -1,0 +1,99 @@
+/**
+ * Taking what was erased out of the log of one node. rqlite cuts the log after a snapshot, but the file of the log never
+ * shrinks, and its free pages keep what they held: the file is written anew while the node is stopped.
+ */
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { max, sql } from "drizzle-orm";
+import { audit, scrubs } from "../sqlite/schema.ts";
+import type { Restarting, Scrubbed } from "../store/cluster.ts";
+import { StoreError } from "../store/errors.ts";
+import type { LocalFile } from "./local-file.ts";
+import { ask, type RqliteNode, requestTo } from "./node.ts";
+import { statementOf } from "./statement.ts";
+import { listMembers, tell } from "./status.ts";
+import type { Writer } from "./writer.ts";
+
+const patienceMs = 60_000;
+const pauseMs = 50;
+/** The program of the library in which the log is kept. */
+export const compactor = "bbolt";
+
+export async function scrubNode(
+  node: RqliteNode,
+  file: LocalFile,
+  writer: Writer,
+  { stop, start }: Restarting,
+): Promise<Scrubbed> {
+  if (Bun.which(compactor) === null) throw new StoreError({ kind: "program missing", program: compactor });
+  const name = (await tell(node))?.store?.node_id;
+  if (name === undefined) throw new StoreError({ kind: "node silent", reason: "it does not tell its name" });
+  writer.catchUp();
+  const upTo =
+    file
+      .current()
+      .select({ number: max(audit.number) })
+      .from(audit)
+      .get()?.number ?? 0;
+  await cutLog(node);
+  await handOver(node, name);
+
+  const log = join(dirname(file.path), "raft.db");
+  const bytesBefore = statSync(log).size;
+  const stoppedMs = performance.now();
+  await stop();
+  await until(async () => (await tell(node)) === null, "it has not stopped");
+  try {
+    await compact(log);
+  } finally {
+    await start();
+  }
+  await until(() => isReady(node), "it has not come back");
+  const awayMs = performance.now() - stoppedMs;
+  const values = sql`VALUES (${name}, ${upTo}, ${Date.now()})`;
+  const newer = sql`ON CONFLICT (node) DO UPDATE SET audit = excluded.audit, at = excluded.at`;
+  writer.commit([statementOf(sql`INSERT INTO ${scrubs} (node, audit, at) ${values} ${newer}`)]);
+  return { node: name, bytesBefore, bytesAfter: statSync(log).size, awayMs: Math.round(awayMs) };
+}
+
+/** Folds the log into a snapshot; the one entry that stays is a later one. */
+async function cutLog(node: RqliteNode): Promise<void> {
+  const { status, text } = await ask(requestTo(node, "POST", "/snapshot?trailing_logs=1", "", patienceMs));
+  // Where nothing has come since the last snapshot there is nothing to cut.
+  if (status !== 200 && !/nothing new to snapshot/i.test(text)) throw silent(text.trim() || `it answered ${status}`);
+}
+
+/** A leader hands its place on before it stops, so that nobody waits for an election. */
+async function handOver(node: RqliteNode, name: string): Promise<void> {
+  const members = await listMembers(node);
+  if (members.length < 2 || members.find(({ leads }) => leads)?.name !== name) return;
+  await ask(requestTo(node, "POST", "/leader?wait=true", "", patienceMs));
+}
+
+async function compact(log: string): Promise<void> {
+  const draft = `${log}.scrubbing`;
+  rmSync(draft, { force: true });
+  const before = statSync(log);
+  const child = Bun.spawn([compactor, "compact", "-o", draft, log], { stdout: "ignore", stderr: "pipe" });
+  const [status, said] = await Promise.all([child.exited, child.stderr.text()]);
+  if (status !== 0 || !existsSync(draft)) throw silent(`${compactor} failed: ${said.trim()}`);
+  await Bun.$`chmod ${(before.mode & 0o777).toString(8)} ${draft}`.quiet();
+  if (process.getuid?.() === 0) await Bun.$`chown ${before.uid}:${before.gid} ${draft}`.quiet();
+  renameSync(draft, log);
+}
+
+async function isReady(node: RqliteNode): Promise<boolean> {
+  return (await ask(requestTo(node, "GET", "/readyz", null, 1_000))).status === 200;
+}
+
+async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw silent(otherwise);
+    await Bun.sleep(pauseMs);
+  }
+}
+
+function silent(reason: string): StoreError {
+  return new StoreError({ kind: "node silent", reason });
+}

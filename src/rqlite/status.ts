@@ -1,0 +1,90 @@
+/** How a cluster is: what its nodes say of themselves, and whether the servers beside them answer. */
+import { desc, inArray } from "drizzle-orm";
+import type { Connection } from "../sqlite/connection.ts";
+import { audit, nodes, scrubs } from "../sqlite/schema.ts";
+import type { ClusterStatus, NodeStatus } from "../store/cluster.ts";
+import { StoreError } from "../store/errors.ts";
+import { type Member, readMembers } from "./members.ts";
+import { ask, type RqliteNode, requestTo } from "./node.ts";
+
+const timeoutMs = 3_000;
+/** Acts on record after which a log holds what is to be gone. */
+const erasingActs = ["lead.erase", "retain.erase", "import.undo"];
+
+/** What a node tells of itself, as far as it is read here. */
+interface Told {
+  readonly build?: { readonly version?: string };
+  readonly store?: {
+    readonly node_id?: string;
+    readonly raft?: { readonly commit_index?: number; readonly applied_index?: number; readonly log_size?: number };
+  };
+}
+
+/** Asks all nodes and servers at once. Throws a StoreError where not even the own node answers. */
+export async function askCluster(node: RqliteNode, database: Connection): Promise<ClusterStatus> {
+  const members = await listMembers(node);
+  const told = await Promise.all(members.map(tell));
+  const commits = told.flatMap((one) => one?.store?.raft?.commit_index ?? []);
+  const newest = Math.max(0, ...commits);
+  const kept = readKept(database);
+  const statuses = await Promise.all(
+    members.map(async (member, place): Promise<NodeStatus> => {
+      const raft = told[place]?.store?.raft;
+      const server = kept.servers.get(member.name) ?? null;
+      return {
+        name: member.name,
+        role: member.leads ? "leader" : member.votes ? "follower" : "reader",
+        url: member.url,
+        isReachable: told[place] !== null,
+        lag: raft?.applied_index === undefined ? null : Math.max(0, newest - raft.applied_index),
+        version: told[place]?.build?.version ?? null,
+        logBytes: raft?.log_size ?? null,
+        isScrubbed: (kept.scrubbed.get(member.name) ?? 0) >= kept.lastErasing,
+        server: server === null ? null : { ...server, serves: await serves(server.url) },
+      };
+    }),
+  );
+  const voters = statuses.filter(({ role }) => role !== "reader");
+  return { nodes: statuses, hasMajority: voters.filter(({ isReachable }) => isReachable).length * 2 > voters.length };
+}
+
+/** The nodes as the one beside knows them. */
+export async function listMembers(node: RqliteNode): Promise<Member[]> {
+  const answer = await ask(requestTo(node, "GET", "/nodes?nonvoters&ver=2&timeout=1s", null, timeoutMs));
+  try {
+    return readMembers(answer, node);
+  } catch (cause) {
+    throw new StoreError({ kind: "node silent", reason: cause instanceof Error ? cause.message : "unknown" });
+  }
+}
+
+/** What a node tells of itself; null where it does not answer. */
+export async function tell(node: RqliteNode): Promise<Told | null> {
+  const { status, text } = await ask(requestTo(node, "GET", "/status", null, timeoutMs));
+  return status === 200 ? (JSON.parse(text) as Told) : null; // As far as rqlite's reference goes; the rest is optional.
+}
+
+async function serves(url: string): Promise<boolean> {
+  try {
+    const request = { signal: AbortSignal.timeout(timeoutMs), tls: { rejectUnauthorized: false } };
+    return (await fetch(`${url}/healthz`, request)).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+function readKept(database: Connection) {
+  const servers = database.select().from(nodes).all();
+  const scrubbed = database.select().from(scrubs).all();
+  return {
+    servers: new Map(servers.map(({ name, url, version }) => [name, { url, version }])),
+    scrubbed: new Map(scrubbed.map(({ node, audit: act }) => [node, act])),
+    lastErasing: lastErasing(database),
+  };
+}
+
+/** The number of the last act that erased something; 0 where there was none. */
+export function lastErasing(database: Connection): number {
+  const acts = database.select({ number: audit.number }).from(audit).where(inArray(audit.act, erasingActs));
+  return acts.orderBy(desc(audit.number)).limit(1).get()?.number ?? 0;
+}

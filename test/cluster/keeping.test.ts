@@ -1,0 +1,63 @@
+/** Looking after a cluster: how it begins, how it is shown, how its logs are rid of what was erased, how a node leaves. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { findRqlited, placeNode, startNode, untilReady } from "../../src/rqlite/local-cluster.ts";
+import { anAdmin } from "../admin.ts";
+import { someLeads } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { aCluster, missing, settingsOf, until, watched } from "./cluster.ts";
+
+describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+  test("begins with an existing file, and never on a node that has something", async () => {
+    const file = join(aFolder(), "leadfile.db");
+    const appliance = anAdmin(["acme"]);
+    await appliance.give(JSON.stringify(someLeads(1)[0]), "lead", "import", "acme", "-", "--create-pixels");
+    const node = placeNode(aFolder(), "n1");
+    watched(startNode(findRqlited(process.env["HOME"]) ?? "", node));
+    await untilReady(node);
+    const admin = anAdmin([], settingsOf(node));
+    expect((await admin.run("cluster", "init", file)).stderr).toContain("There is no");
+    const begun = await admin.run("cluster", "init", appliance.file, "--json");
+    expect(JSON.parse(begun.stdout)).toEqual({ file: appliance.file, leads: 1 });
+    expect((await admin.run("lead", "export", "acme")).stdout).toBe(await appliance.exported());
+    const again = await admin.run("cluster", "init", appliance.file);
+    expect(again.stderr).toContain("is not alone and empty. Start a node with a new folder");
+  });
+
+  test("is shown with its leader, and which servers answer", async () => {
+    const cluster = await aCluster();
+    const leader = await cluster.leader();
+    const admin = cluster.admin(leader);
+    await until(async () => {
+      const { nodes } = (await admin.run("cluster", "status", "--json")).json as unknown as Shown; // As decided.
+      return nodes.every(({ server, lag }) => server?.serves === true && lag === 0);
+    });
+    const text = (await admin.run("cluster", "status")).stdout;
+    expect(text).toMatch(new RegExp(`◆ +${leader.node.name} +leader`));
+    for (const follower of await cluster.followers()) {
+      expect(text).toMatch(new RegExp(`● +${follower.node.name} +follower.*${follower.url} +yes`));
+      follower.engine.kill("SIGKILL");
+    }
+    await until(async () => (await fetch(`${leader.url}/healthz`)).status === 503);
+    const alone = await admin.run("cluster", "status");
+    expect(alone.stdout).toContain("No majority can be reached");
+    expect(alone.status).toBe(1);
+  });
+
+  test("lets a node leave, whose server answers nobody any more when the command returns", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const [place] = await cluster.followers();
+    if (place === undefined) throw new Error("there are followers");
+    const leader = await cluster.leader();
+    expect((await cluster.admin(leader).run("cluster", "leave", "n9")).stderr).toContain("has no node n9. It has");
+    expect((await cluster.admin(leader).run("cluster", "leave", place.node.name)).stderr).toBe("");
+    expect((await cluster.as(place).get("/leads")).status).toBe(500);
+    const revoked = await cluster.admin(leader).run("key", "revoke", cluster.keyId);
+    expect(revoked.stderr).toBe("");
+    expect((await cluster.as(leader).get("/leads")).status).toBe(401);
+  });
+});
+
+interface Shown {
+  readonly nodes: readonly { readonly server: { readonly serves: boolean } | null; readonly lag: number | null }[];
+}
