@@ -18,10 +18,14 @@ import type { CopyKeeper } from "./store/privacy.ts";
 import type { ServedStore } from "./store/serving.ts";
 
 /** Opens the store of the server. Throws a UserError or a StoreError that says why it cannot. */
-export function openStoreOf({ databasePath: path, cluster }: Pick<Config, "databasePath" | "cluster">): ServedStore {
+export function openStoreOf({
+  databasePath: path,
+  cluster,
+  disclosures,
+}: Pick<Config, "databasePath" | "cluster" | "disclosures">): ServedStore {
   checkOwner(path, cluster);
   if (cluster !== null) return openClusterStore({ path, node: nodeBeside(cluster), name: cluster.name });
-  return openServedStore(path);
+  return openServedStore(path, disclosures);
 }
 
 /** Opens the store of the commands. Throws a UserError that says why it cannot. */

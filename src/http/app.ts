@@ -53,11 +53,9 @@ export function createApp(parts: AppParts) {
       return undefined;
     })
     .onError(({ context, error }) => replyWithError(context, error))
-    .get(
-      paths.leads,
-      ({ context }) => reply(context, { status: 200, body: answerLeads(keyOf(context).account, context.search) }),
-      { detail: operations.leads },
-    )
+    .get(paths.leads, ({ context }) => reply(context, { status: 200, body: answerLeads(context) }), {
+      detail: operations.leads,
+    })
     .get(
       paths.pixels,
       ({ context }) =>

@@ -3,27 +3,34 @@ import { plainError } from "../contract/errors.ts";
 import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { AccountNumber, ReadStore } from "../store/reading.ts";
+import { type DisclosedPage, filterOf } from "../store/disclosures.ts";
+import type { AccountNumber } from "../store/reading.ts";
+import type { RequestStore } from "../store/serving.ts";
+import { keyOf, type RequestContext } from "./context.ts";
 import { createResponseCache } from "./response-cache.ts";
 
 /** The body of a page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
-export type LeadsAnswer = (account: AccountNumber, search: string) => Blob | Uint8Array;
+export type LeadsAnswer = (context: RequestContext) => Blob | Uint8Array;
 
-export function createLeadsAnswer(store: ReadStore): LeadsAnswer {
-  const cache = createResponseCache();
-  return (account, search) => {
-    const question = `${account} ${search}`;
+export function createLeadsAnswer(store: RequestStore): LeadsAnswer {
+  const cache = createResponseCache<DisclosedPage | null>();
+  return (context) => {
+    const { account, number } = keyOf(context);
+    const question = `${account} ${context.search}`;
     const kept = cache.get(question, store.version());
-    if (kept !== null) return kept;
-    const page = writePage(store, account, search);
-    cache.offer(question, page);
-    return page;
+    const { body, about: page } = kept ?? writePage(store, account, context.search);
+    if (kept === null && body instanceof Uint8Array) cache.offer(question, body, page);
+    if (page !== null) store.disclosures.note(number, page, context.arrivedMs);
+    return body;
   };
 }
 
-function writePage(store: ReadStore, account: AccountNumber, search: string): Uint8Array {
+/** A page, and what the ledger notes of it; nothing of one that is empty. */
+function writePage(store: RequestStore, account: AccountNumber, search: string) {
   const query = readLeadQuery(search);
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) throw plainError("unknown_pixel");
-  const { documents, nextMs } = store.leads.page(account, query);
-  return writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs));
+  const { documents, nextMs, span } = store.leads.page(account, query);
+  const body = writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs));
+  const about = span === null ? null : { filter: filterOf(query), ...span, beforeMs: query.beforeMs };
+  return { body, about };
 }

@@ -53,6 +53,7 @@ export function openClusterStore({ path, node, name }: ClusterPlace): ServedStor
       ),
     },
     usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => usage.of(key, nowMs)) },
+    disclosures: { note: () => undefined },
     probe() {
       refresh();
       replica.current().reader.probe();

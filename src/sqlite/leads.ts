@@ -46,9 +46,12 @@ export function openLeads(database: Connection): LeadReader {
       });
       const hasMore = rows.length > query.limit;
       if (hasMore) rows.pop();
+      const newestMs = rows[0]?.[1];
+      const oldestMs = rows.at(-1)?.[1];
       return {
         documents: rows.map(([document]) => document),
-        nextMs: hasMore ? (rows[rows.length - 1]?.[1] ?? null) : null,
+        nextMs: hasMore ? (oldestMs ?? null) : null,
+        span: oldestMs === undefined || newestMs === undefined ? null : { oldestMs, newestMs },
       };
     },
   };

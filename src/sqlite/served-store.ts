@@ -1,13 +1,15 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { sql } from "drizzle-orm";
+import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
 import { StoreError } from "../store/errors.ts";
 import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
-import { type CountedUsage, createUsageCounter } from "../store/usage-counter.ts";
+import { createUsageCounter } from "../store/usage-counter.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
 import { openDatabase, withoutWaiting } from "./open.ts";
+import { openDisclosureReader, openDisclosureWriter } from "./privacy/disclosures.ts";
 import { isRetentionDue } from "./privacy/retention.ts";
 import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
 import { guarded, openReader, type Reader } from "./reader.ts";
@@ -17,28 +19,37 @@ import { addUsage, openUsageReader } from "./usage.ts";
 import { openWal, truncateWal, type Wal } from "./wal.ts";
 
 /** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
-export function openServedStore(path: string): ServedStore {
+export function openServedStore(path: string, keepsLedger = true): ServedStore {
   const release = lockForServing(path);
   // A second server would grant the limit of §8 once more.
   if (release === null) throw new StoreError({ kind: "served by another process", path });
   try {
-    return serveFrom(openForServing(path), path, release);
+    return serveFrom(openForServing(path), path, keepsLedger, release);
   } catch (cause) {
     release();
     throw cause;
   }
 }
 
-function serveFrom(database: Connection, path: string, release: () => void): ServedStore {
+function serveFrom(database: Connection, path: string, keepsLedger: boolean, release: () => void): ServedStore {
   const wal = openWal(path);
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
+  const ledger = createDisclosureLedger(openDisclosureReader(database));
+  const writeDisclosures = openDisclosureWriter(database);
   const descriptors = keepDescriptors();
+  const flushBoth = () => {
+    const counted = flush(usage, (part) => addUsage(database, part));
+    if (counted === "locked" || counted === "more") return counted;
+    const noted = flush(ledger, writeDisclosures);
+    return noted === "idle" ? counted : noted;
+  };
   return {
     ...reader,
+    disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     usage: { count: usage.count, of: guarded(usage.of) },
     // A wait would hold up every request: the server tries again a moment later instead.
-    flush: guarded(() => withoutWaiting(database, () => flush(database, usage))),
+    flush: guarded(() => withoutWaiting(database, flushBoth)),
     settle: settling(database, wal),
     applyRetention: async (nowMs, hasJumped) =>
       isRetentionDue(database, nowMs)
@@ -48,7 +59,7 @@ function serveFrom(database: Connection, path: string, release: () => void): Ser
     isEmpty: () => database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
     close() {
       try {
-        close(database, usage, wal, reader);
+        close(database, flushBoth, wal, reader);
       } finally {
         release();
       }
@@ -65,17 +76,23 @@ function openForServing(path: string): Connection {
   return database;
 }
 
-/** Writes a part of what was counted, and says how far that came. */
-function flush(database: Connection, usage: CountedUsage): Flushed {
-  const part = usage.next();
+/** What is written in parts. */
+interface Pending<Part> {
+  next(): Part | null;
+  drop(part: Part): boolean;
+}
+
+/** Writes a part, and says how far that came. */
+function flush<Part>(pending: Pending<Part>, write: (part: Part) => void): Flushed {
+  const part = pending.next();
   if (part === null) return "idle";
   try {
-    addUsage(database, part);
+    write(part);
   } catch (cause) {
     if (isLocked(cause)) return "locked";
     throw cause;
   }
-  return usage.drop(part) ? "more" : "done";
+  return pending.drop(part) ? "more" : "done";
 }
 
 /** Brings the log to the disk. After a sync that failed the log has a gap, and no other sync would mend it. */
@@ -91,9 +108,9 @@ function settling(database: Connection, wal: Wal): () => Promise<void> {
 }
 
 /** Writes what is left, folds the log into the file, and closes in the order that keeps the locks of SQLite. */
-function close(database: Connection, usage: CountedUsage, wal: Wal, reader: Reader): void {
+function close(database: Connection, flush: () => Flushed, wal: Wal, reader: Reader): void {
   let written: Flushed;
-  do written = flush(database, usage);
+  do written = flush();
   while (written === "more" || written === "done");
   try {
     if (!truncateWal(database)) wal.fsyncNow();

@@ -66,4 +66,6 @@ export interface LeadPage {
   readonly documents: readonly Uint8Array[];
   /** The moment of the last lead when there are more, in Unix milliseconds; otherwise null. */
   readonly nextMs: number | null;
+  /** The moments of its oldest and its newest lead; null for a page of none. */
+  readonly span: { readonly oldestMs: number; readonly newestMs: number } | null;
 }

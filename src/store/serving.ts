@@ -1,15 +1,17 @@
 /** The port of the server: what its requests need, and what it does beside them from its start to its end. */
+import type { DisclosureNotes } from "./disclosures.ts";
 import type { ReadStore } from "./reading.ts";
 import type { Flushed, UsageCounter } from "./usage.ts";
 
-/** All that the way of a request needs: what it reads, and where it is counted. */
+/** All that the way of a request needs: what it reads, where it is counted, and where its pages are noted. */
 export interface RequestStore extends ReadStore {
   readonly usage: UsageCounter;
+  readonly disclosures: DisclosureNotes;
 }
 
 /** What the server holds of the store beyond answering: counts go to disk while it runs, and all of it when it stops. */
 export interface ServedStore extends RequestStore {
-  /** Writes some of the counted requests, if nobody else is writing. */
+  /** Writes some of the counted requests and noted pages, if nobody else is writing. */
   flush(): Flushed;
   /** Resolves when what was flushed is on the disk, which may be slow. */
   settle(): Promise<void>;

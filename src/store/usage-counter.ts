@@ -1,5 +1,6 @@
 /** Requests that were counted and are kept nowhere yet, by UTC day and key. */
-import { dayMs, dayOf, monthOf } from "../contract/time.ts";
+import { monthOf } from "../contract/time.ts";
+import { createCalendar } from "./calendar.ts";
 import type { KeyNumber } from "./reading.ts";
 import type { UsageCounter, UsagePart, UsageReader } from "./usage.ts";
 
@@ -60,15 +61,5 @@ export function createUsageCounter(kept: UsageReader): CountedUsage {
       if (left?.size === 0) leaving.delete(day);
       return leaving.size > 0;
     },
-  };
-}
-
-/** Names the UTC day of a moment. Formatting a date costs more than counting, so the name is kept until the day is over. */
-function createCalendar(): (nowMs: number) => string {
-  let day = { startMs: Number.NaN, name: "" };
-  return (nowMs) => {
-    const startMs = nowMs - (nowMs % dayMs);
-    if (startMs !== day.startMs) day = { startMs, name: dayOf(nowMs) };
-    return day.name;
   };
 }

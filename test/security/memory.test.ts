@@ -4,12 +4,12 @@ import { createResponseCache } from "../../src/http/response-cache.ts";
 
 /** How often a page is made that is asked for three times. */
 function madeFor(question: string): number {
-  const cache = createResponseCache();
+  const cache = createResponseCache<null>();
   let made = 0;
   for (let ask = 0; ask < 3; ask++) {
     if (cache.get(question, 1) !== null) continue;
     made++;
-    cache.offer(question, Buffer.from("{}"));
+    cache.offer(question, Buffer.from("{}"), null);
   }
   return made;
 }
@@ -24,20 +24,20 @@ test("a question as long as a head can be is made anew each time", () => {
 });
 
 test("however many pages are asked for twice, 20 MB of them are kept and no more", () => {
-  const cache = createResponseCache();
+  const cache = createResponseCache<null>();
   const mebibyte = Buffer.alloc(1024 * 1024);
   const questions = Array.from({ length: 100 }, (_, n) => `1 limit=${n}`);
   cache.get("1", 1);
-  for (const question of [...questions, ...questions]) cache.offer(question, mebibyte);
+  for (const question of [...questions, ...questions]) cache.offer(question, mebibyte, null);
   const kept = questions.filter((question) => cache.get(question, 1) !== null).length;
   expect(kept).toBeGreaterThan(0);
   expect(kept).toBeLessThanOrEqual(20);
 });
 
 test("nothing that was kept is answered once the store has another version", () => {
-  const cache = createResponseCache();
+  const cache = createResponseCache<null>();
   cache.get("1 limit=5", 1);
-  for (let ask = 0; ask < 2; ask++) cache.offer("1 limit=5", Buffer.from("{}"));
+  for (let ask = 0; ask < 2; ask++) cache.offer("1 limit=5", Buffer.from("{}"), null);
   expect(cache.get("1 limit=5", 1)).not.toBeNull();
   expect(cache.get("1 limit=5", 2)).toBeNull();
 });

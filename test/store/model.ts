@@ -141,7 +141,9 @@ export function openModel(): StoreUnderTest {
             .filter((row) => !hasEmail || row.hasEmail)
             .toSorted(newestFirst);
           const page = found.slice(0, limit);
+          const [newest, oldest] = [page[0], page.at(-1)];
           return {
+            span: newest === undefined || oldest === undefined ? null : { oldestMs: oldest.at, newestMs: newest.at },
             documents: page.map((lead) => Buffer.from(documentOf(lead))),
             nextMs: found.length > limit ? (page.at(-1)?.at ?? null) : null,
           };

@@ -1,0 +1,68 @@
+/** The ledger in the file: what is kept of a key and day, and how it changes. */
+import { and, asc, eq, sql } from "drizzle-orm";
+import { dayMs, dayOf } from "../../contract/time.ts";
+import type { DisclosurePart, DisclosureReader, Span } from "../../store/disclosures.ts";
+import type { Connection } from "../connection.ts";
+import { disclosures } from "../schema.ts";
+
+/** Who asks whom leads were given to may ask for the last thirteen months. */
+const keptDays = 400;
+
+/** Reads what is kept; it writes nothing. */
+export function openDisclosureReader(database: Connection): DisclosureReader {
+  const ofDay = database
+    .select({ filter: disclosures.filter, oldestMs: disclosures.oldest, newestMs: disclosures.newest })
+    .from(disclosures)
+    .where(and(eq(disclosures.key, sql.placeholder("key")), eq(disclosures.day, sql.placeholder("day"))))
+    .orderBy(asc(disclosures.filter), asc(disclosures.oldest))
+    .prepare();
+  return {
+    of(key, day) {
+      const filters = new Map<string, Span[]>();
+      for (const { filter, ...span } of ofDay.all({ key, day })) {
+        const spans = filters.get(filter);
+        if (spans === undefined) filters.set(filter, [span]);
+        else spans.push(span);
+      }
+      return filters;
+    },
+  };
+}
+
+/** Writes a part in one transaction: between the two statements a lead would seem to be given to nobody. */
+export function writeDisclosures(database: Connection, { key, day, filter, removed, added }: DisclosurePart): void {
+  if (removed.length + added.length === 0) return;
+  const of = sql`key = ${key} AND day = ${day} AND filter = ${filter}`;
+  database.transaction(
+    () => {
+      // Another writer may have made one longer: that one stays.
+      database.run(sql`
+        DELETE FROM disclosures WHERE ${of} AND (oldest, newest) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${pairs(removed)}))`);
+      database.run(sql`
+        INSERT INTO disclosures (key, day, filter, oldest, newest)
+        SELECT ${key}, ${day}, ${filter}, value ->> 0, value ->> 1 FROM json_each(${pairs(added)}) WHERE TRUE
+        ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest)`);
+    },
+    { behavior: "immediate" },
+  );
+}
+
+function pairs(spans: readonly Span[]): string {
+  return JSON.stringify(spans.map(({ oldestMs, newestMs }) => [oldestMs, newestMs]));
+}
+
+/** Forgets what is older than is kept. */
+export function forgetOldDisclosures(database: Connection, today: string): void {
+  const firstKept = dayOf(Date.parse(today) - keptDays * dayMs);
+  database.run(sql`DELETE FROM disclosures WHERE key IN (SELECT number FROM keys) AND day < ${firstKept}`);
+}
+
+/** Writes parts of the ledger, and forgets what is too old where a new day has begun. */
+export function openDisclosureWriter(database: Connection): (part: DisclosurePart) => void {
+  let forgottenOn = "";
+  return (part) => {
+    if (part.day !== forgottenOn) forgetOldDisclosures(database, part.day);
+    forgottenOn = part.day;
+    writeDisclosures(database, part);
+  };
+}

@@ -1,0 +1,118 @@
+/** Pages that were answered and are kept nowhere yet, by UTC day, key and filter; those that touch become one. */
+import { createCalendar } from "./calendar.ts";
+import type { DisclosedPage, DisclosureNotes, DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
+import type { KeyNumber } from "./reading.ts";
+import { joinSpans, type MergedSpans, mergeSpans, type Page } from "./spans.ts";
+
+export interface DisclosureLedger extends DisclosureNotes {
+  /** Some of what is to be kept, as a change of what is kept; null when there is nothing. It stays here until it is dropped. */
+  next(): DisclosurePart | null;
+  /** Drops the part that was asked for last, which is kept by now; false when there is no more. */
+  drop(): boolean;
+}
+
+/** Beyond so many filters of a key and day a page is noted as one without a filter: that says too much, and never too little. */
+export const mostFilters = 100;
+/** So many pages take a millisecond or two to write, in which no request is answered. */
+const pagesAtOnce = 1000;
+/** Pages that nobody could write yet are joined when they have become so many. */
+const mostPending = 5000;
+/** So many spans are remembered to spare reading them again. */
+const mostRemembered = 200_000;
+
+/** By all three in one text. */
+type Noted = Map<string, Noting>;
+
+/** Pages of one day, key and filter. */
+interface Noting {
+  readonly day: string;
+  readonly key: KeyNumber;
+  readonly filter: string;
+  pages: Page[];
+}
+
+/** What is kept of a key and day, as this process knows it. */
+type Known = Map<string, readonly Span[]>;
+
+export function createDisclosureLedger(kept: DisclosureReader): DisclosureLedger {
+  const noted: Noted = new Map();
+  const known = createMemory(kept);
+  const currentDay = createCalendar();
+  let last: { readonly key: KeyNumber; readonly page: DisclosedPage; readonly day: string } | null = null;
+  let leaving: Noting | null = null;
+  let written: MergedSpans | null = null;
+  let part: DisclosurePart | null = null;
+
+  return {
+    note(key, page, nowMs) {
+      const day = currentDay(nowMs);
+      // Most pages are asked for again and again, and answered out of memory.
+      if (last?.page === page && last.key === key && last.day === day) return;
+      last = { key, page, day };
+      const { filter } = page;
+      const noting = orMake(noted, `${day} ${key} ${filter}`, (): Noting => ({ day, key, filter, pages: [] }));
+      noting.pages.push(page);
+      if (noting.pages.length % mostPending === 0) noting.pages = joinSpans(noting.pages);
+    },
+    next() {
+      leaving ??= takeSome(noted);
+      if (leaving === null) return null;
+      const { key, day, pages } = leaving;
+      const before = known.of(key, day);
+      const isOneTooMany = !before.has(leaving.filter) && before.size >= mostFilters;
+      const filter = isOneTooMany ? "" : leaving.filter;
+      written = mergeSpans(before.get(filter) ?? [], joinSpans(pages));
+      return (part = { key, day, filter, removed: written.removed, added: written.added });
+    },
+    drop() {
+      if (part !== null && written !== null) known.keep(part, written.spans);
+      leaving = null;
+      written = null;
+      part = null;
+      return noted.size > 0;
+    },
+  };
+}
+
+/** Takes some pages out of what was noted. */
+function takeSome(noted: Noted): Noting | null {
+  const [first] = noted;
+  if (first === undefined) return null;
+  const [name, noting] = first;
+  const pages = noting.pages.splice(0, pagesAtOnce);
+  if (noting.pages.length === 0) noted.delete(name);
+  return { ...noting, pages };
+}
+
+/** What is kept, read once for each key and day, until that is too much to remember. */
+function createMemory(kept: DisclosureReader) {
+  const days = new Map<string, Map<KeyNumber, Known>>();
+  let remembered = 0;
+  return {
+    of(key: KeyNumber, day: string): Known {
+      const keys = orMake(days, day, () => new Map<KeyNumber, Known>());
+      return orMake(keys, key, () => {
+        const known: Known = new Map(kept.of(key, day));
+        for (const spans of known.values()) remembered += spans.length;
+        return known;
+      });
+    },
+    keep({ key, day, filter }: DisclosurePart, spans: readonly Span[]): void {
+      const known = this.of(key, day);
+      remembered += spans.length - (known.get(filter)?.length ?? 0);
+      known.set(filter, spans);
+      const isAnotherDay = days.size > 1;
+      if (!isAnotherDay && remembered <= mostRemembered) return;
+      days.clear();
+      remembered = 0;
+    },
+  };
+}
+
+function orMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const there = map.get(key);
+  if (there !== undefined) return there;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

@@ -1,0 +1,67 @@
+/**
+ * The port of the ledger: which key has received which leads. Each page of leads that is answered is noted in memory
+ * (disclosure-ledger.ts), and what was noted leaves in parts, like the counts of usage. It holds keys, filters and
+ * moments, nothing of a person, and so it outlives an erasure.
+ */
+import { cityKey, type Lead } from "../contract/lead.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
+import type { KeyNumber } from "./reading.ts";
+
+/** One page: it had every lead that fits the filter, from its oldest to its newest moment. */
+export interface DisclosedPage {
+  /** As `filterOf` writes it. */
+  readonly filter: string;
+  readonly oldestMs: number;
+  readonly newestMs: number;
+  /** The cursor with which it was asked for: no lead lies between the page and it. Null for a page without one. */
+  readonly beforeMs: number | null;
+}
+
+export interface DisclosureNotes {
+  /** Notes a page that is answered; it is on disk a second later at the latest. */
+  note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
+}
+
+/** From one moment of leads to another, both included. */
+export interface Span {
+  readonly oldestMs: number;
+  readonly newestMs: number;
+}
+
+/** What one key received through one filter on one UTC day, as a change of what is kept: spans that touch have become one. */
+export interface DisclosurePart {
+  readonly key: KeyNumber;
+  /** `2026-01-31` */
+  readonly day: string;
+  readonly filter: string;
+  readonly removed: readonly Span[];
+  /** A span that is kept already, and begins at the same moment, is replaced. */
+  readonly added: readonly Span[];
+}
+
+/** What is kept of one key and day, by filter, oldest first. */
+export interface DisclosureReader {
+  of(key: KeyNumber, day: string): ReadonlyMap<string, readonly Span[]>;
+}
+
+/** A filter as text: the same for the same leads, and empty for a page of all. */
+export function filterOf({ city, hasEmail, pixelId, state }: LeadQuery): string {
+  const filter = {
+    ...(city === null ? {} : { city }),
+    ...(hasEmail ? { has_email: true } : {}),
+    ...(pixelId === null ? {} : { pixel_id: pixelId }),
+    ...(state === null ? {} : { state }),
+  };
+  const text = JSON.stringify(filter);
+  return text === "{}" ? "" : text;
+}
+
+/** Whether a lead is on pages with a filter that cover its moment. */
+export function fits(filter: string, lead: Lead): boolean {
+  if (filter === "") return true;
+  const wanted: { city?: string; has_email?: true; pixel_id?: string; state?: string } = JSON.parse(filter);
+  if (wanted.city !== undefined && (lead.city === null || cityKey(lead.city) !== wanted.city)) return false;
+  if (wanted.has_email === true && lead.email === null) return false;
+  if (wanted.pixel_id !== undefined && lead.pixel_id !== wanted.pixel_id) return false;
+  return wanted.state === undefined || lead.state === wanted.state;
+}
