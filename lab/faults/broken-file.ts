@@ -31,13 +31,7 @@ export const brokenFile: Fault = {
     {
       name: "an import that does not hear that it failed",
       times: 2,
-      patches: [
-        {
-          file: "src/sqlite/large-transactions.ts",
-          from: "    truncateWal(database);\n    throw cause;",
-          to: "    truncateWal(database);",
-        },
-      ],
+      patches: [{ file: "src/sqlite/import/import.ts", from: "throw cutShort(cause);", to: "void cutShort(cause);" }],
     },
   ],
   missing: missingRecorder,
