@@ -1,6 +1,7 @@
 /** A query string, read strictly: every parameter known, at most once, decodable, and as its schema has it. */
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { TransformDecodeCheckError } from "@sinclair/typebox/value";
 import { distance } from "fastest-levenshtein";
 import { ApiError, errors } from "./errors.ts";
 
@@ -22,8 +23,13 @@ export function defineParameter<Schema extends TSchema>(
     schema,
     accepts,
     read(text) {
-      const value = meaningOf(text, schema);
-      return compiled.Check(value) ? compiled.Decode(value) : null;
+      try {
+        return compiled.Decode(meaningOf(text, schema));
+      } catch (cause) {
+        // To ask before would be to look twice, which a page of leads can feel.
+        if (cause instanceof TransformDecodeCheckError) return null;
+        throw cause;
+      }
     },
   };
 }
