@@ -5,9 +5,9 @@ import { prepareAccounts } from "./accounts.ts";
 import { leadfile } from "./contestants.ts";
 import { type BenchData, removeDatabase, spawnImport } from "./data.ts";
 import { writeNdjson } from "./leads.ts";
-import { serving, type Take } from "./measure.ts";
 import { note } from "./note.ts";
 import { special } from "./scenarios.ts";
+import { serving, type Take } from "./serving.ts";
 
 export const titles = { accounts: "Leadfile, 10,000 keys", import: "Leadfile, during import" } as const;
 

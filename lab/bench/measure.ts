@@ -8,7 +8,8 @@ import { type Measured, putLoad } from "./load.ts";
 import { note } from "./note.ts";
 import type { Options } from "./options.ts";
 import { type Scenario, scenarios, special } from "./scenarios.ts";
-import { ask, type Server, start } from "./server.ts";
+import { ask } from "./server.ts";
+import { serving, type Take } from "./serving.ts";
 
 /** One server in one scenario of one round. */
 export interface Sample extends Measured {
@@ -17,9 +18,6 @@ export interface Sample extends Measured {
   readonly memoryBytes: number;
   readonly startMs: number;
 }
-
-export type Take = (server: Server, title: string, scenario: Scenario, load?: Partial<Load>) => Promise<void>;
-type Load = Parameters<typeof putLoad>[0];
 
 export async function measure(options: Options, data: BenchData, peers: readonly Contestant[]): Promise<Sample[]> {
   const samples: Sample[] = [];
@@ -53,27 +51,6 @@ export async function measure(options: Options, data: BenchData, peers: readonly
       for (const scenario of asked) await take(server, contestant.title, scenario);
     });
   }
-}
-
-/** Runs a contestant for as long as the work takes. */
-export async function serving(
-  contestant: Contestant,
-  { key }: Pick<BenchData, "key">,
-  work: (server: Server) => Promise<void>,
-): Promise<void> {
-  await readThrough(contestant.settings["DATABASE_PATH"]);
-  const server = await start(contestant, key);
-  try {
-    await work(server);
-  } finally {
-    await server.stop();
-  }
-}
-
-/** Brings a file into the memory of the system, in turn with the others: the disk is not what is compared. */
-async function readThrough(path: string | undefined): Promise<void> {
-  if (path === undefined) return;
-  for await (const _ of Bun.file(path).stream());
 }
 
 /** What Leadfile answers in each scenario, as files for the static server. */

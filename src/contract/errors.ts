@@ -1,5 +1,6 @@
 /** The twelve errors of the API (§7): status, message, condition and cure of each. */
 import { type Static, Type } from "@sinclair/typebox";
+import { namesOf } from "./names.ts";
 import { paths, publicPaths } from "./paths.ts";
 
 interface Definition {
@@ -93,7 +94,7 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-export const errorCodes = Object.keys(errors) as ErrorCode[]; // Object.keys forgets the names that it lists.
+export const errorCodes = namesOf(errors);
 
 /** The body of every error (§2.5). */
 export const ErrorBody = Type.Object(

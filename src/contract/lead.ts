@@ -1,5 +1,6 @@
 /** The lead (§2.2): one identified visit of a website. */
 import { type Static, type TString, Type } from "@sinclair/typebox";
+import { namesOf } from "./names.ts";
 
 const nullable = (description: string, options: { examples?: string[]; pattern?: string } = {}) =>
   Type.Union([Type.String(options), Type.Null()], { description });
@@ -46,7 +47,7 @@ export type LeadField = keyof Lead;
 export type DetailField = Exclude<LeadField, "id" | "identified_at" | "pixel_id">;
 export type LeadDetails = Pick<Lead, DetailField>;
 
-export const leadFields = Object.keys(Lead.properties) as LeadField[]; // Object.keys forgets the names that it lists.
+export const leadFields = namesOf(Lead.properties);
 export const detailFields = leadFields.filter(
   (field): field is DetailField => field !== "id" && field !== "identified_at" && field !== "pixel_id",
 );

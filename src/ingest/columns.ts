@@ -54,7 +54,8 @@ export function readMapping(text: string | null): ColumnMapping {
 
 function splitMapping(text: string): string[] {
   try {
-    const parts = parse(text, { relax_quotes: true }).flat() as string[]; // Without columns a record is a list of texts.
+    // Without columns a record is a list of texts.
+    const parts = parse(text, { relax_quotes: true }).flat();
     return parts.length === 0 ? [""] : parts;
   } catch {
     return [text];

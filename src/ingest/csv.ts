@@ -1,5 +1,5 @@
 /** CSV by csv-parse, with one thing added: a damaged record costs its line, and reading goes on at the next. */
-import { type CsvError, type Options, Parser } from "csv-parse";
+import { type Options, Parser } from "csv-parse";
 import { parse } from "csv-parse/sync";
 import type { Columns } from "./columns.ts";
 import { largestRecord, type Row } from "./row.ts";
@@ -153,7 +153,8 @@ function rescue(text: string, delimiter: string, error: Error | null): Omit<RawR
 /** The cells of a text that is one record, read in another way than the file; null for any other text. */
 function onlyRecord(text: string, otherwise: Options): readonly string[] | null {
   try {
-    const records = parse(text, { ...options, ...otherwise }) as string[][]; // Without columns a record is a list of texts.
+    // Without columns a record is a list of texts.
+    const records = parse(text, { ...options, ...otherwise });
     return records.length === 1 ? (records[0] ?? null) : null;
   } catch {
     return null;
@@ -161,7 +162,7 @@ function onlyRecord(text: string, otherwise: Options): readonly string[] | null 
 }
 
 function isTooLarge(error: Error): boolean {
-  return "code" in error && (error as CsvError).code === "CSV_MAX_RECORD_SIZE";
+  return "code" in error && error.code === "CSV_MAX_RECORD_SIZE";
 }
 
 function leadingBytes(text: Buffer): number {

@@ -2,7 +2,9 @@
  * What vendors call the fields of a lead. Names are compared squashed: lower case, letters and digits alone.
  * The order is the order of preference: where several columns hold one field, each row takes the first that has a value.
  */
+
 import type { LeadField } from "../contract/lead.ts";
+import { namesOf } from "../contract/names.ts";
 
 /** What goes into a field of a lead: the halves of its name, whether its state is one of the US, when its clocks show a time. */
 export const ingredients = ["first_name", "last_name", "country", "time_zone"] as const;
@@ -151,10 +153,12 @@ export interface Meaning {
   readonly rank: number;
 }
 
-const meanings = new Map<string, Meaning>();
-for (const [target, names] of Object.entries(aliases) as [Target, string[]][]) {
-  for (const [rank, name] of names.entries()) if (!meanings.has(name)) meanings.set(name, { target, rank });
-}
+/** The first mention of a name counts, and a map keeps the last: hence the turning round. */
+const meanings: ReadonlyMap<string, Meaning> = new Map(
+  namesOf(aliases)
+    .flatMap((target) => aliases[target].map((name, rank) => [name, { target, rank }] as const))
+    .toReversed(),
+);
 
 /** What a squashed name means, or null when nothing is known by it. */
 export function meaningOf(normalized: string): Meaning | null {

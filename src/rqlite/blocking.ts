@@ -31,7 +31,8 @@ export function openBlockingNode(): BlockingNode {
       Atomics.wait(words, header.isThere, 0, request.timeoutMs + 5_000);
       if (words[header.isThere] !== 1) return { status: 0, text: "the node did not answer in time" };
       const bytes = new Uint8Array(shared, header.bytes, words[header.length]).slice();
-      return JSON.parse(new TextDecoder().decode(bytes)) as NodeAnswer; // What the thread has put there.
+      const answer: NodeAnswer = JSON.parse(new TextDecoder().decode(bytes));
+      return answer;
     },
     close: () => worker.terminate(),
   };

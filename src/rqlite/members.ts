@@ -27,7 +27,8 @@ export function listNodes(blocking: BlockingNode, node: RqliteNode): Member[] {
 /** Reads what a node answered when it was asked for all of them. */
 export function readMembers({ status, text }: NodeAnswer, { url, authorization }: RqliteNode): Member[] {
   if (status !== 200) throw new Error(text.trim() || `the node answered ${status}`);
-  const { nodes } = JSON.parse(text) as { readonly nodes: readonly Listed[] }; // What rqlite's reference promises.
+  // So rqlite's reference promises.
+  const { nodes }: { readonly nodes: readonly Listed[] } = JSON.parse(text);
   const scheme = url.slice(0, url.indexOf("//"));
   return nodes.map(({ id, api_addr: address = "", leader, voter, reachable }) => ({
     name: id,

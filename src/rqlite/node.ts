@@ -104,7 +104,8 @@ function readResults({ status, text }: NodeAnswer): readonly Result[] | string {
   if (status === 401) return "the node does not know the user and password of CLUSTER_AUTH";
   if (status !== 200) return text.trim().slice(0, 200) || `the node answered ${status}`;
   try {
-    const { results } = JSON.parse(text) as { readonly results?: readonly Result[] }; // What rqlite's reference promises.
+    // So rqlite's reference promises.
+    const { results }: { readonly results?: readonly Result[] } = JSON.parse(text);
     return results ?? "the node answered without results";
   } catch {
     return "the node answered no JSON";

@@ -61,7 +61,10 @@ export async function listMembers(node: RqliteNode): Promise<Member[]> {
 /** What a node tells of itself; null where it does not answer. */
 export async function tell(node: RqliteNode): Promise<Told | null> {
   const { status, text } = await ask(requestTo(node, "GET", "/status", null, timeoutMs));
-  return status === 200 ? (JSON.parse(text) as Told) : null; // As far as rqlite's reference goes; the rest is optional.
+  if (status !== 200) return null;
+  // As far as rqlite's reference goes; the rest is optional.
+  const told: Told = JSON.parse(text);
+  return told;
 }
 
 async function serves(url: string): Promise<boolean> {

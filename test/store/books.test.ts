@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import { noonMs } from "../builders.ts";
-import { accountIn, type StoreUnderTest, stores } from "./stores.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
+import { accountIn, stores } from "./stores.ts";
 
 function keyIn(store: StoreUnderTest, account: number, label: string | null = null) {
   const secret = createKey();

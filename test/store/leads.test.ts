@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { Lead } from "../../src/contract/lead.ts";
 import type { LeadQuery } from "../../src/contract/parameters.ts";
 import { aLead, importLeads, newLead, noonMs, someLeads } from "../builders.ts";
-import { accountIn, type StoreUnderTest, stores } from "./stores.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
+import { accountIn, stores } from "./stores.ts";
 
 const everything: LeadQuery = {
   limit: 100,

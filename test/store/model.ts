@@ -4,7 +4,7 @@ import { writeDocument } from "../../src/contract/lead.ts";
 import { dayOf, writeMoment } from "../../src/contract/time.ts";
 import type { Account, KeyRecord } from "../../src/store/repositories.ts";
 import { beginModelImport, type Row } from "./model-import.ts";
-import type { StoreUnderTest } from "./stores.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
 
 interface ModelPixel {
   readonly account: number;

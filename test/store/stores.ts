@@ -3,27 +3,9 @@ import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
-import type {
-  AccountRepository,
-  KeyRepository,
-  LeadRepository,
-  PixelRepository,
-} from "../../src/store/repositories.ts";
-import type { ServedStore } from "../../src/store/serving.ts";
 import { aFolder } from "../folder.ts";
 import { openModel } from "./model.ts";
-
-/** Both sides of a store: what an admin command does, and what the server then sees. */
-export interface StoreUnderTest {
-  readonly accounts: Pick<AccountRepository, "create" | "list" | "find" | "setActive">;
-  readonly pixels: Pick<PixelRepository, "list" | "has" | "create" | "setStatus">;
-  readonly keys: Pick<KeyRepository, "create" | "list" | "revoke" | "findByDigest">;
-  readonly leads: Pick<LeadRepository, "beginImport" | "export">;
-  readonly served: Pick<
-    ServedStore,
-    "refresh" | "keys" | "pixels" | "leads" | "usage" | "probe" | "flush" | "isEmpty" | "close"
-  >;
-}
+import type { StoreUnderTest } from "./store-under-test.ts";
 
 /** The two connections of a server and a command that run at once. */
 export function openSqlite(path = join(aFolder(), "leadfile.db")): StoreUnderTest {

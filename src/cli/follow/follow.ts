@@ -1,6 +1,6 @@
 /** bun admin follow: new leads of any server, as they come, to standard output, a command or a signed POST. */
 import { Command } from "commander";
-import type { Duration, Lead } from "../../../client/src/leadfile.ts";
+import type { Lead } from "../../../client/src/leadfile.ts";
 import { createClient, readKey, refusalOf, wordsOf } from "../api-client.ts";
 import type { Surroundings } from "../command.ts";
 import { createOutput } from "../terminal/output.ts";
@@ -45,8 +45,8 @@ async function follow(around: Surroundings, url: string, options: FollowOptions)
   const stop = stopSignal();
   const leads = client.leads.follow({
     since,
-    every: options.every as Duration, // The client refuses a text that is none.
-    overlap: options.overlap as Duration,
+    every: options.every,
+    overlap: options.overlap,
     checkpoint: options.checkpoint === undefined ? undefined : checkpointIn(options.checkpoint),
     signal: stop,
     onError: (error) => say(`${wordsOf(error)} The next poll tries again.`),

@@ -1,6 +1,7 @@
 /** What follow is told: where to begin, where leads go, and where it remembers what was taken. */
+
 import { fileCheckpoint } from "../../../client/src/file.ts";
-import type { Checkpoint } from "../../../client/src/leadfile.ts";
+import type { Checkpoint, Duration } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Surroundings } from "../command.ts";
 import { command } from "./exec.ts";
@@ -12,8 +13,9 @@ export interface FollowOptions {
   readonly exec?: string;
   readonly post?: string;
   readonly since?: string;
-  readonly every: string;
-  readonly overlap: string;
+  /** A text as it was typed; the client refuses one that is none. */
+  readonly every: Duration;
+  readonly overlap: Duration;
   readonly checkpoint?: string;
   readonly allowPlainHttp?: boolean;
 }

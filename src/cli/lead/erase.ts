@@ -57,7 +57,8 @@ async function eraseAll(
   persons: number,
   receipts: ReturnType<typeof createReceipts>,
 ): Promise<Done> {
-  const done = { persons: 0, leads: 0, held: 0, rejectsFiles: [] as readonly string[] };
+  const rejectsFiles: readonly string[] = [];
+  const done = { persons: 0, leads: 0, held: 0, rejectsFiles };
   let isInterrupted = await around.pause(0);
   if (!isInterrupted) {
     for (const step of erasure.steps()) {

@@ -17,7 +17,7 @@ const ReceiptLine = Type.Object({
 });
 /** What a restore needs of a receipt. */
 export type ReceiptLine = Static<typeof ReceiptLine>;
-/** What lead erase prints with --json holds the receipt. */
+/** The receipt of an erasure as it stands, or within what else the erasure came to. */
 const Line = Type.Union([ReceiptLine, Type.Object({ receipt: ReceiptLine })]);
 
 /** Reads a file of receipts; throws a StoreError that names the first line that is none. */
@@ -39,7 +39,7 @@ function readReceipt(line: string, number: number, path: string): ReceiptLine {
   throw new StoreError({ kind: "not a receipt", path, line: number });
 }
 
-/** The lines of a list that was printed with --json begin with a bracket or a comma. */
+/** The lines of a list in JSON begin with a bracket or a comma. */
 function parse(line: string): Static<typeof Line> | null {
   try {
     const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, ""));

@@ -1,5 +1,5 @@
 /** A batch is taken back: exactly the leads that it added, and nothing that came before or since. */
-import { and, asc, eq, gt, lte } from "drizzle-orm";
+import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Batch } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
@@ -73,7 +73,6 @@ interface Stretch {
 function removeBetween(database: Connection, { account, batch, fromMs, toMs }: Stretch): number {
   const between = and(eq(leads.account, account), gt(leads.identifiedAt, fromMs), lte(leads.identifiedAt, toMs));
   const ofBatch = and(between, eq(leads.import, batch));
-  // Drizzle types it as nothing, but hands on the count of Bun.
-  const result = database.delete(leads).where(ofBatch).run() as unknown as { readonly changes: number };
-  return result.changes;
+  database.delete(leads).where(ofBatch).run();
+  return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
 }

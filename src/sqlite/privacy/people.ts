@@ -122,7 +122,7 @@ function createRemoved() {
   const mentions = new Map<number, string>();
   let leads = 0;
   return {
-    mentions: mentions as ReadonlyMap<number, string>,
+    mentions,
     mention(found: ReadonlyMap<number, string>): void {
       for (const [ms, id] of found) mentions.set(ms, id);
     },

@@ -42,7 +42,8 @@ export function openRetention(database: Connection, path: string): RetentionRepo
   };
 }
 
-const nothing = { erased: 0, traces: { gone: true, bytes: 0, shared: 0, copies: [] } as Traces };
+const noTraces: Traces = { gone: true, bytes: 0, shared: 0, copies: [] };
+const nothing = { erased: 0, traces: noTraces };
 
 /** Whether any account has leads that are older than it keeps. */
 export function isRetentionDue(database: Connection, nowMs: number): boolean {

@@ -1,0 +1,6 @@
+/** The names of what a record holds, for which Object.keys promises texts alone. */
+
+/** The names in their order, of a record that has these and no others. */
+export function namesOf<Name extends string>(record: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(record) as Name[]; // Object.keys forgets the names that it lists.
+}
