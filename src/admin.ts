@@ -2,6 +2,7 @@
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
 import { createPause } from "./cli/terminal/pause.ts";
+import { companionOption, startCompanion } from "./companion.ts";
 import {
   readClientKey,
   readCluster,
@@ -12,11 +13,13 @@ import {
   withoutSecrets,
 } from "./config.ts";
 import { endWith } from "./end.ts";
+import { openLog } from "./log.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
-import { ownAddress, publicOrigin } from "./origin.ts";
+import { isInTheClear, ownAddress, publicOrigin, receiveOrigin } from "./origin.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
+import { lockForServing } from "./sqlite/server-lock.ts";
 import type { AdminStore } from "./store/admin.ts";
 import { keepClusterOf, openAdminStoreOf, openCopiesOf } from "./stores.ts";
 
@@ -45,7 +48,10 @@ async function run(words: readonly string[]): Promise<number> {
     examine: (full) => examineFile(databasePath, full),
     databasePath,
     serve: Bun.isStandaloneExecutable ? serve : null,
-    pause: createPause(),
+    pause: createPause(process.argv.includes(companionOption)),
+    lock: lockForServing,
+    receiveOrigin: () => receiveOrigin(readConfig()),
+    receiving: openReceiving,
     endWith: (wanted) => {
       status = wanted;
     },
@@ -72,6 +78,26 @@ function lookAtSettings() {
   const faults = settingFaults();
   const config = faults.length === 0 ? readConfig() : null;
   return { faults, config, address: config === null ? null : ownAddress(config) };
+}
+
+/** The door for deliveries has the settings of the server, at an address of its own. */
+function openReceiving() {
+  const config = readConfig();
+  const { receiveHost: host, receivePort: port, tls, trustProxy, logLevel } = config;
+  const log = openLog(logLevel);
+  if (isInTheClear({ host, tls, trustProxy })) {
+    process.stderr.write(
+      `Warning: ${host} can be reached from other machines without TLS, and tokens of sources would cross the network in ` +
+        "the clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
+    );
+  }
+  return {
+    address: { host, port, tls },
+    baseUrl: receiveOrigin(config),
+    trustProxy,
+    log,
+    startCompanion: (args: readonly string[]) => startCompanion(args, (line) => log.error(line)),
+  };
 }
 
 /** The executable is the server as well: both of its entrances run as they are loaded. */

@@ -11,13 +11,18 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Whether keys would cross the network in the clear: other machines reach the server, and nothing encrypts before it. */
-export function isInTheClear({ host, tls, trustProxy }: Config): boolean {
+export function isInTheClear({ host, tls, trustProxy }: Pick<Config, "host" | "tls" | "trustProxy">): boolean {
   return !isLoopback(host) && tls === null && !trustProxy;
 }
 
 /** The public origin: as it was set, or that of the address. */
 export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
   return baseUrl ?? originOf(host, port, tls !== null);
+}
+
+/** Where vendors reach the door for deliveries: behind the public origin, or at the address on which it listens. */
+export function receiveOrigin({ baseUrl, receiveHost, receivePort, tls }: Config): string {
+  return baseUrl ?? originOf(receiveHost, receivePort, tls !== null);
 }
 
 /** The origin at which this machine itself reaches the server; null where the port is chosen at each start. */

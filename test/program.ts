@@ -21,6 +21,9 @@ export function theProgram(): Command {
     databasePath: "data/leadfile.db",
     serve: nothing,
     pause: nothing,
+    lock: nothing,
+    receiveOrigin: nothing,
+    receiving: nothing,
     endWith: nothing,
     leave: nothing,
   });

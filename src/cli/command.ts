@@ -1,6 +1,7 @@
 /** What the commands of all nouns share: the store, the output, and the account that is named. */
 import { Command } from "commander";
 import { closest, distance } from "fastest-levenshtein";
+import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { printable } from "../operator/printable.ts";
@@ -13,6 +14,16 @@ import type { CopyKeeper } from "../store/privacy.ts";
 import type { Account } from "../store/repositories.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/pause.ts";
+
+/** What the door for deliveries is given by the outside world. */
+export interface ReceivingParts {
+  readonly address: { readonly host: string; readonly port: number; readonly tls: Config["tls"] };
+  readonly baseUrl: string;
+  readonly trustProxy: boolean;
+  readonly log: Logger;
+  /** Starts a command of this program beside this process. */
+  readonly startCompanion: (args: readonly string[]) => { stop(): Promise<void> };
+}
 
 /** What a command is given by the outside world. */
 export interface Surroundings {
@@ -45,6 +56,12 @@ export interface Surroundings {
   /** Starts the server, on made-up leads or not, and returns while it runs; null where another program does that. */
   readonly serve: ((demo: boolean) => Promise<void>) | null;
   readonly pause: Pause;
+  /** Takes a place that only one process may have; null when another one has it. */
+  readonly lock: (path: string) => (() => void) | null;
+  /** Where vendors reach the door for deliveries. */
+  readonly receiveOrigin: () => string;
+  /** What the door for deliveries runs with. */
+  readonly receiving: () => ReceivingParts;
   /** Ends the command with another status than 0 though it is done. */
   readonly endWith: (status: number) => void;
   /** Ends the process, whatever it still waits for, such as a reader that stands still. */

@@ -40,7 +40,16 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   "cluster status": ["cluster status", "cluster status --json"],
   "cluster scrub": ["cluster scrub --stop 'systemctl stop rqlited' --start 'systemctl start rqlited'"],
   "cluster leave": ["cluster leave n3"],
-  stats: ["stats acme", "stats acme --days 365", "stats acme --json"],
+  inbox: ["inbox /srv/leads", "inbox /srv/leads --once"],
+  receive: ["receive", "receive --every 10"],
+  source: ["source create acme --label rb2b --pixel px_shop", "source list acme"],
+  "source create": [
+    "source create acme --label rb2b --pixel px_shop",
+    'source create acme --map "Site=pixel_id" --create-pixels --stamp source',
+  ],
+  "source list": ["source list acme", "source list acme --json"],
+  "source revoke": ["source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"],
+  stats: ["stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json"],
   doctor: ["doctor", "doctor --full", "doctor --json"],
   conformance: [
     "conformance https://www.example.com < key.txt",

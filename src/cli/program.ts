@@ -15,12 +15,15 @@ import { addExamples } from "./examples.ts";
 import { followCommand } from "./follow/follow.ts";
 import { healthCommand } from "./health.ts";
 import { importsCommand } from "./import.ts";
+import { inboxCommand } from "./inbox.ts";
 import { keyCommand } from "./key/key.ts";
 import { leadCommand } from "./lead/lead.ts";
 import { mcpCommand } from "./mcp/mcp.ts";
 import { pixelCommand } from "./pixel.ts";
+import { receiveCommand } from "./receive.ts";
 import { retainCommand } from "./retain.ts";
 import { serveCommand } from "./serve.ts";
+import { sourceCommand } from "./source.ts";
 import { statsCommand } from "./stats/stats.ts";
 import { print } from "./terminal/output.ts";
 import { paint } from "./terminal/paint.ts";
@@ -35,6 +38,9 @@ export function createProgram(around: Surroundings): Command {
     .addCommand(keyCommand(around))
     .addCommand(leadCommand(around))
     .addCommand(importsCommand(around))
+    .addCommand(inboxCommand(around))
+    .addCommand(receiveCommand(around))
+    .addCommand(sourceCommand(around))
     .addCommand(statsCommand(around))
     .addCommand(doctorCommand(around))
     .addCommand(retainCommand(around))

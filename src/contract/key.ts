@@ -1,22 +1,24 @@
 /**
  * API keys (§5): `lf_`, 32 characters of base62, and 6 more that are the CRC-32 of all before them, so that a typing
- * error and a secret scanner need no database. Only the SHA-256 of a key is ever stored.
+ * error and a secret scanner need no database. Only the SHA-256 of a key is ever stored. The token with which a vendor
+ * delivers is made in the same way and begins with `lfin_`.
  */
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const digits = new Map([...alphabet].map((letter, digit) => [letter.charCodeAt(0), digit]));
-const marker = "lf_";
+/** What a secret begins with: a key that reads leads, or the token of a source, which brings them. */
+export type Marker = "lf_" | "lfin_";
 const secretLength = 32;
 const checksumLength = 6;
-const shape = /^lf_[0-9A-Za-z]{38}$/;
+const shape = /^lf(?:in)?_[0-9A-Za-z]{38}$/;
 
 /** How much of a key is kept and shown to tell it from others. */
 export const prefixLength = 8;
 
 /** A new key from a cryptographic source; shown once, then only its digest is known. */
-export function createKey(): string {
+export function createKey(marker: Marker = "lf_"): string {
   const body = marker + randomText(secretLength);
   return body + checksum(body);
 }
@@ -27,8 +29,12 @@ export function randomText(length: number): string {
 }
 
 /** Whether a text can be a key at all: right in length, letters and checksum. */
-export function isWellFormed(key: string): boolean {
-  return shape.test(key) && readNumber(key.slice(-checksumLength)) === crc32(key.slice(0, -checksumLength));
+export function isWellFormed(key: string, marker: Marker = "lf_"): boolean {
+  return (
+    key.startsWith(marker) &&
+    shape.test(key) &&
+    readNumber(key.slice(-checksumLength)) === crc32(key.slice(0, -checksumLength))
+  );
 }
 
 /** What is stored of a key: the 32 bytes of its SHA-256. */
@@ -43,7 +49,7 @@ export function prefixOf(key: string): string {
 
 /** A text in which keys that somebody put there by mistake are cut to what may be shown of them. */
 export function withoutKeys(text: string): string {
-  return text.replaceAll(/lf_[0-9A-Za-z]{9,}/g, (key) => `${prefixOf(key)}…`);
+  return text.replaceAll(/lf(?:in)?_[0-9A-Za-z]{9,}/g, (key) => `${prefixOf(key)}…`);
 }
 
 function checksum(body: string): string {

@@ -23,6 +23,8 @@ export interface LeadRules extends TimeReading {
   readonly identity: readonly IdentityField[];
   /** Whose time a lead gets. */
   readonly stamp: "source" | "arrival";
+  /** Whether a row that is stamped on arrival may have a time that cannot be read: nobody is there to mend it. */
+  readonly mayHaveWrongTime: boolean;
 }
 
 export type ReadLead =
@@ -71,7 +73,10 @@ type ReadMoment =
 function readMoment(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadMoment {
   const time = readVisitTime(row, columns, rules);
   if (time === null) return { identifiedMs: null, sourceMs: null, clamped: false };
-  if ("fault" in time) return time;
+  if ("fault" in time) {
+    const isNeeded = rules.stamp === "source" || !rules.mayHaveWrongTime;
+    return isNeeded ? time : { identifiedMs: null, sourceMs: null, clamped: false };
+  }
   if (rules.stamp === "arrival") return { identifiedMs: null, sourceMs: time.ms, clamped: false };
   if (time.ms > nowMs + toleranceMs) {
     return { fault: `its time lies ahead of the clock: ${JSON.stringify(writeMoment(time.ms))}` };

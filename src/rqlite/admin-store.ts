@@ -8,6 +8,7 @@ import { openBlockingNode } from "./blocking.ts";
 import { auditStatement, openClusterAccounts, openClusterKeys, openClusterPixels } from "./books.ts";
 import { openLocalFile } from "./local-file.ts";
 import type { RqliteNode } from "./node.ts";
+import { openClusterSources } from "./sources.ts";
 import { openWriter } from "./writer.ts";
 
 export interface ClusterAdminSetup {
@@ -33,6 +34,7 @@ export function openClusterAdminStore({ path, node, onSilent }: ClusterAdminSetu
       export: (account) => exportDocuments(file.current(), account),
     },
     imports: { begin: notYet, list: notYet, find: notYet, undo: notYet },
+    sources: openClusterSources(file, writer),
     stats: (account, sinceMs) => readStats(file.current(), account, sinceMs),
     people: { find: notYet, survey: notYet, erase: notYet },
     retention: { wouldEraseAll: notYet, set: notYet },

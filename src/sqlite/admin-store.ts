@@ -11,6 +11,7 @@ import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
 import { openPeople } from "./privacy/people.ts";
 import { openRetention } from "./privacy/retention.ts";
+import { openSources } from "./sources.ts";
 import { readStats } from "./stats.ts";
 
 /** Opens it. Throws a StoreError when the file cannot be used. */
@@ -35,6 +36,7 @@ export function openAdminStore(path: string): AdminStore {
     people: openPeople(database, path),
     retention: openRetention(database, path),
     audit: openAudit(database),
+    sources: openSources(database),
     close: () => database.$client.close(),
   };
 }

@@ -9,6 +9,7 @@ import type {
   LeadRepository,
   PixelRepository,
 } from "./repositories.ts";
+import type { SourceRepository } from "./sources.ts";
 
 /** All that the admin command needs. What it returns has been written durably. */
 export interface AdminStore {
@@ -22,6 +23,7 @@ export interface AdminStore {
   readonly people: PeopleRepository;
   readonly retention: RetentionRepository;
   readonly audit: AuditRepository;
+  readonly sources: SourceRepository;
   close(): void;
 }
 

@@ -11,6 +11,7 @@ export const ordinaryRules: LeadRules = {
   pixelId: "px_site",
   identity: detailFields,
   stamp: "source",
+  mayHaveWrongTime: false,
   zone: "UTC",
   dayFirst: false,
 };

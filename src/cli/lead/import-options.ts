@@ -18,6 +18,8 @@ export interface ImportRequest {
   readonly identity?: string;
   readonly onDuplicate: "skip" | "replace";
   readonly stamp: "source" | "arrival";
+  /** Of deliveries, which nobody can mend. */
+  readonly mayHaveWrongTime?: boolean;
   readonly timezone: string;
   readonly dayFirst?: boolean;
   readonly dryRun?: boolean;
@@ -38,6 +40,7 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
     pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
     identity: options.identity === undefined ? wholeIdentity : readIdentity(options.identity),
     stamp: options.stamp,
+    mayHaveWrongTime: options.mayHaveWrongTime === true,
     zone: options.timezone,
     dayFirst: options.dayFirst === true,
   };

@@ -12,7 +12,7 @@ import { checkPixel, checkRejects, type ImportRequest, readRules } from "./impor
 import { announcePlan } from "./import-plan.ts";
 import { readFile } from "./import-reading.ts";
 import { createNotes, type Notes, summaryText } from "./import-report.ts";
-import { type Interruption, watchInterruption } from "./interruption.ts";
+import { goOn, type Interruption, watchInterruption } from "./interruption.ts";
 import { createProgress } from "./progress.ts";
 
 export function importCommand(around: Surroundings): Command {
@@ -54,7 +54,13 @@ async function runCommand(around: Surroundings, asked: Asked): Promise<void> {
   const output = outputOf(request);
   const notes = createNotes();
   const columns = createColumns(readMapping(request.map ?? null));
-  const { batch, counts } = await importFile(around, { ...asked, columns, output, notes });
+  const { batch, counts } = await importFile(around, {
+    ...asked,
+    columns,
+    output,
+    notes,
+    interruption: watchInterruption(),
+  });
   for (const line of notes.lines(columns.missing())) output.say(line);
   // Which clients have passed leads that came late is known to the ledger of what each key received.
   output.result({ import: batch, ...counts, passed: [] }, summaryText(counts, batch, request));
@@ -72,6 +78,8 @@ interface ImportRun extends Asked {
   readonly columns: Columns;
   readonly output: Output;
   readonly notes: Notes;
+  /** How Ctrl-C ends it; null where it goes on to its end. */
+  readonly interruption: Interruption | null;
 }
 
 interface Imported {
@@ -79,7 +87,8 @@ interface Imported {
   readonly counts: ImportCounts;
 }
 
-async function importFile(around: Surroundings, run: ImportRun): Promise<Imported> {
+/** Reads a file to its end, then writes its leads; what it says on its way goes to the output of the run. */
+export async function importFile(around: Surroundings, run: ImportRun): Promise<Imported> {
   const { idOrName, file, request } = run;
   const account = accountOf(around.store(), idOrName);
   const rules = readRules(account.id, request);
@@ -88,7 +97,7 @@ async function importFile(around: Surroundings, run: ImportRun): Promise<Importe
   const source = openSource(file, around.standardInput);
   giveWay();
   const staged = around.store().imports.begin(account, importOptions(request), originOf(around, file, request));
-  const interruption = watchInterruption();
+  const interruption = run.interruption ?? goOn;
   try {
     const counts = emptyCounts();
     const judging = { rules, retainDays: account.retainDays, ...importOptions(request) };

@@ -36,3 +36,10 @@ export function watchInterruption(): Interruption {
     close: () => void process.off("SIGINT", listener),
   };
 }
+
+/** Nothing interrupts. */
+export const goOn: Interruption = {
+  whileReading: (reading) => reading,
+  afterStep: () => undefined,
+  close: () => undefined,
+};

@@ -1,0 +1,83 @@
+/** bun admin inbox: files that are dropped into a folder become leads by themselves. */
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { type Inbox, openInbox } from "../inbox/inbox.ts";
+import { settingsIn } from "../inbox/settings.ts";
+import { UserError } from "../operator/user-error.ts";
+import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { importUnattended } from "./lead/import-unattended.ts";
+
+interface InboxOptions {
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
+
+/** A file is complete when it has not changed for two seconds. */
+const lookEveryMs = 1_000;
+const settleMs = 2_100;
+
+export function inboxCommand(around: Surroundings): Command {
+  return jsonCommand("inbox")
+    .description("import files that are dropped into a folder, until Ctrl-C")
+    .argument("<DIR>", "has a folder for each account, by id or exact name")
+    .option("--once", "import what is there, then end, for a timer")
+    .addOption(new Option("--companion").hideHelp())
+    .addHelpText(
+      "after",
+      `
+A file that has not changed for two seconds is imported, then lies in done/.
+Rejected rows lie in rejected/, a file that could not be read in failed/, beside
+a text that says why. import.json in the folder of an account says how its files
+are read: {"pixel":"px_shop","timezone":"America/New_York"}.`,
+    )
+    .action((dir: string, options: InboxOptions) => run(around, dir, options));
+}
+
+async function run(around: Surroundings, dir: string, options: InboxOptions): Promise<void> {
+  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UserError(`There is no folder ${dir}.`, "Make it, with a folder for each account in it.");
+  }
+  // A second one would import half of the files, and move them while the first one reads.
+  const release = around.lock(join(resolve(dir), ".inbox"));
+  if (release === null) {
+    throw new UserError(`Another inbox watches ${dir}.`, "End that first, or watch another folder.");
+  }
+  const output = outputOf(options);
+  const counts = { done: 0, failed: 0, later: 0 };
+  const inbox = openInbox(dir, {
+    destinationOf(name, path) {
+      const account = around.store().accounts.find(name);
+      if (account === null) return { fault: "no account has this id or name; its files stay where they are." };
+      const settings = settingsIn(path);
+      return "fault" in settings ? settings : { account: account.id, settings };
+    },
+    async importFile(destination, file, rejects) {
+      const outcome = await importUnattended(around, destination, file, rejects, { mayHaveWrongTime: false });
+      counts[outcome.kind]++;
+      return outcome;
+    },
+    whenDone: "keep",
+    now: around.now,
+    say: output.say,
+  });
+  try {
+    if (options.once === true) await lookOnce(inbox, around);
+    else await lookOn(inbox, around);
+  } finally {
+    release();
+  }
+  output.result(counts, "");
+}
+
+/** Takes what is complete now, or in two seconds. */
+async function lookOnce(inbox: Inbox, around: Surroundings): Promise<void> {
+  const waiting = await inbox.look();
+  if (waiting > 0 && !(await around.pause(settleMs))) await inbox.look();
+}
+
+/** Looks until it is told to end. */
+export async function lookOn(inbox: Inbox, around: Surroundings): Promise<void> {
+  do await inbox.look();
+  while (!(await around.pause(lookEveryMs)));
+}

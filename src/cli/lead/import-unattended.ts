@@ -1,0 +1,66 @@
+/** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
+
+import type { Outcome } from "../../inbox/drop-folder.ts";
+import type { Destination } from "../../inbox/inbox.ts";
+import type { ImportSettings } from "../../inbox/settings.ts";
+import { createColumns, readMapping } from "../../ingest/columns.ts";
+import { explain } from "../../operator/explain.ts";
+import { UserError } from "../../operator/user-error.ts";
+import { StoreError } from "../../store/errors.ts";
+import type { Surroundings } from "../command.ts";
+import type { Output } from "../terminal/output.ts";
+import { importFile } from "./import.ts";
+import type { ImportRequest } from "./import-options.ts";
+import { createNotes } from "./import-report.ts";
+
+/** Nobody reads along; what became of the file is said once. */
+const silent: Output = { json: false, result: () => true, say: () => undefined };
+
+/** Imports a file and says what became of it; throws only what is a mistake of ours. */
+export async function importUnattended(
+  around: Surroundings,
+  { account, settings }: Destination,
+  file: string,
+  rejects: string,
+  { mayHaveWrongTime }: { readonly mayHaveWrongTime: boolean },
+): Promise<Outcome> {
+  try {
+    const columns = createColumns(readMapping(settings.map ?? null));
+    const request = { ...requestOf(settings, rejects), mayHaveWrongTime };
+    const { counts } = await importFile(around, {
+      idOrName: account,
+      file,
+      request,
+      columns,
+      output: silent,
+      notes: createNotes(),
+      // Told to end, an inbox ends after this file.
+      interruption: null,
+    });
+    return { kind: "done", rejected: counts.rejected };
+  } catch (cause) {
+    const said = explain(cause);
+    if (!(said instanceof UserError)) throw cause;
+    // What the store cannot do has nothing to do with the file.
+    return { kind: cause instanceof StoreError ? "later" : "failed", reason: said.sentence };
+  }
+}
+
+function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
+  const {
+    map: _,
+    "on-duplicate": onDuplicate,
+    "create-pixels": createPixels,
+    "day-first": dayFirst,
+    ...rest
+  } = settings;
+  return {
+    stamp: "source",
+    timezone: "UTC",
+    ...rest,
+    rejects,
+    onDuplicate: onDuplicate ?? "skip",
+    createPixels: createPixels === true,
+    dayFirst: dayFirst === true,
+  };
+}

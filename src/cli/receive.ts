@@ -1,0 +1,87 @@
+/** bun admin receive: the door for vendors that deliver by webhook, and the import of what they delivered. */
+import { type Command, Option } from "commander";
+import { openInbox } from "../inbox/inbox.ts";
+import type { ImportSettings } from "../inbox/settings.ts";
+import { UserError } from "../operator/user-error.ts";
+import { createDoor, listenForDeliveries } from "../receive/door.ts";
+import { openSpool, type Spool } from "../receive/spool.ts";
+import { jsonCommand, type Surroundings } from "./command.ts";
+import { lookOn } from "./inbox.ts";
+import { importUnattended } from "./lead/import-unattended.ts";
+
+interface ReceiveOptions {
+  readonly every: number;
+  /** Runs as the companion that imports. */
+  readonly import?: boolean;
+}
+
+export function receiveCommand(around: Surroundings): Command {
+  return jsonCommand("receive")
+    .description("take what vendors deliver by webhook, until Ctrl-C; source create makes an address")
+    .addOption(
+      new Option("--every <SECONDS>", "how long deliveries wait for their import, together")
+        .default(60)
+        .argParser(readSeconds),
+    )
+    .addOption(new Option("--import").hideHelp())
+    .addOption(new Option("--companion").hideHelp())
+    .addHelpText(
+      "after",
+      `
+It listens on RECEIVE_HOST and RECEIVE_PORT. A delivery is on the disk before it
+is answered with 200; a minute later its leads are served.`,
+    )
+    .action((options: ReceiveOptions) => (options.import === true ? importSpool(around) : receive(around, options)));
+}
+
+async function receive(around: Surroundings, { every }: ReceiveOptions): Promise<void> {
+  const { address, log, baseUrl, trustProxy, startCompanion } = around.receiving();
+  const folder = spoolFolder(around);
+  const release = around.lock(folder);
+  if (release === null) {
+    throw new UserError(`Another process takes deliveries for ${around.databasePath}.`, "End that first.");
+  }
+  const spool = await openSpool(folder, around.now);
+  const door = createDoor({ sources: around.store().sources, spool, log, baseUrl, trustProxy });
+  const server = listenForDeliveries(address, door);
+  process.stdout.write(`listening on ${server.url.origin}\n`);
+  const importing = startCompanion(["receive", "--import"]);
+  await completeEvery(every * 1000, spool, around);
+  await server.stop();
+  await spool.close();
+  await importing.stop();
+  release();
+}
+
+/** What came is completed now and then, so that one import takes all deliveries of a minute. */
+async function completeEvery(ms: number, spool: Spool, around: Surroundings): Promise<void> {
+  while (!(await around.pause(ms))) await spool.complete();
+}
+
+/** Imports what the spool has completed, beside the door: an import must keep no delivery waiting. */
+async function importSpool(around: Surroundings): Promise<void> {
+  const inbox = openInbox(spoolFolder(around), {
+    destinationOf(sourceId) {
+      const source = around.store().sources.find(sourceId);
+      if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
+      return { account: source.account, settings: source.options as ImportSettings }; // As source create checked them.
+    },
+    importFile: (destination, file, rejects) =>
+      importUnattended(around, destination, file, rejects, { mayHaveWrongTime: true }),
+    whenDone: "remove",
+    now: around.now,
+    say: (line) => process.stderr.write(`${line}\n`),
+  });
+  await lookOn(inbox, around);
+}
+
+/** Where deliveries wait: beside the database, on the same disk. */
+export function spoolFolder({ databasePath }: Surroundings): string {
+  return `${databasePath}.spool`;
+}
+
+function readSeconds(text: string): number {
+  const seconds = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds >= 0.1 && seconds <= 3600) return seconds;
+  throw new UserError("--every takes seconds from 0.1 to 3600, such as 60.", "", 2);
+}

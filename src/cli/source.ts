@@ -1,0 +1,137 @@
+/** bun admin source: addresses at which vendors deliver leads. Their token writes alone, and is shown once. */
+import { Command, Option } from "commander";
+import { createKey, digestOf, prefixOf } from "../contract/key.ts";
+import { writeMoment } from "../contract/time.ts";
+import type { ImportSettings } from "../inbox/settings.ts";
+import { readMapping } from "../ingest/columns.ts";
+import { printable } from "../operator/printable.ts";
+import { UserError } from "../operator/user-error.ts";
+import type { Source } from "../store/sources.ts";
+import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { checkPixel, readRules } from "./lead/import-options.ts";
+import { confirm } from "./terminal/confirm.ts";
+import { leadsNowhere, table } from "./terminal/output.ts";
+
+interface CreateOptions {
+  readonly label?: string;
+  readonly map?: string;
+  readonly pixel?: string;
+  readonly createPixels?: boolean;
+  readonly identity?: string;
+  readonly stamp: "source" | "arrival";
+  readonly timezone: string;
+  readonly dayFirst?: boolean;
+  readonly json?: boolean;
+}
+
+export function sourceCommand(around: Surroundings): Command {
+  return new Command("source")
+    .description("addresses at which vendors deliver leads by webhook")
+    .addCommand(createCommand(around))
+    .addCommand(listCommand(around))
+    .addCommand(revokeCommand(around));
+}
+
+function createCommand(around: Surroundings): Command {
+  return jsonCommand("create")
+    .description("make an address to paste at a vendor, and print it, this once")
+    .argument("<ACCOUNT>", "id or exact name")
+    .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
+    .option("--pixel <ID>", "the pixel of visits that name none")
+    .option("--create-pixels", "make the pixels that visits name")
+    .option("--map <THEIRS=OURS,…>", "say which name is which field; - for one that is not to be kept")
+    .option("--identity <FIELDS>", "tell visits without an id apart by these fields alone")
+    .addOption(
+      new Option("--stamp <WHOSE>", "the time that leads get: that of their arrival, or that of the source")
+        .choices(["arrival", "source"])
+        .default("arrival"),
+    )
+    .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
+    .option("--day-first", "read 01/02/2026 as the first of February")
+    .action((idOrName: string, options: CreateOptions) => create(around, idOrName, options));
+}
+
+function create(around: Surroundings, idOrName: string, options: CreateOptions): void {
+  const account = accountOf(around.store(), idOrName);
+  const label = options.label === undefined ? null : checkText("--label", options.label);
+  const request = { ...options, onDuplicate: "skip" } as const;
+  readRules(account.id, request);
+  checkPixel(around, account, request);
+  readMapping(options.map ?? null);
+  // A token that nobody saw could only be revoked.
+  if (leadsNowhere())
+    throw new UserError("Standard output leads nowhere, and the address is shown once.", "Let it be seen.");
+  const token = createKey("lfin_");
+  const source = around
+    .store()
+    .sources.create(
+      account.number,
+      { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) },
+      around.now(),
+    );
+  const url = `${around.receiveOrigin()}/in/${token}`;
+  const output = outputOf(options);
+  output.result({ ...view(source), url, token }, url);
+  output.say(
+    "Paste this address at the vendor; it is not shown again. Whoever has it can deliver leads, and read none.",
+  );
+}
+
+/** By the names that import.json has as well. */
+function settingsOf({ label: _, json: __, createPixels, dayFirst, ...rest }: CreateOptions): ImportSettings {
+  return {
+    ...rest,
+    ...(createPixels === true ? { "create-pixels": true } : {}),
+    ...(dayFirst === true ? { "day-first": true } : {}),
+  };
+}
+
+function listCommand(around: Surroundings): Command {
+  return jsonCommand("list")
+    .description("list the sources of an account")
+    .argument("<ACCOUNT>", "id or exact name")
+    .action((idOrName: string, options) => {
+      const { number } = accountOf(around.store(), idOrName);
+      const all = around.store().sources.list(number).map(view);
+      const rows = all.map(({ id, prefix, state, created_at, label }) => [
+        id,
+        prefix,
+        state,
+        created_at.slice(0, 10),
+        label ?? "",
+      ]);
+      outputOf(options).result(all, table(["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows));
+    });
+}
+
+function revokeCommand(around: Surroundings): Command {
+  return jsonCommand("revoke")
+    .description("take no more deliveries at the address of a source, at once and for ever")
+    .argument("<ID>", "id of the source, as source list shows it")
+    .option("--yes", "do not ask")
+    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+      await confirm(`Revoke the source ${printable(id)} for ever?`, options);
+      const source = around.store().sources.revoke(id, around.now());
+      if (source === null) {
+        throw new UserError(
+          `No source has the id ${JSON.stringify(id)}.`,
+          "bun admin source list ACCOUNT shows the ids.",
+        );
+      }
+      outputOf(options).result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);
+    });
+}
+
+/** A source as the list shows it, without its token. */
+function view({ id, account, prefix, label, options, createdMs, revokedMs }: Source) {
+  return {
+    id,
+    account,
+    prefix,
+    label,
+    state: revokedMs === null ? "active" : "revoked",
+    options,
+    created_at: writeMoment(createdMs),
+    revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
+  };
+}

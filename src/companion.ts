@@ -1,0 +1,59 @@
+/**
+ * A process of this program beside another one, such as the inbox beside the server: it gives way where the machine is
+ * busy, is started again when it dies, and ends with the one that started it, however that ends.
+ */
+import { join } from "node:path";
+
+export interface Companion {
+  /** Resolves when it has ended in order. */
+  stop(): Promise<void>;
+}
+
+/** Growing pauses, so that one which dies at once does not keep the machine busy. */
+const pausesMs = [1_000, 5_000, 30_000];
+/** One that ran for so long died of something else than the one before. */
+const healthyMs = 60_000;
+
+/** Starts `bun admin` with some arguments; `say` hears when it died, and that it is started again. */
+export function startCompanion(args: readonly string[], say: (line: string) => void): Companion {
+  let isStopped = false;
+  let deaths = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let child = start();
+
+  function start() {
+    const startedMs = performance.now();
+    // Its standard input ends with this process, even where that is killed; this is how it knows.
+    const started = Bun.spawn([...program(), ...args, companionOption], {
+      stdin: "pipe",
+      stdout: "inherit",
+      stderr: "inherit",
+    });
+    void started.exited.then((status) => {
+      if (isStopped) return;
+      deaths = performance.now() - startedMs > healthyMs ? 0 : deaths + 1;
+      const pauseMs = pausesMs[Math.min(deaths, pausesMs.length) - 1] ?? 1_000;
+      say(`${args[0]} ended with ${status}; it is started again in ${pauseMs / 1000} s`);
+      timer = setTimeout(() => {
+        child = start();
+      }, pauseMs);
+    });
+    return started;
+  }
+
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      child.stdin.end();
+      await child.exited;
+    },
+  };
+}
+
+/** Tells a command that it runs beside another process, and ends with its standard input. */
+export const companionOption = "--companion";
+
+function program(): string[] {
+  return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "admin.ts")];
+}

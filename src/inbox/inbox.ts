@@ -1,0 +1,78 @@
+/** The inbox: folders whose files become leads by themselves, each with an account to which its files belong. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type DropFolder, type Outcome, openDropFolder } from "./drop-folder.ts";
+import type { ImportSettings } from "./settings.ts";
+
+/** Whose leads the files of a folder are, and how they are read. */
+export interface Destination {
+  /** The id or exact name of the account. */
+  readonly account: string;
+  readonly settings: ImportSettings;
+}
+
+export interface InboxParts {
+  /** What is to be done with the files of a folder, or why it cannot be. */
+  readonly destinationOf: (name: string, path: string) => Destination | { readonly fault: string };
+  readonly importFile: (destination: Destination, file: string, rejects: string) => Promise<Outcome>;
+  /** Whether a file that was imported is kept under done/, or removed. */
+  readonly whenDone: "keep" | "remove";
+  readonly now: () => number;
+  /** Hears of each file that was taken, and of each folder that cannot be. */
+  readonly say: (line: string) => void;
+}
+
+export interface Inbox {
+  /** Takes every file that is complete; how many files are there that are not yet. */
+  look(): Promise<number>;
+}
+
+export function openInbox(folder: string, { destinationOf, importFile, whenDone, now, say }: InboxParts): Inbox {
+  const folders = new Map<string, DropFolder>();
+  const complaints = new Set<string>();
+
+  /** Says what is wrong with a folder once, until it is mended. */
+  function complain(name: string, fault: string): void {
+    if (!complaints.has(name)) say(`${name}/: ${fault}`);
+    complaints.add(name);
+  }
+
+  async function take(name: string, dropped: DropFolder, files: readonly string[]): Promise<void> {
+    const destination = destinationOf(name, join(folder, name));
+    if ("fault" in destination) return complain(name, destination.fault);
+    complaints.delete(name);
+    for (const file of files) {
+      const outcome = await dropped.take(file, (path, rejects) => importFile(destination, path, rejects));
+      say(`${name}/${file}: ${sentenceOf(outcome)}`);
+      // What troubles one file now troubles the next as well.
+      if (outcome.kind === "later") return;
+    }
+  }
+
+  /** Takes what is complete in one folder; how many files are not yet. */
+  async function lookInto(name: string): Promise<number> {
+    let dropped = folders.get(name);
+    if (dropped === undefined) folders.set(name, (dropped = openDropFolder(join(folder, name), whenDone)));
+    const ready = dropped.ready(now());
+    const waiting = dropped.waiting() - ready.length;
+    if (ready.length > 0) await take(name, dropped, ready);
+    return waiting;
+  }
+
+  return {
+    async look() {
+      const entries = readdirSync(folder, { withFileTypes: true });
+      let waiting = 0;
+      for (const entry of entries) {
+        if (entry.isDirectory() && !entry.name.startsWith(".")) waiting += await lookInto(entry.name);
+      }
+      return waiting;
+    },
+  };
+}
+
+function sentenceOf(outcome: Outcome): string {
+  if (outcome.kind === "failed") return `it went to failed/: ${outcome.reason}`;
+  if (outcome.kind === "later") return `it is tried again: ${outcome.reason}`;
+  return outcome.rejected === 0 ? "done" : `done; ${outcome.rejected} rows went to rejected/`;
+}

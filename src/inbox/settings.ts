@@ -1,0 +1,48 @@
+/** How the files of a folder are read: `import.json` beside them, with the options of lead import by their long names. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { optionsFile } from "./drop-folder.ts";
+
+const ImportSettings = Type.Partial(
+  Type.Object(
+    {
+      map: Type.String(),
+      pixel: Type.String(),
+      "create-pixels": Type.Boolean(),
+      identity: Type.String(),
+      "on-duplicate": Type.Union([Type.Literal("skip"), Type.Literal("replace")]),
+      stamp: Type.Union([Type.Literal("source"), Type.Literal("arrival")]),
+      timezone: Type.String(),
+      "day-first": Type.Boolean(),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type ImportSettings = Static<typeof ImportSettings>;
+
+/** The settings that lie beside the files of a folder, none without such a file; or what is wrong with them. */
+export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, optionsFile), "utf8");
+  } catch {
+    return {};
+  }
+  return readSettings(text);
+}
+
+function readSettings(text: string): ImportSettings | { readonly fault: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { fault: "import.json is not JSON; mend it, and the files are taken." };
+  }
+  if (Value.Check(ImportSettings, value)) return value;
+  const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";
+  const names = Object.keys(ImportSettings.properties).join(", ");
+  const what = path === "" ? "import.json is no JSON object" : `import.json has a wrong ${JSON.stringify(path)}`;
+  return { fault: `${what}; it takes ${names}, each as lead import takes it.` };
+}

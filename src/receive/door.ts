@@ -1,0 +1,167 @@
+/** The door for vendors that deliver by webhook: one POST a visit, kept on the disk before it is answered. */
+import type { Server } from "bun";
+import type { Logger } from "pino";
+import { digestOf, isWellFormed } from "../contract/key.ts";
+import type { Source, SourceFinder } from "../store/sources.ts";
+import { checkType, mostBytes, readVisits, tooLarge } from "./body.ts";
+import { DeliveryRefused } from "./refusal.ts";
+import type { Spool } from "./spool.ts";
+
+export interface DoorParts {
+  readonly sources: SourceFinder;
+  readonly spool: Spool;
+  readonly log: Logger;
+  /** The public origin, such as https://www.example.com, to which what came over plain HTTP is sent. */
+  readonly baseUrl: string;
+  /** Whether X-Forwarded-Proto is that of a proxy that we trust. */
+  readonly trustProxy: boolean;
+}
+
+/** More than this waiting for its import says that the import does not keep up. */
+const mostSpoolBytes = 1_000_000_000;
+/** Of all bodies that are being read at a moment. */
+const mostBytesAtOnce = 32_000_000;
+const retryAfterSeconds = 30;
+
+/** Answers one request; it has no data to give, only whether the delivery was kept. */
+export type Door = (request: Request) => Promise<Response>;
+
+export function createDoor(parts: DoorParts): Door {
+  const reading = { bytes: 0 };
+  return async (request) => {
+    const startedNs = Bun.nanoseconds();
+    const { pathname } = new URL(request.url, "http://localhost");
+    if (pathname === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
+    let source: Source | null = null;
+    try {
+      source = findSource(request, pathname, parts.sources);
+      if (cameInTheClear(request, parts)) return sendToHttps(parts, source, pathname);
+      checkType(request.headers.get("content-type"));
+      const body = await readBody(request, reading);
+      const visits = readVisits(body, request.headers.get("content-encoding"));
+      await keep(parts.spool, source, visits);
+      logDelivery(parts.log, source, 200, visits.length, startedNs);
+      return answer(200, { object: "delivery", visits: visits.length });
+    } catch (cause) {
+      const refused = toRefusal(cause, parts.log);
+      logDelivery(parts.log, source, refused.status, 0, startedNs);
+      return refuse(refused);
+    }
+  };
+}
+
+/** The live source whose token stands in the path or in the Authorization header. */
+function findSource(request: Request, pathname: string, sources: SourceFinder): Source {
+  const inPath = /^\/in(?:\/([^/]*))?$/.exec(pathname);
+  if (inPath === null) throw new DeliveryRefused("not_found", "There is nothing here; deliveries go to /in/TOKEN.");
+  if (request.method !== "POST") throw new DeliveryRefused("method_not_allowed", "Deliveries are sent by POST.");
+  const inHeader = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+  const token = inPath[1] ?? inHeader;
+  if (token === undefined || token === "") {
+    throw new DeliveryRefused("missing_token", "No token was sent; the address ends with it: /in/lfin_….");
+  }
+  const source = isWellFormed(token, "lfin_") ? sources.findByDigest(digestOf(token)) : null;
+  if (source === null) throw new DeliveryRefused("invalid_token", "This token does not exist.");
+  if (source.revokedMs !== null) throw new DeliveryRefused("invalid_token", "This token was revoked.");
+  return source;
+}
+
+/** Whether a proxy says that the client spoke plain HTTP, though the public address is HTTPS. */
+function cameInTheClear(request: Request, { baseUrl, trustProxy }: DoorParts): boolean {
+  const proto = request.headers.get("x-forwarded-proto")?.split(",")[0]?.trim().toLowerCase();
+  return trustProxy && proto === "http" && baseUrl.startsWith("https:");
+}
+
+function sendToHttps({ baseUrl, log }: DoorParts, source: Source, pathname: string): Response {
+  log.warn({ source: source.id }, "the token of a source crossed the network in the clear, over http; revoke it");
+  return answer(308, { object: "redirect" }, { Location: baseUrl + pathname });
+}
+
+/** All bytes of a body, none beyond the most that is taken. */
+async function readBody(request: Request, reading: { bytes: number }): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.length;
+      reading.bytes += chunk.length;
+      if (bytes > mostBytes) throw tooLarge();
+      if (reading.bytes > mostBytesAtOnce) throw tryAgain("Too many deliveries come at once");
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    reading.bytes -= bytes;
+  }
+}
+
+async function keep(spool: Spool, source: Source, visits: readonly string[]): Promise<void> {
+  if (visits.length === 0) return;
+  if ((await spool.size()) >= mostSpoolBytes) throw tryAgain("The import does not keep up");
+  try {
+    await spool.append(source.id, visits);
+  } catch (cause) {
+    throw tryAgain("The delivery could not be kept", cause);
+  }
+}
+
+function tryAgain(why: string, cause?: unknown): DeliveryRefused {
+  const refused = new DeliveryRefused("try_again", `${why}; send it again in a moment.`, retryAfterSeconds);
+  refused.cause = cause;
+  return refused;
+}
+
+function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
+  const why = cause instanceof DeliveryRefused ? cause.cause : cause;
+  if (why !== undefined) log.error({ cause: why instanceof Error ? why.message : "unknown" }, "a delivery failed");
+  if (cause instanceof DeliveryRefused) return cause;
+  return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.", retryAfterSeconds);
+}
+
+/** The id of the source and counts: nothing of its token, and nothing of what was delivered. */
+function logDelivery(log: Logger, source: Source | null, status: number, visits: number, startedNs: number): void {
+  const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
+  log.info({ source: source?.id, status, visits, us }, "delivery");
+}
+
+function refuse({ code, status, message, retryAfterSeconds }: DeliveryRefused): Response {
+  return answer(
+    status,
+    { error: { code, message } },
+    {
+      ...(retryAfterSeconds === null ? {} : { "Retry-After": String(retryAfterSeconds) }),
+      ...(status === 401 ? { "WWW-Authenticate": "Bearer" } : {}),
+      ...(status === 405 ? { Allow: "POST" } : {}),
+    },
+  );
+}
+
+function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json(body, {
+    status,
+    headers: { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", ...headers },
+  });
+}
+
+export interface DoorAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+}
+
+/** Listens for deliveries; throws what Bun throws when the address cannot be had. */
+export function listenForDeliveries({ host, port, tls }: DoorAddress, door: Door): Server<undefined> {
+  return Bun.serve({
+    hostname: host,
+    port,
+    ...(tls === null ? {} : { tls }),
+    development: false,
+    reusePort: false,
+    // Seconds without an answer going out: bytes that trickle in do not prolong a connection.
+    idleTimeout: 10,
+    // The door counts for itself, so that a body that is too large gets a sentence.
+    maxRequestBodySize: 64 * mostBytes,
+    fetch: door,
+  });
+}

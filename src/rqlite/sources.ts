@@ -1,0 +1,42 @@
+/** Sources of a cluster: read from the file of the own node, written through the leader. */
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { randomText } from "../contract/key.ts";
+import { accounts, audit, sources } from "../sqlite/schema.ts";
+import { openSources } from "../sqlite/sources.ts";
+import type { SourceRepository } from "../store/sources.ts";
+import { auditStatement } from "./books.ts";
+import type { LocalFile } from "./local-file.ts";
+import { statementOf } from "./statement.ts";
+import type { Writer } from "./writer.ts";
+
+export function openClusterSources(file: LocalFile, writer: Writer): SourceRepository {
+  const books = () => openSources(file.current());
+  return {
+    create(account, { digest, prefix, label, options }, nowMs) {
+      const id = `src_${randomText(12)}`;
+      const owner = sql`(SELECT ${accounts.id} FROM ${accounts} WHERE ${accounts.number} = ${account})`;
+      writer.commit([
+        statementOf(sql`INSERT INTO ${sources} (account, id, digest, prefix, label, options, created_at)
+                        VALUES (${account}, ${id}, ${digest}, ${prefix}, ${label}, ${JSON.stringify(options)}, ${nowMs})`),
+        statementOf(sql`INSERT INTO ${audit} (at, act, account, detail)
+                        VALUES (${nowMs}, 'source.create', ${owner}, ${JSON.stringify({ source: id })})`),
+      ]);
+      const made = books().find(id);
+      if (made === null) throw new Error("a source that was just made is not there");
+      return made;
+    },
+    list: (account) => books().list(account),
+    find: (id) => books().find(id),
+    revoke(id, nowMs) {
+      const source = books().find(id);
+      if (source === null) return null;
+      const live = and(eq(sources.id, id), isNull(sources.revokedAt));
+      writer.commitEverywhere([
+        statementOf(sql`UPDATE ${sources} SET revoked_at = ${nowMs} WHERE ${live}`),
+        auditStatement({ atMs: nowMs, act: "source.revoke", account: source.account, detail: { source: id } }),
+      ]);
+      return books().find(id);
+    },
+    findByDigest: (digest) => books().findByDigest(digest),
+  };
+}

@@ -1,0 +1,59 @@
+/** Sources: only the digest of a token is kept, and a revocation is final. */
+import { and, asc, eq, isNull, type SQL } from "drizzle-orm";
+import { randomText } from "../contract/key.ts";
+import type { Source, SourceRepository } from "../store/sources.ts";
+import { recordAct } from "./audit.ts";
+import type { Connection } from "./connection.ts";
+import { accounts, sources } from "./schema.ts";
+
+export function openSources(database: Connection): SourceRepository {
+  const select = (where: SQL): Source[] =>
+    database
+      .select({
+        id: sources.id,
+        account: accounts.id,
+        prefix: sources.prefix,
+        label: sources.label,
+        options: sources.options,
+        createdMs: sources.createdAt,
+        revokedMs: sources.revokedAt,
+      })
+      .from(sources)
+      .innerJoin(accounts, eq(accounts.number, sources.account))
+      .where(where)
+      .orderBy(asc(sources.number))
+      .all()
+      .map((row) => ({ ...row, options: JSON.parse(row.options) }));
+
+  /** Writes and puts it on record, both or none. */
+  function change(act: string, id: string, nowMs: number, write: () => void): Source | null {
+    return database.transaction(
+      () => {
+        write();
+        const [source] = select(eq(sources.id, id));
+        if (source === undefined) return null;
+        recordAct(database, { atMs: nowMs, act, account: source.account, detail: { source: id } });
+        return source;
+      },
+      { behavior: "immediate" },
+    );
+  }
+
+  return {
+    create(account, { options, ...source }, nowMs) {
+      const id = `src_${randomText(12)}`;
+      const row = { account, id, ...source, options: JSON.stringify(options), createdAt: nowMs };
+      const made = change("source.create", id, nowMs, () => database.insert(sources).values(row).run());
+      if (made === null) throw new Error("a source that was just made is not there");
+      return made;
+    },
+    find: (id) => select(eq(sources.id, id))[0] ?? null,
+    list: (account) => select(eq(sources.account, account)),
+    revoke: (id, nowMs) =>
+      change("source.revoke", id, nowMs, () => {
+        const live = and(eq(sources.id, id), isNull(sources.revokedAt));
+        database.update(sources).set({ revokedAt: nowMs }).where(live).run();
+      }),
+    findByDigest: (digest) => select(eq(sources.digest, digest))[0] ?? null,
+  };
+}

@@ -1,0 +1,158 @@
+/** The inbox: complete files are imported and moved; half-copied ones are never touched. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Outcome } from "../../src/inbox/drop-folder.ts";
+import { openInbox } from "../../src/inbox/inbox.ts";
+import { type ImportSettings, settingsIn } from "../../src/inbox/settings.ts";
+import { aFolder } from "../folder.ts";
+
+/** An inbox with a folder for acme, a clock that the test holds, and an import that says what it is told to. */
+function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "done", rejected: 0 })) {
+  const folder = aFolder();
+  const clock = { nowMs: 1_000_000 };
+  const taken: { file: string; settings: ImportSettings }[] = [];
+  const said: string[] = [];
+  mkdirSync(join(folder, "acme"));
+  const inbox = openInbox(folder, {
+    destinationOf(name, path) {
+      if (name !== "acme") return { fault: "no account has this name" };
+      const settings = settingsIn(path);
+      return "fault" in settings ? settings : { account: name, settings };
+    },
+    whenDone: "keep",
+    now: () => clock.nowMs,
+    say: (line) => void said.push(line),
+    async importFile({ settings }, file, rejects) {
+      const name = file.slice(folder.length + 1);
+      taken.push({ file: name, settings });
+      const outcome = outcomeOf(name);
+      if (outcome.kind === "done" && outcome.rejected > 0) writeFileSync(rejects, "rejected rows");
+      return outcome;
+    },
+  });
+  return {
+    taken,
+    said,
+    drop: (name: string, text = "email\na@example.com\n") => writeFileSync(join(folder, name), text),
+    path: (name: string) => join(folder, name),
+    in: (name: string) => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)).toSorted() : []),
+    /** Looks at the folder after so many seconds. */
+    async lookAfter(seconds: number) {
+      clock.nowMs += seconds * 1000;
+      return inbox.look();
+    },
+  };
+}
+
+test("a file is imported when its size and time have not changed for two seconds, then lies in done/", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  expect(await inbox.lookAfter(0)).toBe(1);
+  expect(await inbox.lookAfter(1.9)).toBe(1);
+  expect(inbox.taken).toEqual([]);
+  await inbox.lookAfter(0.1);
+  expect(inbox.taken.map(({ file }) => file)).toEqual(["acme/a.csv"]);
+  expect(inbox.in("acme")).toEqual(["done"]);
+  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
+});
+
+test("a file that is still being copied is not touched", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv", "email\n");
+  await inbox.lookAfter(0);
+  inbox.drop("acme/a.csv", "email\na@example.com\n");
+  await inbox.lookAfter(2);
+  expect(inbox.taken).toEqual([]);
+  await inbox.lookAfter(2);
+  expect(inbox.taken).toHaveLength(1);
+});
+
+test("names of copies under way, hidden files and options are no files to import", async () => {
+  const inbox = anInbox();
+  for (const name of ["a.csv.part", "b.csv.tmp", ".hidden.csv", "import.json"]) inbox.drop(`acme/${name}`, "{}");
+  expect(await inbox.lookAfter(0)).toBe(0);
+  await inbox.lookAfter(3);
+  expect(inbox.taken).toEqual([]);
+});
+
+test("rejected rows lie in rejected/ under the name of their file", async () => {
+  const inbox = anInbox(() => ({ kind: "done", rejected: 2 }));
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect([inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([["a.csv"], ["a.csv"]]);
+});
+
+test("a file that could not be read lies in failed/, beside a text that says why", async () => {
+  const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture. Export it as CSV." }));
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect(inbox.in("acme/failed")).toEqual(["a.csv", "a.csv.txt"]);
+  expect(readFileSync(inbox.path("acme/failed/a.csv.txt"), "utf8")).toBe("It is a picture. Export it as CSV.\n");
+});
+
+test("a file of the same name again is kept beside the one before", async () => {
+  const inbox = anInbox();
+  for (let time = 0; time < 2; time++) {
+    inbox.drop("acme/a.csv");
+    await inbox.lookAfter(0);
+    await inbox.lookAfter(2);
+  }
+  expect(inbox.in("acme/done")).toEqual(["a-2.csv", "a.csv"]);
+});
+
+test("a trouble that is not the file's leaves all of them where they are, and they are tried again", async () => {
+  let isFull = true;
+  const inbox = anInbox(() =>
+    isFull ? { kind: "later", reason: "The disk is full." } : { kind: "done", rejected: 0 },
+  );
+  inbox.drop("acme/a.csv");
+  inbox.drop("acme/b.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect(inbox.taken).toHaveLength(1);
+  isFull = false;
+  await inbox.lookAfter(1);
+  expect(inbox.in("acme/done")).toEqual(["a.csv", "b.csv"]);
+});
+
+test("the folder of nobody is said once, and its files stay until it gets its name", async () => {
+  const inbox = anInbox();
+  mkdirSync(inbox.path("acmee"));
+  inbox.drop("acmee/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said).toEqual([expect.stringContaining("no account")]);
+  expect(inbox.in("acmee")).toEqual(["a.csv"]);
+  renameSync(inbox.path("acmee/a.csv"), inbox.path("acme/a.csv"));
+  await inbox.lookAfter(1);
+  await inbox.lookAfter(2);
+  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
+});
+
+test("import.json says how the files of a folder are read", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/import.json", `{"pixel":"px_shop","timezone":"America/New_York"}`);
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect(inbox.taken).toEqual([{ file: "acme/a.csv", settings: { pixel: "px_shop", timezone: "America/New_York" } }]);
+});
+
+test.each([
+  ["not JSON", "{"],
+  ["a name that is none", `{"pixle":"px"}`],
+  ["a wrong value", `{"stamp":"now"}`],
+  ["a list", "[]"],
+])("an import.json with %s is said once, and nothing is imported until it is mended", async (_, text) => {
+  const inbox = anInbox();
+  inbox.drop("acme/import.json", text);
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said).toEqual([expect.stringContaining("import.json")]);
+  expect(inbox.taken).toEqual([]);
+  inbox.drop("acme/import.json", "{}");
+  await inbox.lookAfter(1);
+  expect(inbox.taken).toHaveLength(1);
+});

@@ -1,0 +1,106 @@
+/** bun admin source and receive: what a vendor delivers becomes leads, whatever happens to the process. */
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../admin.ts";
+import { eventually } from "../eventually.ts";
+
+/** What an admin of this test has set: a free port for deliveries. */
+const anAdminWithDoor = () => anAdmin(["acme"], { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
+
+async function aToken(admin: Admin, ...options: readonly string[]): Promise<string> {
+  await admin.run("pixel", "create", "acme", "--id", "px_shop");
+  const { json } = await admin.run("source", "create", "acme", "--pixel", "px_shop", ...options, "--json");
+  return String(json["token"]);
+}
+
+/** Starts the door, which imports what came ten times a second, and gives its address. */
+async function opened(admin: Admin) {
+  const door = admin.start("receive", "--every", "0.1");
+  const said = new TextDecoder().decode((await door.stdout.getReader().read()).value);
+  return { door, url: /^listening on (\S+)$/m.exec(said)?.[1] ?? "" };
+}
+
+const post = (url: string, token: string, visit: unknown) =>
+  fetch(`${url}/in/${token}`, { method: "POST", body: JSON.stringify(visit) });
+
+test("a source is shown once, listed without its token, and revoked for ever", async () => {
+  const admin = anAdminWithDoor();
+  const made = await admin.run("source", "create", "acme", "--label", "rb2b");
+  expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/in\/lfin_[0-9A-Za-z]{38}\n$/);
+  const token = made.stdout.trim().split("/").at(-1) ?? "";
+  const listed = await admin.run("source", "list", "acme");
+  expect(listed.stdout).toContain("rb2b");
+  expect(listed.stdout).not.toContain(token);
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  const revoked = await admin.run("source", "revoke", source.id, "--json");
+  expect(revoked.json).toMatchObject({ id: source.id, state: "revoked" });
+});
+
+test.each([
+  [["--pixel", "px_none"], "px_none"],
+  [["--timezone", "Mars"], "Mars"],
+  [["--map", "x"], "--map"],
+])("source create %j is refused before anything is made", async (options, named) => {
+  const admin = anAdminWithDoor();
+  const { status, stderr } = await admin.run("source", "create", "acme", ...options);
+  expect([status > 0, stderr]).toEqual([true, expect.stringContaining(named)]);
+  expect((await admin.run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
+});
+
+test("what is delivered is served a moment later, stamped on arrival, and once however often it is sent", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { door, url } = await opened(admin);
+  // RB2B's documented time cannot be read by anybody; stamped on arrival, that rejects nothing.
+  const visit = { "Business Email": "dana@example.com", "Seen At": "2024-01-01T12:34:56:00.00+00.00" };
+  for (let time = 0; time < 3; time++) expect((await post(url, token, visit)).status).toBe(200);
+  await eventually(async () => expect(await admin.leads()).toHaveLength(1));
+  const [lead] = await admin.leads();
+  expect(lead).toMatchObject({ email: "dana@example.com", pixel_id: "px_shop" });
+  expect(Math.abs(Date.parse(lead?.identified_at ?? "") - Date.now())).toBeLessThan(60_000);
+  door.kill("SIGTERM");
+  expect(await door.exited).toBe(0);
+});
+
+test("what an import rejects lies in rejected/ with its reason", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin, "--stamp", "source");
+  const { url } = await opened(admin);
+  await post(url, token, { email: "dana@example.com", timestamp: "yesterday" });
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  const rejected = join(`${admin.file}.spool`, source.id, "rejected");
+  await eventually(async () => expect(existsSync(rejected)).toBe(true));
+});
+
+test("a second door on the same file is refused", async () => {
+  const admin = anAdminWithDoor();
+  await opened(admin);
+  const second = await admin.run("receive");
+  expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another process takes deliveries")]);
+});
+
+test("what was answered 200 is served, each visit once, though the process is killed again and again", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const answered = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    const { door, url } = await opened(admin);
+    const deliveries = Array.from({ length: 30 }, async (_, number) => {
+      const email = `v${round}-${number}@example.com`;
+      const answer = await post(url, token, { email }).catch(() => null);
+      if (answer?.status === 200) answered.add(email);
+      // Somewhere among them, while others are under way.
+      if (number === 10 + round) door.kill("SIGKILL");
+    });
+    await Promise.all(deliveries);
+    await door.exited;
+  }
+  expect(answered.size).toBeGreaterThan(0);
+  await opened(admin);
+  await eventually(async () => {
+    const emails = (await admin.leads()).map(({ email }) => email ?? "");
+    expect(new Set(emails).size).toBe(emails.length);
+    expect(answered.difference(new Set(emails))).toEqual(new Set());
+  });
+});

@@ -1,0 +1,171 @@
+/** The door for deliveries: what is taken is on the disk before the answer, what is refused leaves nothing behind. */
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { receive, sentenceOf, visitsIn } from "./receiving.ts";
+
+const visit = { email: "dana@example.com", page_url: "https://www.example.com/pricing" };
+
+describe("a delivery is kept whole", () => {
+  test.each([
+    ["one object", JSON.stringify(visit), [visit]],
+    ["an object over several lines", JSON.stringify(visit, null, 2), [visit]],
+    ["an array", JSON.stringify([visit, { id: 7 }]), [visit, { id: 7 }]],
+    ["one object a line, with empty lines between", `${JSON.stringify(visit)}\n\n{"id":7}\r\n`, [visit, { id: 7 }]],
+    ["an empty array, which brings nothing", "[]", []],
+  ])("that is %s", async (_, body, visits) => {
+    const { deliver, kept } = await receive();
+    const answer = await deliver(body);
+    expect([answer.status, await answer.json()]).toEqual([200, { object: "delivery", visits: visits.length }]);
+    expect(kept()).toEqual(visits);
+  });
+
+  test.each([undefined, "application/json", "application/json; charset=utf-8", "text/plain", "application/x-ndjson"])(
+    "with the Content-Type %s",
+    async (type) => {
+      const { url, token, kept } = await receive();
+      const body = new TextEncoder().encode(JSON.stringify(visit));
+      const headers = type === undefined ? {} : { "Content-Type": type };
+      expect((await fetch(`${url}/in/${token}`, { method: "POST", body, headers })).status).toBe(200);
+      expect(kept()).toEqual([visit]);
+    },
+  );
+
+  test.each([{}, { "Content-Encoding": "gzip" }])("gzipped, with the headers %j", async (headers) => {
+    const { deliver, kept } = await receive();
+    expect((await deliver(gzipSync(JSON.stringify(visit)), headers)).status).toBe(200);
+    expect(kept()).toEqual([visit]);
+  });
+
+  test("with every digit of its numbers", async () => {
+    const { deliver, folder, id } = await receive();
+    await deliver(`{"id":12345678901234567890,"price":1.50}`);
+    const [file = ""] = readdirSync(`${folder}/${id}`);
+    expect(readFileSync(`${folder}/${id}/${file}`, "utf8")).toBe(`{"id":12345678901234567890,"price":1.50}\n`);
+  });
+
+  test("with its token in the Authorization header instead of the path", async () => {
+    const { url, token, kept } = await receive();
+    const headers = { Authorization: `Bearer ${token}` };
+    expect((await fetch(`${url}/in`, { method: "POST", body: JSON.stringify(visit), headers })).status).toBe(200);
+    expect(kept()).toEqual([visit]);
+  });
+
+  test("whatever JSON objects it has, in whichever of its three forms", async () => {
+    const { aSource, url, kept } = await receive();
+    const forms = [
+      (visits: readonly unknown[]) => JSON.stringify(visits),
+      (visits: readonly unknown[]) => visits.map((one) => JSON.stringify(one)).join("\n"),
+      (visits: readonly unknown[]) => JSON.stringify(visits, null, 1),
+    ];
+    const visits = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(visits, fc.constantFrom(...forms), async (sent, write) => {
+        const { token, id } = aSource();
+        const answer = await fetch(`${url}/in/${token}`, { method: "POST", body: write(sent) });
+        expect(answer.status).toBe(200);
+        expect(JSON.stringify(kept(id))).toBe(JSON.stringify(JSON.parse(JSON.stringify(sent))));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("a delivery is refused whole, in one clear sentence", () => {
+  test.each([
+    ["no token", "/in", 401, "/in/lfin_"],
+    ["an unknown token", "/in/lfin_00000000000000000000000000000000000000", 401, "does not exist"],
+    ["an API key", "/in/lf_00000000000000000000000000000000000000", 401, "does not exist"],
+    ["another path", "/api/v1/leads", 404, "/in/TOKEN"],
+  ])("with %s", async (_, path, status, says) => {
+    const { url, folder } = await receive();
+    const answer = await fetch(url + path, { method: "POST", body: JSON.stringify(visit) });
+    expect([answer.status, await sentenceOf(answer)]).toEqual([status, expect.stringContaining(says)]);
+    expect(visitsIn(folder)).toEqual([]);
+  });
+
+  test("with a token that was revoked, from the next delivery on", async () => {
+    const { deliver, admin, id, kept } = await receive();
+    expect((await deliver(JSON.stringify(visit))).status).toBe(200);
+    admin.sources.revoke(id, Date.now());
+    expect((await deliver(JSON.stringify(visit))).status).toBe(401);
+    expect(kept()).toHaveLength(1);
+  });
+
+  test.each(["GET", "PUT", "DELETE"])("by %s", async (method) => {
+    const { url, token } = await receive();
+    const answer = await fetch(`${url}/in/${token}`, { method });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
+  test.each(["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/html"])(
+    "with the Content-Type %s",
+    async (type) => {
+      const { deliver, kept } = await receive();
+      const answer = await deliver("email=dana%40example.com", { "Content-Type": type });
+      expect([answer.status, kept()]).toEqual([415, []]);
+    },
+  );
+
+  test.each([
+    ["nothing", "", "empty"],
+    ["a text", "hello", "Line 1 is not a JSON object"],
+    ["a number", "7", "The body is not a JSON object"],
+    ["a line that is none", `{"a":1}\n{"b":`, "Line 2 is not a JSON object"],
+    ["an element that is none", `[{"a":1},2]`, "Element 2 of the array is not a JSON object"],
+    ["a gzip that is cut off", gzipSync(JSON.stringify(visit)).subarray(0, 20), "gzip"],
+    ["bytes that are not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), "UTF-8"],
+  ])("that is %s", async (_, body, says) => {
+    const { deliver, kept } = await receive();
+    const answer = await deliver(typeof body === "string" ? body : new Uint8Array(body));
+    expect([answer.status, await sentenceOf(answer)]).toEqual([400, expect.stringContaining(says)]);
+    expect(kept()).toEqual([]);
+  });
+
+  test.each([
+    ["as it is sent", () => new Uint8Array(1_000_001).fill(32)],
+    ["unpacked", () => new Uint8Array(gzipSync(new Uint8Array(1_000_001).fill(32)))],
+  ])("that is larger than 1 MB %s", async (_, body) => {
+    const { deliver, kept } = await receive();
+    expect([(await deliver(body())).status, kept()]).toEqual([413, []]);
+  });
+
+  test("while the disk is full, with a time to come again", async () => {
+    const full = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
+    const { deliver } = await receive({ spool: (real) => ({ ...real, append: full }) });
+    const answer = await deliver(JSON.stringify(visit));
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "30"]);
+  });
+
+  test("while a gigabyte waits for its import", async () => {
+    const { deliver, kept } = await receive({ spool: (real) => ({ ...real, size: async () => 1_000_000_000 }) });
+    const answer = await deliver(JSON.stringify(visit));
+    expect([answer.status, answer.headers.get("retry-after"), kept()]).toEqual([503, "30", []]);
+  });
+});
+
+test("the log has neither a token nor anything of a visit", async () => {
+  const { deliver, url, token, logged } = await receive();
+  await deliver(JSON.stringify(visit));
+  await fetch(`${url}/in/${token}x`, { method: "POST", body: JSON.stringify(visit) });
+  expect(logged).toHaveLength(2);
+  for (const line of logged) {
+    expect(line).not.toContain("lfin_");
+    expect(line).not.toContain("example.com");
+  }
+});
+
+test("what a trusted proxy took over plain HTTP is sent to the public address, and the log warns of its token", async () => {
+  const { url, token, kept, logged, id } = await receive({ trustProxy: true });
+  const answer = await fetch(`${url}/in/${token}`, {
+    method: "POST",
+    body: JSON.stringify(visit),
+    headers: { "X-Forwarded-Proto": "http" },
+    redirect: "manual",
+  });
+  expect([answer.status, answer.headers.get("location")]).toEqual([308, `https://www.example.com/in/${token}`]);
+  expect(kept()).toEqual([]);
+  expect(logged.join("")).toContain(id);
+  expect(logged.join("")).not.toContain("lfin_");
+});

@@ -1,0 +1,53 @@
+/** The spool: what was answered is on the disk, whatever happens to the process. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openSpool } from "../../src/receive/spool.ts";
+import { aFolder } from "../folder.ts";
+
+let ms = 0;
+const clock = () => ++ms;
+
+test("lines of one moment lie in one file, in the order in which they came", async () => {
+  const folder = aFolder();
+  const spool = await openSpool(folder, clock);
+  await Promise.all(["a", "b", "c"].map((line) => spool.append("src_1", [line])));
+  await spool.close();
+  const [file = "", ...more] = readdirSync(join(folder, "src_1"));
+  expect(more).toEqual([]);
+  expect(readFileSync(join(folder, "src_1", file), "utf8")).toBe("a\nb\nc\n");
+});
+
+test("a file is complete only when it was said to be, and the next lines begin another one", async () => {
+  const folder = aFolder();
+  const spool = await openSpool(folder, clock);
+  await spool.append("src_1", ["a"]);
+  expect(readdirSync(join(folder, "src_1"))).toEqual([expect.stringMatching(/\.part$/)]);
+  await spool.complete();
+  await spool.append("src_1", ["b"]);
+  const endings = readdirSync(join(folder, "src_1")).map((name) => name.slice(name.indexOf(".")));
+  expect(endings.toSorted()).toEqual([".ndjson", ".part"]);
+  await spool.close();
+});
+
+test("what a process that was killed has left is completed, without the line that it did not finish", async () => {
+  const folder = aFolder();
+  mkdirSync(join(folder, "src_1"));
+  writeFileSync(join(folder, "src_1", "1.part"), '{"a":1}\n{"b":');
+  writeFileSync(join(folder, "src_1", "2.part"), '{"c":');
+  await openSpool(folder, clock);
+  expect(readdirSync(join(folder, "src_1"))).toEqual(["1.ndjson"]);
+  expect(readFileSync(join(folder, "src_1", "1.ndjson"), "utf8")).toBe('{"a":1}\n');
+});
+
+test("lines that could not be written are refused, and those after them find a file of their own", async () => {
+  const folder = aFolder();
+  writeFileSync(join(folder, "src_1"), "a file where a folder is wanted");
+  const spool = await openSpool(folder, clock);
+  await expect(spool.append("src_1", ["a"])).rejects.toThrow();
+  rmSync(join(folder, "src_1"));
+  await spool.append("src_1", ["b"]);
+  await spool.close();
+  const [file = ""] = readdirSync(join(folder, "src_1"));
+  expect(readFileSync(join(folder, "src_1", file), "utf8")).toBe("b\n");
+});
