@@ -5,6 +5,9 @@ const languages = ["en", "es", "fr", "de", "pt", "it", "nl", "pl", "sv", "ru", "
 /** What the lists of names leave out. */
 const furtherNames = ["USA", "United States of America", "America", "Estados Unidos de América", "EE. UU.", "840"];
 
+/** As nearly all files write it. */
+const usual = /^(?:US|USA|United States)$/;
+
 /** Islands whose country is written as their own, though they are under the US and have a state code. */
 const territories = ["AS", "GU", "MP", "PR", "VI"];
 
@@ -13,6 +16,7 @@ const territoryOf = new Map(territories.flatMap((code) => namesOf(code).map((nam
 
 /** Whether a state of the US can be meant in a row of this country: the US, or the territory that the state names. */
 export function hasState(country: string, state: string): boolean {
+  if (usual.test(country)) return true;
   const name = key(country);
   return namesOfStates.has(name) || territoryOf.get(name) === state;
 }

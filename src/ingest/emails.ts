@@ -5,6 +5,8 @@ import type { FirstOf } from "./values.ts";
 /** An address as nearly all cells have it. Whatever is stored has this form, and so comes back as it went out. */
 const plain =
   /^[^\s@<>()[\]{}",;:|\\'`.][^\s@<>()[\]{}",;:|\\]*@[^\s@<>()[\]{}",;:|\\'`/?&=.!][^\s@<>()[\]{}",;:|\\/?&=!]*$/;
+/** What stands between the addresses of a list. */
+const betweenAddresses = /[,;|]\s*|\s+/;
 /** What stands between the words of a cell, an address being one of them. */
 const betweenWords = /[\s<>()[\]{}",;:|\\]+/;
 /** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
@@ -14,15 +16,12 @@ const longestList = 2000;
 export function firstEmail(texts: readonly string[]): FirstOf {
   for (const text of texts) {
     if (isBare(text)) return { value: text, cut: false };
+    const list = text.split(betweenAddresses).filter((part) => part !== "");
+    if (list[0] !== undefined && list.every(isBare)) return { value: list[0], cut: false };
     const value = addressIn(text);
-    if (value !== null) return { value, cut: !isList(text) };
+    if (value !== null) return { value, cut: true };
   }
   return { value: null, cut: false };
-}
-
-/** Whether there is nothing but addresses in a text, parted as lists are. */
-function isList(text: string): boolean {
-  return text.split(/[,;|]\s*|\s+/).every((part) => part === "" || isBare(part));
 }
 
 function isBare(text: string): boolean {

@@ -18,7 +18,7 @@ const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
 /** The digits of the first number; further digits, of an extension or another number, were cut. */
 export function firstPhone(texts: readonly string[]): FirstOf {
   for (const [position, text] of texts.entries()) {
-    const found = plain.test(text) ? { value: digitsOf(text), cut: false } : numberIn(text.slice(0, longestCell));
+    const found = plainNumber(text) ?? numberIn(text.slice(0, longestCell));
     if (found === null) continue;
     const further = texts.slice(position + 1).some((other) => digitsOf(other).length >= townNumber);
     return { value: found.value, cut: found.cut || further };
@@ -29,6 +29,13 @@ export function firstPhone(texts: readonly string[]): FirstOf {
 interface Found {
   readonly value: string;
   readonly cut: boolean;
+}
+
+/** A number as nearly all cells have it, or the first of a list that begins with one. */
+function plainNumber(text: string): Found | null {
+  if (plain.test(text)) return { value: digitsOf(text), cut: false };
+  const [number = "", ...others] = text.split(/\s*[,;|]\s*/);
+  return plain.test(number) ? { value: digitsOf(number), cut: digitsOf(others.join("")) !== "" } : null;
 }
 
 function numberIn(text: string): Found | null {

@@ -16,6 +16,7 @@ test.each([
   ["用户@例子.公司", "用户@例子.公司"],
   ['[{"value":"lee@example.com","type":"personal"}]', "lee@example.com"],
   ['["","lee@example.com"]', "lee@example.com"],
+  ['[",","lee@example.com"]', "lee@example.com"],
   ["dana@example.com, lee@example.com", "dana@example.com"],
   ["dana@example.com;lee@example.com|sam@example.com", "dana@example.com"],
   ["dana@example.com\nlee@example.com", "dana@example.com"],
