@@ -11,7 +11,7 @@ export interface Source {
   readonly chunks: AsyncIterable<Buffer>;
   /** How far the reading is, in bytes of the file as it lies on the disk. */
   bytesRead(): number;
-  /** The size of the file; null for standard input. */
+  /** The size of the file; null where nobody knows it, as of standard input. */
   readonly size: number | null;
 }
 
@@ -32,11 +32,11 @@ export function openSource(file: string, standardInput: () => AsyncIterable<Uint
   return { chunks: unpacked(counted(), file), bytesRead: () => read, size };
 }
 
-function sizeOf(file: string): number {
+function sizeOf(file: string): number | null {
   try {
     const found = statSync(file);
     if (found.isDirectory()) throw new UserError(`${file} is a folder.`, "Name the export itself.");
-    return found.size;
+    return found.isFile() ? found.size : null;
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     throw new UserError(`${file} cannot be read.`, "Check the name, and that this user may read it.");
@@ -61,7 +61,7 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGen
     if (cause instanceof UserError) throw cause;
     throw new UserError(
       `${file} is damaged or cut off: its gzip data ends wrongly.`,
-      "The rows before that place are in; import the whole file and it completes.",
+      "Nothing of it was imported. Fetch it again, or unpack what is readable: gzip -dc FILE > part.csv",
     );
   }
 }

@@ -1,7 +1,8 @@
 /** --rejects: rejected rows with line and reason, which can be mended and imported as they are. */
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { linkSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { type Admin, anAdmin } from "../admin.ts";
 
@@ -110,4 +111,49 @@ test("rows whose pixel is unknown are rejected into the file as well, and a file
   ]);
   expect(await admin.run(...importing, "--create-pixels")).toMatchObject({ status: 0 });
   expect(readFileSync(rejects, "utf8")).toBe("");
+});
+
+const good = "date,email\n2026-01-31,a@example.com\n";
+
+test.each(["the file itself", "a hard link to it", "standard input"])(
+  "--rejects that would write over what is read is refused before anything: %s",
+  async (what) => {
+    const admin = anAdmin();
+    const source = admin.put("in.csv", good);
+    const rejects = what === "a hard link to it" ? join(admin.folder, "link.csv") : source;
+    if (rejects !== source) linkSync(source, rejects);
+    const file = what === "standard input" ? "-" : source;
+    const args = ["lead", "import", "acme", file, ...px, "--create-pixels", "--rejects", rejects];
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/admin.ts"), ...args], {
+      env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file },
+      stdin: Bun.file(source),
+      stderr: "pipe",
+    });
+    expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("--rejects")]);
+    expect(readFileSync(source, "utf8")).toBe(good);
+    expect(await admin.leads()).toEqual([]);
+  },
+);
+
+test("a rejects file stays as it is in a dry run, and where the import is refused", async () => {
+  const admin = anAdmin();
+  const rejects = admin.put("rejects.csv", "from before\n");
+  const bad = "date,email\nnever,a@example.com\n";
+  expect(await admin.import(bad, ...px, "--rejects", rejects, "--dry-run")).toMatchObject({ status: 3 });
+  const cut = gzipSync(bad.repeat(2000)).subarray(0, 60);
+  expect(await admin.import(cut, ...px, "--rejects", rejects)).toMatchObject({ status: 1 });
+  expect(readFileSync(rejects, "utf8")).toBe("from before\n");
+});
+
+test.each<[string, (folder: string) => string]>([
+  ["in a folder that is not there", (folder) => join(folder, "missing/rejects.csv")],
+  ["which is a folder", (folder) => folder],
+  ["on a full disk", () => "/dev/full"],
+])("a rejects file %s is what the refusal names, and nothing is imported", async (_, pathIn) => {
+  const admin = anAdmin();
+  const path = pathIn(admin.folder);
+  const { status, stderr } = await admin.import(`${good}never,b@example.com\n`, ...px, "--rejects", path);
+  expect([status, stderr.trimEnd().split("\n").at(-1)]).toEqual([1, expect.stringContaining(path)]);
+  expect(stderr).not.toContain(admin.file);
+  expect(await admin.leads()).toEqual([]);
 });

@@ -1,8 +1,9 @@
 /** The options of an import, read and checked before anything is touched. */
-import { existsSync, realpathSync } from "node:fs";
+import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type IdentityField, wholeIdentity } from "../../ingest/identity.ts";
 import type { LeadRules } from "../../ingest/lead.ts";
+import { checkWritable } from "../../ingest/rejects.ts";
 import { isZone } from "../../ingest/zones.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
@@ -67,17 +68,19 @@ export function checkPixel(around: Surroundings, account: Account, { pixel, crea
   );
 }
 
-/** Throws a UserError when --rejects would be written over the file that is read, or over the database. */
+/** Throws a UserError where --rejects cannot be written, or is what is read or the database, by whatever name. */
 export function checkRejects(around: Surroundings, file: string, { rejects }: ImportRequest): void {
   if (rejects === undefined) return;
-  const besideDatabase = filesOf(around.databasePath).map((file) => resolve(file));
-  if (besideDatabase.includes(resolve(rejects))) throw overwrites(around.databasePath);
-  if (!existsSync(rejects)) return;
-  for (const precious of [file, around.databasePath]) {
-    if (existsSync(precious) && realpathSync(precious) === realpathSync(rejects)) {
-      throw overwrites(precious);
-    }
+  const parts = filesOf(around.databasePath);
+  if (parts.some((part) => resolve(part) === resolve(rejects))) throw overwrites(around.databasePath);
+  const found = statSync(rejects, { throwIfNoEntry: false });
+  if (found?.isFile() === true) {
+    const isFound = (other: Stats | undefined) => other?.ino === found.ino && other.dev === found.dev;
+    const source = file === "-" ? fstatSync(0) : statSync(file, { throwIfNoEntry: false });
+    if (isFound(source)) throw overwrites(file === "-" ? "standard input" : file);
+    if (parts.some((part) => isFound(statSync(part, { throwIfNoEntry: false })))) throw overwrites(around.databasePath);
   }
+  checkWritable(rejects);
 }
 
 function overwrites(precious: string): UserError {
