@@ -195,13 +195,13 @@ test("an import that was undone since the backup stays undone", async () => {
   const { admin, file } = await aBackup();
   changeImports(
     file,
-    "INSERT INTO imports VALUES (1, 1, 77, 78, 'a.csv', 'dana', NULL, 20, 20, 0, 0, 0, 0, 0, 0, 1, 2, NULL)",
+    "INSERT INTO imports VALUES (2, 1, 77, 78, 'a.csv', 'dana', NULL, 20, 20, 0, 0, 0, 0, 0, 0, 1, 2, NULL)",
   );
-  changeImports(file, "UPDATE stored_leads SET import = 1 WHERE uuid IN (SELECT uuid FROM stored_leads LIMIT 7)");
+  changeImports(file, "UPDATE stored_leads SET import = 2 WHERE uuid IN (SELECT uuid FROM stored_leads LIMIT 7)");
   fitManifest(file);
   changeImports(
     admin.file,
-    "INSERT INTO imports VALUES (1, 1, 77, 78, 'a.csv', 'dana', NULL, 20, 20, 0, 0, 0, 0, 0, 0, 1, 2, 99)",
+    "INSERT INTO imports VALUES (2, 1, 77, 78, 'a.csv', 'dana', NULL, 20, 20, 0, 0, 0, 0, 0, 0, 1, 2, 99)",
   );
   const { status, stderr, json } = await admin.run("restore", file, "--json");
   expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 13 });
@@ -311,7 +311,7 @@ describe("while another process has the file open", () => {
   test("any other program: the restore is refused", async () => {
     const { admin, file } = await aBackup();
     const code = `import { Database } from "bun:sqlite"; const d = new Database(${JSON.stringify(admin.file)});
-      d.query("SELECT count(*) FROM stored_leads").get(); console.log("open"); await Bun.sleep(60000);`;
+      d.query("SELECT count(*) FROM stored_leads").get(); console.log("open"); await Bun.sleep(60000); d.close();`;
     const other = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
     try {
       for await (const _ of other.stdout) break;
