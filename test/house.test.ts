@@ -59,7 +59,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   conformance: ["contract"],
   inbox: ["contract", "store", "operator", "ingest"],
   receive: ["contract", "store", "operator", "ingest"],
-  cli: ["contract", "store", "operator", "ingest", "conformance"],
+  cli: ["contract", "store", "operator", "ingest", "conformance", "inbox", "receive"],
 };
 const rooms = Object.keys(arrows);
 

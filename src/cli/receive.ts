@@ -1,7 +1,7 @@
 /** bun admin receive: the door for vendors that deliver by webhook, and the import of what they delivered. */
 import { type Command, Option } from "commander";
 import { openInbox } from "../inbox/inbox.ts";
-import type { ImportSettings } from "../inbox/settings.ts";
+import { checkSettings } from "../inbox/settings.ts";
 import { UserError } from "../operator/user-error.ts";
 import { createDoor, listenForDeliveries } from "../receive/door.ts";
 import { openSpool, type Spool } from "../receive/spool.ts";
@@ -64,7 +64,8 @@ async function importSpool(around: Surroundings): Promise<void> {
     destinationOf(sourceId) {
       const source = around.store().sources.find(sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
-      return { account: source.account, settings: source.options as ImportSettings }; // As source create checked them.
+      const settings = checkSettings(source.options, "the source");
+      return "fault" in settings ? settings : { account: source.account, settings };
     },
     importFile: (destination, file, rejects) =>
       importUnattended(around, destination, file, rejects, { mayHaveWrongTime: true }),

@@ -34,15 +34,18 @@ export function settingsIn(folder: string): ImportSettings | { readonly fault: s
 }
 
 function readSettings(text: string): ImportSettings | { readonly fault: string } {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return checkSettings(JSON.parse(text), optionsFile);
   } catch {
     return { fault: "import.json is not JSON; mend it, and the files are taken." };
   }
+}
+
+/** What was kept somewhere as settings; or what is wrong with it, by the name of that place. */
+export function checkSettings(value: unknown, place: string): ImportSettings | { readonly fault: string } {
   if (Value.Check(ImportSettings, value)) return value;
   const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";
   const names = Object.keys(ImportSettings.properties).join(", ");
-  const what = path === "" ? "import.json is no JSON object" : `import.json has a wrong ${JSON.stringify(path)}`;
+  const what = path === "" ? `${place} is no JSON object` : `${place} has a wrong ${JSON.stringify(path)}`;
   return { fault: `${what}; it takes ${names}, each as lead import takes it.` };
 }
