@@ -2,10 +2,11 @@
  * A process of this program beside another one, such as the inbox beside the server: it gives way where the machine is
  * busy, is started again when it dies, and ends with the one that started it, however that ends.
  */
+import { setPriority } from "node:os";
 import { join } from "node:path";
 
 export interface Companion {
-  /** Resolves when it has ended in order. */
+  /** Resolves when it has ended: in order, or by force where that takes long. */
   stop(): Promise<void>;
 }
 
@@ -13,6 +14,8 @@ export interface Companion {
 const pausesMs = [1_000, 5_000, 30_000];
 /** One that ran for so long died of something else than the one before. */
 const healthyMs = 60_000;
+/** It finishes what it does, for so long; a kill loses nothing. */
+const farewellMs = 5_000;
 
 /** Starts `bun admin` with some arguments; `say` hears when it died, and that it is started again. */
 export function startCompanion(args: readonly string[], say: (line: string) => void): Companion {
@@ -29,6 +32,7 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
       stdout: "inherit",
       stderr: "inherit",
     });
+    giveWay(started.pid);
     void started.exited.then((status) => {
       if (isStopped) return;
       deaths = performance.now() - startedMs > healthyMs ? 0 : deaths + 1;
@@ -46,9 +50,20 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
       isStopped = true;
       clearTimeout(timer);
       child.stdin.end();
+      const tooLate = setTimeout(() => child.kill("SIGKILL"), farewellMs);
       await child.exited;
+      clearTimeout(tooLate);
     },
   };
+}
+
+/** Set from here, before its threads are made, it holds for all of them. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, 10);
+  } catch {
+    // A hardened service may not; then both go at the same pace.
+  }
 }
 
 /** Tells a command that it runs beside another process, and ends with its standard input. */

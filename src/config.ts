@@ -77,7 +77,7 @@ export function settingFaults(environment: Environment = process.env): UserError
 /** The settings of a demonstration: its own file whatever is set, so that made-up leads never mix with real ones. */
 export function readDemoConfig(environment: Environment = process.env): Config {
   const quiet = given(environment, "LOG_LEVEL") ?? "warn";
-  return readConfig({ ...environment, DATABASE_PATH: "data/demo.db", LOG_LEVEL: quiet });
+  return readConfig({ ...environment, DATABASE_PATH: "data/demo.db", INBOX: "", LOG_LEVEL: quiet });
 }
 
 /** The file alone, for commands that need nothing else: a wrong PORT must not keep anybody from revoking a key. */

@@ -1,4 +1,7 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
+import { statSync } from "node:fs";
+import type { Logger } from "pino";
+import { type Companion, startCompanion } from "./companion.ts";
 import type { Config } from "./config.ts";
 import { endWith } from "./end.ts";
 import { createApp } from "./http/app.ts";
@@ -8,6 +11,7 @@ import { openLog } from "./log.ts";
 import { UserError } from "./operator/user-error.ts";
 import { isInTheClear, publicOrigin } from "./origin.ts";
 import { keepRetaining } from "./retaining.ts";
+import { wrong } from "./settings.ts";
 import type { ServedStore } from "./store/serving.ts";
 import { openStoreOf } from "./stores.ts";
 import { startUsageWriter } from "./usage-writer.ts";
@@ -23,6 +27,7 @@ export interface Running {
 
 /** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a UserError that says why it cannot. */
 export function serve(config: Config): Running {
+  checkInbox(config);
   const log = openLog(config.logLevel);
   const store = openStoreOf(config);
   const originAt = (port: number) => publicOrigin({ ...config, port });
@@ -34,8 +39,9 @@ export function serve(config: Config): Running {
   });
   warnOfPlainHttp(config);
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
+  const inbox = startInbox(config, log);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void stop(listening, stopTimers, store));
+    process.once(signal, () => void stop({ listening, stopTimers, store, inbox }));
   }
   store.listening(listening.url);
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
@@ -79,9 +85,27 @@ function warnOfPlainHttp(config: Config): void {
   );
 }
 
-async function stop(listening: Listening, stopTimers: readonly (() => void)[], store: ServedStore): Promise<void> {
+/** Throws a UserError where there is no folder to watch. */
+function checkInbox({ inbox }: Config): void {
+  if (inbox === null || statSync(inbox, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw wrong("INBOX", inbox, "a folder that is there, with a folder for each account in it");
+}
+
+/** A process of its own: an import must keep no request waiting. */
+function startInbox({ inbox }: Config, log: Logger): Companion | null {
+  return inbox === null ? null : startCompanion(["inbox", inbox], (line) => log.error(line));
+}
+
+interface Parts {
+  readonly listening: Listening;
+  readonly stopTimers: readonly (() => void)[];
+  readonly store: ServedStore;
+  readonly inbox: Companion | null;
+}
+
+async function stop({ listening, stopTimers, store, inbox }: Parts): Promise<void> {
   for (const stopTimer of stopTimers) stopTimer();
-  await listening.stop();
+  await Promise.all([inbox?.stop(), listening.stop()]);
   try {
     await store.close();
   } catch (cause) {
