@@ -1,0 +1,49 @@
+/** bun admin restore while another process has the file open, and two servers on one file. */
+import { describe, expect, test } from "bun:test";
+import { anAdminAlone } from "../../admin.ts";
+import { client } from "../../harness.ts";
+import { start } from "../../process.ts";
+import { aBackup } from "./a-backup.ts";
+
+describe("while another process has the file open", () => {
+  test("a server: the restore is refused, and the server goes on", async () => {
+    const { admin, file } = await aBackup();
+    const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+    const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+    const api = client(await server.listening(), { Authorization: `Bearer ${key}` });
+    const { status, stderr } = await admin.run("restore", file);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/open in a server[^\n]+\n$/);
+    expect((await api.get("/leads")).body.data).toHaveLength(20);
+    await server.end("SIGTERM");
+    expect((await admin.run("restore", file)).status).toBe(0);
+  });
+
+  test("any other program: the restore is refused", async () => {
+    const { admin, file } = await aBackup();
+    const code = `import { Database } from "bun:sqlite"; const d = new Database(${JSON.stringify(admin.file)});
+      d.query("SELECT count(*) FROM stored_leads").get(); console.log("open"); await Bun.sleep(60000); d.close();`;
+    const other = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
+    try {
+      for await (const _ of other.stdout) break;
+      const { status, stderr } = await admin.run("restore", file);
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("another program") });
+    } finally {
+      other.kill("SIGKILL");
+      await other.exited;
+    }
+    expect((await admin.run("restore", file)).status).toBe(0);
+  });
+});
+
+test("a second server on the same file is refused, and ends with 1 and one line", async () => {
+  const admin = await anAdminAlone();
+  const first = start({ DATABASE_PATH: admin.file }, admin.folder);
+  await first.listening();
+  const second = start({ DATABASE_PATH: admin.file }, admin.folder);
+  expect(await second.exited).toBe(1);
+  expect(second.errors()).toMatch(/^[^\n]+is served by another process[^\n]+\n$/);
+  expect(await first.end("SIGKILL")).not.toBe(0);
+  // The lock goes with its process, however that ended.
+  await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
+});
