@@ -2,6 +2,7 @@
 import { type Options, Parser } from "csv-parse";
 import { parse } from "csv-parse/sync";
 import type { Columns } from "./columns.ts";
+import { type PlainRecord, readPlain } from "./plain-csv.ts";
 import { largestRecord, type Row } from "./row.ts";
 
 const options = {
@@ -21,7 +22,9 @@ export async function* readCsv(
   delimiter: string,
   firstLine: number,
 ): AsyncGenerator<Row[]> {
-  const records = createRecordReader(delimiter, firstLine);
+  let line = firstLine;
+  /** From the first record on that is not plain to see. */
+  let parsed: ReturnType<typeof createRecordReader> | null = null;
   let width: number | null = null;
   function* rowsOf(found: readonly RawRecord[]): Generator<Row> {
     for (const record of found) {
@@ -29,8 +32,19 @@ export async function* readCsv(
       else yield toRow(record, width ?? 0, delimiter);
     }
   }
-  for await (const chunk of chunks) yield [...rowsOf(records.read(chunk))];
-  yield [...rowsOf(records.end())];
+  for await (const chunk of chunks) {
+    if (parsed !== null) {
+      yield [...rowsOf(parsed.read(chunk))];
+      continue;
+    }
+    const plain = readPlain(chunk.toString("utf8"), delimiter, line);
+    yield [...rowsOf(plain.records)];
+    line = plain.line;
+    if (plain.rest === "") continue;
+    parsed = createRecordReader(delimiter, line);
+    yield [...rowsOf(parsed.read(Buffer.from(plain.rest)))];
+  }
+  if (parsed !== null) yield [...rowsOf(parsed.end())];
 }
 
 function readHeader(names: readonly string[], columns: Columns): number {
@@ -44,10 +58,11 @@ function readHeader(names: readonly string[], columns: Columns): number {
   return names.length;
 }
 
-function toRow({ line, cells, text, fault }: RawRecord, width: number, delimiter: string): Row {
+function toRow(record: RawRecord, width: number, delimiter: string): Row {
+  const { line, cells } = record;
   if (cells === null) {
     // The whole line stands behind the last column, where it cannot be taken for values.
-    return { line, cells: [], fault, source: [...Array<string>(width).fill(""), text] };
+    return { line, cells: [], fault: record.fault, source: [...Array<string>(width).fill(""), record.text] };
   }
   // Some programs end every row with a delimiter more than the header.
   const blank = cells.length > width && cells.slice(width).every((cell) => cell.trim() === "");
@@ -58,14 +73,10 @@ function toRow({ line, cells, text, fault }: RawRecord, width: number, delimiter
   return { line, cells: [], fault: counted, source: cells };
 }
 
-interface RawRecord {
-  readonly line: number;
-  /** Null for a record that is damaged. */
-  readonly cells: readonly string[] | null;
-  /** The text of a damaged record. */
-  readonly text: string;
-  readonly fault: string | null;
-}
+type RawRecord =
+  | PlainRecord
+  /** A record that is damaged, with its text. */
+  | { readonly line: number; readonly cells: null; readonly text: string; readonly fault: string };
 
 /** Parses chunks synchronously; after a damaged record it begins anew behind the first line of it. */
 function createRecordReader(delimiter: string, firstLine: number) {
@@ -96,7 +107,7 @@ function createRecordReader(delimiter: string, firstLine: number) {
   function take(cells: string[], length: number): void {
     const text = held.subarray(0, length);
     const before = leadingNewlines(text);
-    found.push({ line: line + before, cells, text: "", fault: null });
+    found.push({ line: line + before, cells });
     line += countNewlines(text);
     held = held.subarray(length);
     heldFrom += length;
@@ -108,7 +119,7 @@ function createRecordReader(delimiter: string, firstLine: number) {
     held = held.subarray(leadingBytes(held));
     const length = held.indexOf(10) + 1 || held.length;
     const text = held.toString("utf8", 0, length).replace(/\r?\n$/, "");
-    if (text !== "") found.push({ line, ...rescue(text, delimiter, error) });
+    if (text !== "") found.push(rescue(line, text, delimiter, error));
     line += countNewlines(held.subarray(0, length));
     const rest = held.subarray(length);
     held = Buffer.alloc(0);
@@ -142,12 +153,12 @@ function createRecordReader(delimiter: string, firstLine: number) {
 }
 
 /** A line is still good when its cells are plain to see: with a backslash before quotes, or a stray quote as a letter. */
-function rescue(text: string, delimiter: string, error: Error | null): Omit<RawRecord, "line"> {
-  if (error !== null && isTooLarge(error)) return { cells: null, text, fault: "it is larger than 1 MiB" };
+function rescue(line: number, text: string, delimiter: string, error: Error | null): RawRecord {
+  if (error !== null && isTooLarge(error)) return { line, cells: null, text, fault: "it is larger than 1 MiB" };
   const escaped = text.includes('\\"') ? onlyRecord(text, { delimiter, escape: "\\" }) : null;
   const cells = escaped ?? (error === null ? null : onlyRecord(text, { delimiter, relax_quotes: true }));
-  if (cells !== null) return { cells, text: "", fault: null };
-  return { cells: null, text, fault: "it has a quote that is not closed" };
+  if (cells !== null) return { line, cells };
+  return { line, cells: null, text, fault: "it has a quote that is not closed" };
 }
 
 /** The cells of a text that is one record, read in another way than the file; null for any other text. */

@@ -98,28 +98,14 @@ function countSharingIds(client: Database): number {
   return found?.leads ?? 0;
 }
 
-type Columns = [
-  at: number | null,
-  id: string,
-  pixel: string,
-  state: string | null,
-  cityKey: string | null,
-  hasEmail: number,
-  clamped: number,
-  tail: string,
-];
+/** Yes and no are 1 and 0 in a table. */
+type Row = Omit<StagedLead, "hasEmail" | "clamped"> & { readonly hasEmail: number; readonly clamped: number };
 
 function openReading(client: Database): Staging["read"] {
-  const some = client.prepare<unknown, [number, number]>(`
-    SELECT leads.at, id, pixel, state, city_key, has_email, clamped, tail
+  const some = client.prepare<Row, [number, number]>(`
+    SELECT leads.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail, clamped, tail
     FROM in_order JOIN leads ON leads.place = in_order.lead
     WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
-  return (from, most) => {
-    const rows = some.values(from, most) as Columns[]; // As the statement has them.
-    return rows.map(([identifiedMs, id, pixelId, state, cityKey, hasEmail, clamped, tail]) => ({
-      ...{ id, pixelId, state, cityKey, identifiedMs, tail },
-      hasEmail: hasEmail === 1,
-      clamped: clamped === 1,
-    }));
-  };
+  return (from, most) =>
+    some.all(from, most).map((row) => ({ ...row, hasEmail: row.hasEmail === 1, clamped: row.clamped === 1 }));
 }
