@@ -1,6 +1,7 @@
 /** The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to rqlite. */
 import { openAudit } from "../sqlite/audit.ts";
 import { exportDocuments, openLeads } from "../sqlite/leads.ts";
+import { openRecipientRepository } from "../sqlite/privacy/passed.ts";
 import { readStats } from "../sqlite/stats.ts";
 import type { AdminStore } from "../store/admin.ts";
 import { StoreError } from "../store/errors.ts";
@@ -37,6 +38,10 @@ export function openClusterAdminStore({ path, node, onSilent }: ClusterAdminSetu
     sources: openClusterSources(file, writer),
     stats: (account, sinceMs) => readStats(file.current(), account, sinceMs),
     people: { find: notYet, survey: notYet, erase: notYet },
+    recipients: {
+      positions: (...asked) => openRecipientRepository(file.current()).positions(...asked),
+      passed: (...asked) => openRecipientRepository(file.current()).passed(...asked),
+    },
     retention: { wouldEraseAll: notYet, set: notYet },
     audit: {
       record: (entry) => writer.commit([auditStatement(entry)]),

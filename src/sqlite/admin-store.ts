@@ -9,6 +9,7 @@ import { openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
 import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
+import { openRecipientRepository } from "./privacy/passed.ts";
 import { openPeople } from "./privacy/people.ts";
 import { openRetention } from "./privacy/retention.ts";
 import { openSources } from "./sources.ts";
@@ -34,6 +35,7 @@ export function openAdminStore(path: string): AdminStore {
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
     people: openPeople(database, path),
+    recipients: openRecipientRepository(database),
     retention: openRetention(database, path),
     audit: openAudit(database),
     sources: openSources(database),

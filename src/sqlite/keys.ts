@@ -64,6 +64,7 @@ function records(database: Connection, where: SQL): KeyRecord[] {
       revokedMs: keys.revokedAt,
       expiresMs: keys.expiresAt,
       lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
+      readUpToMs: sql<number | null>`(SELECT max(newest) FROM disclosures WHERE disclosures.key = ${keys.number})`,
     })
     .from(keys)
     .innerJoin(accounts, eq(accounts.number, keys.account))

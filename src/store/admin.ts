@@ -1,5 +1,6 @@
 /** The port of the admin command: its books, and figures of what has come. */
 
+import type { RecipientRepository } from "./disclosures.ts";
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
 import type { AccountNumber } from "./reading.ts";
 import type {
@@ -21,6 +22,7 @@ export interface AdminStore {
   /** What came to an account since a moment, the start of a UTC day. */
   stats(account: AccountNumber, sinceMs: number): Stats;
   readonly people: PeopleRepository;
+  readonly recipients: RecipientRepository;
   readonly retention: RetentionRepository;
   readonly audit: AuditRepository;
   readonly sources: SourceRepository;

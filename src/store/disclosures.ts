@@ -5,7 +5,7 @@
  */
 import { cityKey, type Lead } from "../contract/lead.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
-import type { KeyNumber } from "./reading.ts";
+import type { AccountNumber, KeyNumber } from "./reading.ts";
 
 /** One page: it had every lead that fits the filter, from its oldest to its newest moment. */
 export interface DisclosedPage {
@@ -56,12 +56,52 @@ export function filterOf({ city, hasEmail, pixelId, state }: LeadQuery): string 
   return text === "{}" ? "" : text;
 }
 
-/** Whether a lead is on pages with a filter that cover its moment. */
-export function fits(filter: string, lead: Lead): boolean {
-  if (filter === "") return true;
+/** Tells whether a lead is on pages with a filter that cover its moment. */
+export function readFilter(filter: string): (lead: Lead) => boolean {
+  if (filter === "") return () => true;
   const wanted: { city?: string; has_email?: true; pixel_id?: string; state?: string } = JSON.parse(filter);
-  if (wanted.city !== undefined && (lead.city === null || cityKey(lead.city) !== wanted.city)) return false;
-  if (wanted.has_email === true && lead.email === null) return false;
-  if (wanted.pixel_id !== undefined && lead.pixel_id !== wanted.pixel_id) return false;
-  return wanted.state === undefined || lead.state === wanted.state;
+  return (lead) =>
+    (wanted.city === undefined || (lead.city !== null && cityKey(lead.city) === wanted.city)) &&
+    (wanted.has_email !== true || lead.email !== null) &&
+    (wanted.pixel_id === undefined || lead.pixel_id === wanted.pixel_id) &&
+    (wanted.state === undefined || lead.state === wanted.state);
+}
+
+/** That a key received a lead, on which UTC days at the earliest and the latest. */
+export interface Received {
+  /** The id of the lead. */
+  readonly id: string;
+  /** The id of the key. */
+  readonly key: string;
+  readonly label: string | null;
+  /** The first characters of the key. */
+  readonly prefix: string;
+  readonly first: string;
+  readonly last: string;
+  /** Where the lead came on that very day, and may have come behind the page. */
+  readonly possibly: boolean;
+}
+
+/** How far a live key has read before an import, by filter; nothing of a key that never read. */
+export interface ReadPosition {
+  readonly key: string;
+  readonly label: string | null;
+  readonly prefix: string;
+  readonly upToMs: ReadonlyMap<string, number>;
+}
+
+/** How many of the leads that came late a client which polls has passed, and how far back a poll must look to meet them. */
+export interface Passed {
+  readonly key: string;
+  readonly label: string | null;
+  readonly prefix: string;
+  readonly late: number;
+  readonly overlapSeconds: number;
+}
+
+export interface RecipientRepository {
+  /** How far each live key of an account has read; to be asked before an import writes its first lead. */
+  positions(account: AccountNumber, nowMs: number): readonly ReadPosition[];
+  /** What these have passed of an import that is written. */
+  passed(account: AccountNumber, batch: number, positions: readonly ReadPosition[]): readonly Passed[];
 }

@@ -1,5 +1,6 @@
 /** Looking after what is held on people: finding, erasing, keeping for so long, putting on record, copying. */
 
+import type { Received } from "./disclosures.ts";
 import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";
 
@@ -33,6 +34,16 @@ export interface PeopleRepository {
 export interface Held {
   /** The stored documents, newest first. */
   readonly leads: readonly string[];
+  /** Who received them, in their order. */
+  readonly received: readonly Received[];
+  readonly imports: readonly HeldImport[];
+}
+
+/** What a lead came with. */
+export interface HeldImport {
+  readonly import: number;
+  readonly at: string;
+  readonly file: string;
 }
 
 export interface Survey {
@@ -76,6 +87,8 @@ export interface Receipt {
   readonly hashes: readonly string[];
   /** SHA-256 of what was given as such, in hexadecimal digits. */
   readonly digests: readonly string[];
+  /** Whom to tell: which keys received what was erased, by their ids, and on which UTC days. */
+  readonly received: readonly Pick<Received, "key" | "first" | "last" | "possibly">[];
   /** Files to which imports of the account wrote rejected rows, as their paths were given: the owner alone can delete those. */
   readonly rejects_files: readonly string[];
 }

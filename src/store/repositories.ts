@@ -40,6 +40,8 @@ export interface KeyRecord {
   readonly expiresMs: number | null;
   /** The last UTC day with a request, `2026-01-31`. */
   readonly lastUsed: string | null;
+  /** The newest moment of a lead that it received; null where it received none. */
+  readonly readUpToMs: number | null;
 }
 
 export interface NewKey {

@@ -29,7 +29,7 @@ describe("find prints every lead of a person as it is served, newest first,", ()
     const admin = await aFile();
     const all = await admin.leads();
     const ended = await admin.run("lead", "find", "acme", ...asked, "--json");
-    expect(JSON.parse(ended.stdout)).toEqual({ leads: numbers.map((number) => all[number - 1]) });
+    expect(JSON.parse(ended.stdout)).toEqual({ leads: numbers.map((number) => all[number - 1]), received: [] });
     expect(ended.status).toBe(0);
   });
 
@@ -51,7 +51,7 @@ describe("find prints every lead of a person as it is served, newest first,", ()
     for (const account of ["acme", "other"]) {
       const email = account === "acme" ? "nobody@example.com" : "robin@example.com";
       const { status, stdout } = await admin.run("lead", "find", account, "--email", email, "--json");
-      expect({ status, found: JSON.parse(stdout) }).toEqual({ status: 0, found: { leads: [] } });
+      expect({ status, found: JSON.parse(stdout) }).toEqual({ status: 0, found: { leads: [], received: [] } });
     }
   });
 });
@@ -117,6 +117,7 @@ describe("erase", () => {
         instance: expect.stringMatching(/^ins_\w{12}$/),
         hashes: [hash, hash],
         digests: [],
+        received: [],
         rejects_files: [],
       },
     });

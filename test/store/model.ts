@@ -29,6 +29,7 @@ export function openModel(): StoreUnderTest {
   const shown = ({ number, of, digest, ...record }: ModelKey): KeyRecord => ({
     ...record,
     lastUsed: daysOf(number).toSorted().at(-1) ?? null,
+    readUpToMs: null,
   });
   const daysOf = (key: number) => counted.filter((count) => count.key === key).map((count) => count.day);
 
@@ -73,7 +74,17 @@ export function openModel(): StoreUnderTest {
       create(account, { digest, prefix, label, expiresMs = null }, createdMs) {
         const id = `key_${randomText(12)}`;
         const owner = accounts.find(({ number }) => number === account)?.id ?? "";
-        const fresh = { id, prefix, label, account: owner, createdMs, revokedMs: null, expiresMs, lastUsed: null };
+        const fresh = {
+          id,
+          prefix,
+          label,
+          account: owner,
+          createdMs,
+          revokedMs: null,
+          expiresMs,
+          lastUsed: null,
+          readUpToMs: null,
+        };
         const key: ModelKey = { ...fresh, number: keys.length + 1, of: account, digest };
         keys.push(key);
         return shown(key);

@@ -16,7 +16,13 @@ export function lookAtSettings(faults: readonly UserError[], config: Config | nu
   );
   if (config === null) return wrong;
   const exposed = lookAtExposure(config);
-  return [...(exposed.length > 0 ? exposed : [fine("settings", "They go together.")]), ...lookAtTls(config, nowMs)];
+  const together = exposed.length > 0 ? exposed : [fine("settings", "They go together.")];
+  return [...together, ...lookAtLedger(config), ...lookAtTls(config, nowMs)];
+}
+
+function lookAtLedger({ disclosures }: Config): Finding[] {
+  const what = "DISCLOSURES is off: nobody can say which key received which leads from now on.";
+  return disclosures ? [] : [fine("settings", what)];
 }
 
 function lookAtExposure(config: Config): Finding[] {

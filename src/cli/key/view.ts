@@ -11,7 +11,7 @@ export function stateOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): "ac
 
 /** A key as the list shows it. */
 export function view(record: KeyRecord, nowMs: number, requestsOfMonth: number) {
-  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed } = record;
+  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed, readUpToMs } = record;
   return {
     id,
     prefix,
@@ -22,6 +22,7 @@ export function view(record: KeyRecord, nowMs: number, requestsOfMonth: number) 
     revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
     expires_at: expiresMs === null ? null : writeMoment(expiresMs),
     last_used: lastUsed,
+    read_up_to: readUpToMs === null ? null : writeMoment(readUpToMs),
     requests_this_month: requestsOfMonth,
   };
 }
@@ -34,8 +35,9 @@ export function listText(keys: readonly ReturnType<typeof view>[]): string {
     key.created_at.slice(0, 10),
     key.expires_at?.slice(0, 10) ?? "never",
     key.last_used ?? "never",
+    key.read_up_to?.slice(0, 16).replace("T", " ") ?? "nothing",
     grouped(key.requests_this_month),
     key.label ?? "",
   ]);
-  return table(["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "MONTH", "LABEL"], rows);
+  return table(["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "READ UP TO", "MONTH", "LABEL"], rows);
 }

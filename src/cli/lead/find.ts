@@ -1,5 +1,8 @@
 /** bun admin lead find: what is held on a person, as it is served, or on each of a list. */
 import type { Command } from "commander";
+import type { Lead } from "../../contract/lead.ts";
+import { printable } from "../../operator/printable.ts";
+import type { Received } from "../../store/disclosures.ts";
 import type { Held } from "../../store/privacy.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import { type Output, print } from "../terminal/output.ts";
@@ -25,18 +28,36 @@ export function findCommand(around: Surroundings): Command {
     });
 }
 
-function printOne(output: Output, account: string, { leads }: Held): void {
-  output.result({ leads: leads.map((document): unknown => JSON.parse(document)) }, leads.join("\n"));
-  if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}.`);
+function printOne(output: Output, account: string, { leads, received }: Held): void {
+  const documents = leads.map((document): Lead => JSON.parse(document));
+  const value = { leads: documents, received: received.map(withoutPrefix) };
+  const texts = leads.flatMap((document, place) => [
+    document,
+    ...received.filter(({ id }) => id === documents[place]?.id).map((one) => recipientText(account, one)),
+  ]);
+  output.result(value, texts.join("\n"));
+  const nobody = received.length === 0 ? ", and no key is known to have received them" : "";
+  if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
   else output.say(`Nothing is held on this person in ${account}.`);
+}
+
+function recipientText(account: string, { label, prefix, first, last, possibly }: Received): string {
+  const key = `key ${printable(label ?? "without a label")} (${prefix}…) of ${printable(account)}`;
+  const days = first === last ? `on ${first}` : `from ${first} to ${last}`;
+  return `  ${possibly ? "possibly received" : "received"} by ${key} ${days}`;
+}
+
+function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
+  return { id, key, label, first, last, possibly };
 }
 
 /** A person a line, as they come: a list may be longer than memory. */
 function printList(output: Output, persons: readonly Listed[], held: Iterable<Held>): void {
   let place = 0;
   let found = 0;
-  for (const { leads } of held) {
-    const line = `{"line":${persons[place]?.line},"leads":[${leads.join(",")}]}`;
+  for (const { leads, received, imports } of held) {
+    const rest = JSON.stringify({ received: received.map(withoutPrefix), imports }).slice(1);
+    const line = `{"line":${persons[place]?.line},"leads":[${leads.join(",")}],${rest}`;
     if (!print(output.json ? `${place === 0 ? "[" : ","}${line}\n` : `${line}\n`)) return;
     place++;
     if (leads.length > 0) found++;

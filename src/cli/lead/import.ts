@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import { type Columns, createColumns, readMapping } from "../../ingest/columns.ts";
 import { writeRejects } from "../../ingest/rejects.ts";
 import { openSource } from "../../ingest/source.ts";
+import type { Passed } from "../../store/disclosures.ts";
 import { emptyCounts, type ImportCounts, type StagedImport } from "../../store/imports.ts";
 import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
@@ -13,6 +14,7 @@ import { announcePlan } from "./import-plan.ts";
 import { readFile } from "./import-reading.ts";
 import { createNotes, type Notes, summaryText } from "./import-report.ts";
 import { goOn, type Interruption, watchInterruption } from "./interruption.ts";
+import { passedText, passedView } from "./passed.ts";
 import { createProgress } from "./progress.ts";
 
 export function importCommand(around: Surroundings): Command {
@@ -54,7 +56,7 @@ async function runCommand(around: Surroundings, asked: Asked): Promise<void> {
   const output = outputOf(request);
   const notes = createNotes();
   const columns = createColumns(readMapping(request.map ?? null));
-  const { batch, counts } = await importFile(around, {
+  const { batch, counts, passed } = await importFile(around, {
     ...asked,
     columns,
     output,
@@ -62,8 +64,8 @@ async function runCommand(around: Surroundings, asked: Asked): Promise<void> {
     interruption: watchInterruption(),
   });
   for (const line of notes.lines(columns.missing())) output.say(line);
-  // Which clients have passed leads that came late is known to the ledger of what each key received.
-  output.result({ import: batch, ...counts, passed: [] }, summaryText(counts, batch, request));
+  output.result({ import: batch, ...counts, passed: passed.map(passedView) }, summaryText(counts, batch, request));
+  for (const client of passed) output.say(passedText(client));
   if (counts.rejected > 0) around.endWith(3);
 }
 
@@ -85,6 +87,8 @@ interface ImportRun extends Asked {
 interface Imported {
   readonly batch: number | null;
   readonly counts: ImportCounts;
+  /** Clients that have passed leads which came late. */
+  readonly passed: readonly Passed[];
 }
 
 /** Reads a file to its end, then writes its leads; what it says on its way goes to the output of the run. */
@@ -107,7 +111,11 @@ export async function importFile(around: Surroundings, run: ImportRun): Promise<
       writeRejects(request.rejects, staged.rejectedRows(), format, run.columns.titles);
     }
     const leads = await announcePlan(run, staged, { counts, pixels });
-    return await merge(around, run, { staged, counts, leads, interruption });
+    const { recipients } = around.store();
+    const positions = recipients.positions(account.number, around.now());
+    const merged = await merge(around, run, { staged, counts, leads, interruption });
+    const isLate = merged.batch !== null && merged.counts.late > 0 && request.dryRun !== true;
+    return { ...merged, passed: isLate ? recipients.passed(account.number, merged.batch, positions) : [] };
   } finally {
     interruption.close();
     staged.close();
@@ -130,7 +138,7 @@ interface Merging {
   readonly interruption: Interruption;
 }
 
-async function merge(around: Surroundings, { output }: ImportRun, merging: Merging): Promise<Imported> {
+async function merge(around: Surroundings, { output }: ImportRun, merging: Merging): Promise<Omit<Imported, "passed">> {
   const { staged, leads, interruption } = merging;
   const progress = createProgress("Writing", leads, output);
   let { counts } = merging;

@@ -52,22 +52,30 @@ function labelOf(name: string): string {
   return name === "-" ? "standard input" : basename(name);
 }
 
-function readRows(name: string, text: string): { readonly line: number; readonly cells: readonly string[] }[] {
+interface ListRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+function readRows(name: string, text: string): ListRow[] {
+  const rows: ListRow[] = [];
   try {
-    // The types of the package know nothing of what `info` adds.
-    const records = parse(text, {
+    parse(text, {
       bom: true,
       delimiter: [",", ";", "\t"],
-      info: true,
+      on_record(record: readonly string[], { lines }) {
+        rows.push({ line: lines, cells: record.filter((cell) => cell !== "") });
+        return null;
+      },
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
       trim: true,
-    }) as unknown as readonly { readonly record: readonly string[]; readonly info: { readonly lines: number } }[];
-    return records.map(({ record, info }) => ({ line: info.lines, cells: record.filter((cell) => cell !== "") }));
+    });
   } catch {
     throw new UserError(`${labelOf(name)} is no list: a quotation mark is not closed.`, "Give a line for each person.");
   }
+  return rows;
 }
 
 /** What a text names, by its look; null where it is none of these. */

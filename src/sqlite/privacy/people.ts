@@ -1,16 +1,18 @@
 /** What is held on persons, and how they are taken out for good. */
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
-import type { Erased, Erasure, HowToErase, PeopleRepository, PersonMark } from "../../store/privacy.ts";
+import { writeMoment } from "../../contract/time.ts";
+import type { Erased, Erasure, HeldImport, HowToErase, PeopleRepository, PersonMark } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
-import { placeholder } from "../placeholder.ts";
-import { imports, leads, positionOf } from "../schema.ts";
+import { imports } from "../schema.ts";
 import { openErasing } from "./erasing.ts";
 import { formsOf, type Wanted, wantedOf } from "./forms.ts";
+import { openRecipients } from "./recipients.ts";
 import { lookFor, type Sight } from "./sight.ts";
+import { openStored } from "./stored.ts";
 import { removeTraces } from "./traces.ts";
 
 /** A transaction ends after this time, so that nobody waits longer; one person is always whole. */
@@ -29,9 +31,15 @@ export function openPeople(database: Connection, path: string): PeopleRepository
       const { own } = lookFor(database, account.number, persons, onRead);
       const detail = { ...howMany(persons, persons.length), leads: countOf(own) };
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
-      const documentAt = openDocuments(database, account.number);
+      const leadAt = openStored(database, account.number);
+      const recipientsOf = openRecipients(database, account.number);
       for (const place of persons.keys()) {
-        yield { leads: (own.get(place) ?? []).toReversed().flatMap(documentAt) };
+        const found = (own.get(place) ?? []).toReversed().flatMap(leadAt);
+        yield {
+          leads: found.map(({ doc }) => doc),
+          received: found.flatMap(({ doc, batch }) => recipientsOf({ lead: JSON.parse(doc), batch })),
+          imports: [...new Set(found.map(({ batch }) => batch))].flatMap((batch) => importNamed(database, batch)),
+        };
       }
     },
     survey(account, persons, onRead = ignore) {
@@ -143,19 +151,20 @@ function createRemoved() {
   };
 }
 
-function openDocuments(database: Connection, account: number): (ms: number) => string[] {
+/** Where a lead came from; nothing where nobody knows. */
+function importNamed(database: Connection, number: number): HeldImport[] {
   const one = database
-    .select({ doc: leads.doc })
-    .from(leads)
-    .where(eq(leads.position, positionOf(sql`${account}`, placeholder.integer("ms"))))
-    .prepare();
-  return (ms) => one.values({ ms }).map(([doc]) => doc);
+    .select({ at: imports.at, file: imports.file })
+    .from(imports)
+    .where(eq(imports.number, number))
+    .get();
+  return one === undefined ? [] : [{ import: number, at: writeMoment(one.at), file: one.file }];
 }
 
 /** Whether there is a lead at a moment. */
 function openPresence(database: Connection, account: number): (ms: number) => boolean {
-  const documentAt = openDocuments(database, account);
-  return (ms) => documentAt(ms).length > 0;
+  const leadAt = openStored(database, account);
+  return (ms) => leadAt(ms).length > 0;
 }
 
 /** Whether an import of the account ran at some time since this was called. */

@@ -1,0 +1,26 @@
+/** Clients that poll and have passed leads which came late, and how far back they must look to meet them. */
+import { printable } from "../../operator/printable.ts";
+import type { Passed } from "../../store/disclosures.ts";
+import { grouped } from "./progress.ts";
+
+export function passedView({ key, label, late, overlapSeconds }: Passed) {
+  return { key, label, late, overlap_seconds: overlapSeconds };
+}
+
+export function passedText({ label, prefix, late, overlapSeconds }: Passed): string {
+  const client = printable(label ?? `${prefix}…`);
+  return `Client ${client} has passed ${grouped(late)} of them; polling with an overlap of ${overlapText(overlapSeconds)} meets them.`;
+}
+
+/** In the largest unit that does not say much more than is needed, rounded up. */
+function overlapText(seconds: number): string {
+  const units = [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ] as const;
+  const [name, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["second", 1];
+  const count = Math.ceil(seconds / length);
+  return `${grouped(count)} ${name}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,38 @@
+/** When leads came: on which UTC days their imports wrote them, and which later ones may have written over them. */
+import { eq } from "drizzle-orm";
+import { dayMs, dayOf } from "../../contract/time.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { Connection } from "../connection.ts";
+import { imports } from "../schema.ts";
+
+export interface Arrival {
+  /** A lead was not there on any day before this one. */
+  readonly firstDay: string;
+  /** It was there on every day behind this one. */
+  readonly lastDay: string;
+}
+
+/** Leads of which nobody knows when they came may have come on any day. */
+const unknown: Arrival = { firstDay: "", lastDay: "~" };
+
+export function openArrivals(database: Connection, account: AccountNumber) {
+  const rows = database
+    .select({ number: imports.number, at: imports.at, finishedAt: imports.finishedAt, replaced: imports.replaced })
+    .from(imports)
+    .where(eq(imports.account, account))
+    .all();
+  // One that was cut short has written for less than a day.
+  const arrivals = rows.map(({ number, at, finishedAt, replaced }) => ({
+    number,
+    replaced,
+    arrival: { firstDay: dayOf(at), lastDay: dayOf(finishedAt ?? at + dayMs) },
+  }));
+  const byNumber = new Map(arrivals.map(({ number, arrival }) => [number, arrival]));
+  const replacing = arrivals.filter(({ replaced }) => replaced > 0);
+  return {
+    of: (batch: number): Arrival => byNumber.get(batch) ?? unknown,
+    /** Whether a lead of an import may have had other values on a day than it has now. */
+    mayHaveReplaced: (batch: number, day: string): boolean =>
+      replacing.some(({ number, arrival }) => number > batch && day <= arrival.lastDay),
+  };
+}

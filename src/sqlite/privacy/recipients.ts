@@ -1,0 +1,108 @@
+/** Who received a lead: every key with a page that covers its moment, whose filter it fits, once it was there. */
+import { asc, eq } from "drizzle-orm";
+import type { Lead } from "../../contract/lead.ts";
+import { type Received, readFilter } from "../../store/disclosures.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { Connection } from "../connection.ts";
+import { disclosures, keys } from "../schema.ts";
+import { openArrivals } from "./arrivals.ts";
+
+/** A lead, and the import that brought it. */
+export interface ArrivedLead {
+  readonly lead: Lead;
+  readonly batch: number;
+}
+
+export type FindRecipients = (arrived: ArrivedLead) => Received[];
+
+/** Reads the ledger of an account once, for as many leads as there are. */
+export function openRecipients(database: Connection, account: AccountNumber): FindRecipients {
+  const pages = readPages(database, account);
+  const arrivals = openArrivals(database, account);
+  return ({ lead, batch }) => {
+    const ms = Date.parse(lead.identified_at);
+    const arrival = arrivals.of(batch);
+    return pages.flatMap(({ key, filters }) => {
+      const days = filters.flatMap(({ isFor, filter, covering }) => {
+        const fits = isFor(lead);
+        return covering(ms).flatMap((day) => {
+          if (day < arrival.firstDay) return [];
+          // What it is today tells nothing of what it was before another import wrote over it.
+          const isUnsure = filter !== "" && arrivals.mayHaveReplaced(batch, day);
+          return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
+        });
+      });
+      const inOrder = days.toSorted((one, other) => one.day.localeCompare(other.day));
+      const [first, last] = [inOrder[0], inOrder.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      const possibly = days.every((one) => one.possibly);
+      return [{ id: lead.id, ...key, first: first.day, last: last.day, possibly }];
+    });
+  };
+}
+
+interface FilterPages {
+  readonly filter: string;
+  readonly isFor: (lead: Lead) => boolean;
+  /** The days with a page that covers a moment. */
+  readonly covering: (ms: number) => string[];
+}
+
+interface KeyPages {
+  readonly key: Pick<Received, "key" | "label" | "prefix">;
+  readonly filters: readonly FilterPages[];
+}
+
+function readPages(database: Connection, account: AccountNumber): KeyPages[] {
+  const rows = database
+    .select({
+      id: keys.id,
+      label: keys.label,
+      prefix: keys.prefix,
+      day: disclosures.day,
+      filter: disclosures.filter,
+      oldestMs: disclosures.oldest,
+      newestMs: disclosures.newest,
+    })
+    .from(disclosures)
+    .innerJoin(keys, eq(keys.number, disclosures.key))
+    .where(eq(keys.account, account))
+    .orderBy(asc(keys.number), asc(disclosures.oldest))
+    .all();
+  return [...Map.groupBy(rows, ({ id }) => id)].map(([id, ofKey]) => ({
+    key: { key: id, label: ofKey[0]?.label ?? null, prefix: ofKey[0]?.prefix ?? "" },
+    filters: [...Map.groupBy(ofKey, ({ filter }) => filter)].map(([filter, spans]) => ({
+      filter,
+      isFor: readFilter(filter),
+      covering: openCovering(spans),
+    })),
+  }));
+}
+
+/** Spans that begin in order. How far those until each reach at most says where looking back can end. */
+function openCovering(
+  spans: readonly { readonly day: string; readonly oldestMs: number; readonly newestMs: number }[],
+) {
+  let farthest = Number.NEGATIVE_INFINITY;
+  const reach = spans.map(({ newestMs }) => (farthest = Math.max(farthest, newestMs)));
+  return (ms: number): string[] => {
+    const days: string[] = [];
+    for (let at = countUntil(spans, ms) - 1; at >= 0 && (reach[at] ?? 0) >= ms; at--) {
+      const span = spans[at];
+      if (span !== undefined && span.newestMs >= ms) days.push(span.day);
+    }
+    return days;
+  };
+}
+
+/** How many of the spans begin at a moment or before it. */
+function countUntil(spans: readonly { readonly oldestMs: number }[], ms: number): number {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((spans[middle]?.oldestMs ?? 0) <= ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,97 @@
+/** Whom a lead was given to: said by find, on the receipt of an erasure, by the list of keys, and at the end of an import. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { dayOf, writeMoment } from "../../src/contract/time.ts";
+import { type Admin, anAdmin, anAdminAlone, type Printed } from "../admin.ts";
+import { client } from "../harness.ts";
+import { type RunningProcess, start } from "../process.ts";
+
+const today = dayOf(Date.now());
+const hoursAgo = (hours: number) => writeMoment(Date.now() - hours * 3_600_000);
+const rows = (...hours: readonly number[]) =>
+  `pixel_id,email,identified_at\n${hours.map((ago) => `px,h${ago}@example.com,${hoursAgo(ago)}\n`).join("")}`;
+
+/** A server on a file with some leads, and two keys of which one has read a page. */
+async function read(settings: Readonly<Record<string, string>> = {}) {
+  const admin = await anAdminAlone();
+  await admin.import(rows(30, 20, 10));
+  const crm = (await admin.run("key", "create", "acme", "--label", "crm", "--json")).json;
+  await admin.run("key", "create", "acme", "--label", "idle");
+  const server = start({ DATABASE_PATH: admin.file, ...settings }, admin.folder);
+  const api = client(await server.listening(), { Authorization: `Bearer ${crm.key}` });
+  expect((await api.get("/leads?limit=2")).body.data).toHaveLength(2);
+  return { admin, crm, server, api };
+}
+
+const receivedBy = async (admin: Admin, hours: number): Promise<unknown> =>
+  (await admin.run("lead", "find", "acme", "--email", `h${hours}@example.com`, "--json")).json["received"];
+
+async function stopped(server: RunningProcess): Promise<void> {
+  expect(await server.end("SIGTERM")).toBe(0);
+}
+
+test("find says below each lead which keys received it and when, and nothing of others", async () => {
+  const { admin, crm, server } = await read();
+  await stopped(server);
+  const leads = await admin.leads();
+  const entry = { key: crm.id, label: "crm", first: today, last: today, possibly: true };
+  expect(await receivedBy(admin, 10)).toEqual([{ id: leads[2]?.id, ...entry }]);
+  expect(await receivedBy(admin, 30)).toEqual([]);
+  const { stdout, stderr } = await admin.run("lead", "find", "acme", "--email", "h20@example.com");
+  expect(stdout.split("\n")).toEqual([
+    JSON.stringify(leads[1]),
+    `  possibly received by key crm (${String(crm["prefix"])}…) of acme on ${today}`,
+    "",
+  ]);
+  expect(stderr).toContain("1 lead of this person");
+});
+
+test("a receipt says whom to tell, and an erased lead leaves nothing in the ledger but moments", async () => {
+  const { admin, crm, server } = await read();
+  await stopped(server);
+  const { json } = await admin.run("lead", "erase", "acme", "--email", "h10@example.com", "--json");
+  expect((json["receipt"] as Printed)["received"]).toEqual([
+    { key: crm.id, first: today, last: today, possibly: true },
+  ]);
+});
+
+test("the list of keys says how far each has read", async () => {
+  const { admin, server } = await read();
+  await stopped(server);
+  const [crm, idle] = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
+  expect(crm.read_up_to).toBe((await admin.leads())[2]?.identified_at);
+  expect(idle.read_up_to).toBeNull();
+  expect((await admin.run("key", "list", "acme")).stdout).toContain("READ UP TO");
+});
+
+test("a server that is killed a second after an answer has kept what it gave, and a restore keeps it too", async () => {
+  const { admin, server } = await read();
+  const backup = join(admin.folder, "before.db");
+  await admin.run("backup", backup);
+  for (let tries = 0; tries < 50 && String(await receivedBy(admin, 10)) === ""; tries++) await Bun.sleep(20);
+  await server.end("SIGKILL");
+  expect(await receivedBy(admin, 10)).toHaveLength(1);
+  expect((await admin.run("restore", backup)).status).toBe(0);
+  expect(await receivedBy(admin, 10)).toHaveLength(1);
+});
+
+test("an import with leads that came late says which clients have passed them, and how far back they must look", async () => {
+  const { admin, crm, server } = await read();
+  await stopped(server);
+  const { json, stderr } = await admin.import(rows(13, 12, 5));
+  expect(json).toMatchObject({ imported: 3, late: 2 });
+  expect(json["passed"]).toEqual([{ key: crm.id, label: "crm", late: 2, overlap_seconds: expect.any(Number) }]);
+  const [{ overlap_seconds: overlap }] = json["passed"] as [{ overlap_seconds: number }];
+  expect(overlap).toBeGreaterThanOrEqual(3 * 3600 - 60);
+  expect(overlap).toBeLessThanOrEqual(3 * 3600 + 60);
+  expect(stderr).toMatch(/Client crm has passed 2 of them; polling with an overlap of [34] hours meets them\./);
+  expect((await admin.import(rows(4, 3))).json["passed"]).toEqual([]);
+});
+
+test("DISCLOSURES=off keeps nothing, and doctor mentions it", async () => {
+  const { admin, server } = await read({ DISCLOSURES: "off" });
+  await stopped(server);
+  expect(await receivedBy(admin, 10)).toEqual([]);
+  const doctor = await anAdmin([], { DISCLOSURES: "off" }).run("doctor");
+  expect(`${doctor.stdout}${doctor.stderr}`).toContain("DISCLOSURES is off");
+});

@@ -1,0 +1,176 @@
+/** Keys that read, imports between them, days that pass: a server's store, and a model that remembers every answer. */
+import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
+import type { Lead } from "../../src/contract/lead.ts";
+import { dayMs, dayOf, writeMoment } from "../../src/contract/time.ts";
+import { createContext } from "../../src/http/context.ts";
+import { createLeadsAnswer } from "../../src/http/leads.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { openServedStore } from "../../src/sqlite/served-store.ts";
+import type { Received } from "../../src/store/disclosures.ts";
+import { emptyCounts } from "../../src/store/imports.ts";
+import type { Account } from "../../src/store/repositories.ts";
+import type { ServedStore } from "../../src/store/serving.ts";
+import { aLead, newLead, noonMs } from "../builders.ts";
+
+/** A number from 0 up to one below. */
+export type Below = (bound: number) => number;
+
+export interface World {
+  /** One step: a page, an import, a pause, a restart. */
+  step(): Promise<void>;
+  /** How the ledger and the model differ. */
+  compare(): Comparison;
+  close(): void;
+}
+
+export interface Comparison {
+  readonly pages: number;
+  /** Leads that a key received, as the model knows. */
+  readonly received: number;
+  /** Of those, what the ledger does not say. */
+  readonly missed: number;
+  /** What the ledger says and is not so, as `possibly`, and without it. */
+  readonly possiblyTooMuch: number;
+  readonly surelyTooMuch: number;
+  readonly rows: number;
+}
+
+const pixels = ["px_site", "px_shop", "px_blog"];
+const states = ["CA", "NY", "TX", null];
+const cities = ["San Diego", "Austin", null];
+
+export function openWorld(file: string, below: Below): World {
+  const admin = openAdminStore(file);
+  const account = admin.accounts.create("acme", noonMs);
+  if (account === null) throw new Error("the name was taken");
+  for (const id of pixels) admin.pixels.create(account.number, { id, status: "active" }, noonMs);
+  const secrets = Array.from({ length: 4 }, () => createKey());
+  const keyIds = secrets.map((secret) => {
+    const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null };
+    return admin.keys.create(account.number, key, noonMs).id;
+  });
+  const readers = secrets.map((secret) => ({ secret, cursor: null as string | null, since: null as string | null }));
+  const model = new Map<string, { first: string; last: string }>();
+  let served = openServedStore(file);
+  let answer = createLeadsAnswer(served);
+  let nowMs = noonMs;
+  let pages = 0;
+
+  async function read(): Promise<void> {
+    const place = below(readers.length);
+    const reader = readers[place];
+    if (reader === undefined) return;
+    const search = questionOf(reader, below, nowMs);
+    const body = await ask(served, answer, reader.secret, search, nowMs);
+    pages++;
+    for (const { id } of body.data) {
+      const known = model.get(`${id} ${keyIds[place]}`);
+      model.set(`${id} ${keyIds[place]}`, { first: known?.first ?? dayOf(nowMs), last: dayOf(nowMs) });
+    }
+    reader.cursor = body.next_cursor;
+    reader.since = body.data[0]?.identified_at ?? reader.since;
+  }
+
+  function restart(): void {
+    served.close();
+    served = openServedStore(file);
+    answer = createLeadsAnswer(served);
+  }
+
+  return {
+    async step() {
+      const what = below(200);
+      if (what === 0) restart();
+      else if (what < 4) await importSome(admin, account, below, nowMs);
+      else if (what < 20) served.flush();
+      else if (what < 24) nowMs += below(dayMs);
+      else await read();
+      nowMs += below(60_000);
+    },
+    compare() {
+      while (served.flush() !== "idle");
+      const ids = [...admin.leads.export(account.number)].flat().map((doc): string => JSON.parse(doc).id);
+      const marks = ids.map((value) => ({ kind: "id", value }) as const);
+      const said = [...admin.people.find(account, marks, nowMs)].flatMap(({ received }) => received);
+      return { pages, ...difference(model, said), rows: said.length };
+    },
+    close() {
+      served.close();
+      admin.close();
+    },
+  };
+}
+
+type Answered = { readonly data: Lead[]; readonly next_cursor: string | null };
+
+async function ask(
+  store: ServedStore,
+  answer: ReturnType<typeof createLeadsAnswer>,
+  secret: string,
+  search: string,
+  nowMs: number,
+): Promise<Answered> {
+  store.refresh();
+  const context = createContext(new Request(`http://localhost/api/v1/leads?${search}`), 1000, nowMs);
+  context.key = store.keys.find(digestOf(secret));
+  return JSON.parse(await new Response(answer(context)).text());
+}
+
+/** A poll, a walk that goes on, or anything at all. */
+function questionOf(
+  { cursor, since }: { cursor: string | null; since: string | null },
+  below: Below,
+  nowMs: number,
+): string {
+  const asked = new URLSearchParams({ limit: String(1 + below(100)) });
+  const how = below(4);
+  if (how === 0 && since !== null) asked.set("since", since);
+  else if (how < 3 && cursor !== null) asked.set("before", cursor);
+  else if (below(2) === 0) asked.set("before", writeMoment(nowMs - below(40 * dayMs)));
+  if (below(4) > 0) return asked.toString();
+  const filters = { pixel_id: pixels[below(3)], state: states[below(4)], city: cities[below(3)] };
+  for (const [name, value] of Object.entries(filters)) if (value && below(2) === 0) asked.set(name, value);
+  if (below(3) === 0) asked.set("has_email", "true");
+  return asked.toString();
+}
+
+/** Mostly what has happened since, and sometimes what comes weeks late. */
+async function importSome(
+  admin: ReturnType<typeof openAdminStore>,
+  account: Account,
+  below: Below,
+  nowMs: number,
+): Promise<void> {
+  const backMs = below(10) === 0 ? 30 * dayMs : dayMs / 2;
+  const leads = Array.from({ length: 1 + below(80) }, () =>
+    aLead({
+      identified_at: writeMoment(nowMs - below(backMs)),
+      pixel_id: pixels[below(3)] ?? "",
+      state: states[below(4)] ?? null,
+      city: cities[below(3)] ?? null,
+      email: below(3) === 0 ? null : "someone@example.com",
+    }),
+  );
+  const how = { onDuplicate: "skip", createPixels: false, dryRun: false } as const;
+  const origin = { file: "leads.csv", by: "dana", rejectsFile: null, startedMs: nowMs };
+  const staged = admin.imports.begin(account, how, origin);
+  for (const lead of leads) staged.add(newLead(lead), false);
+  staged.outlook(false);
+  for await (const _ of staged.merge({ ...emptyCounts(), read: leads.length }, () => nowMs));
+  staged.close();
+}
+
+function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: readonly Received[]) {
+  const bySaying = new Map(said.map((one) => [`${one.id} ${one.key}`, one]));
+  const tooMuch = [...bySaying].filter(([pair]) => !model.has(pair)).map(([, one]) => one);
+  const missed = [...model].filter(([pair, { first, last }]) => {
+    const one = bySaying.get(pair);
+    return one === undefined || one.first > first || one.last < last;
+  });
+  return {
+    received: model.size,
+    missed: missed.length,
+    possiblyTooMuch: tooMuch.filter(({ possibly }) => possibly).length,
+    surelyTooMuch: tooMuch.filter(({ possibly }) => !possibly).length,
+  };
+}
