@@ -9,14 +9,14 @@ import { plugin } from "bun";
 // A test may start processes and a browser, for which five seconds are not enough on a busy machine. bunfig.toml has no
 // setting for it, and Bun forgets a default at the end of each file: so each file begins with it, in its first line.
 plugin({
-  name: "a minute for every test",
+  name: "two minutes for every test",
   setup(build) {
     build.onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({ loader: "ts", contents: withTime(path) }));
   },
 });
 
 const withTime = (path: string) =>
-  `import { setDefaultTimeout as everyTestMayTake } from "bun:test"; everyTestMayTake(60_000); ${readFileSync(path, "utf8")}`;
+  `import { setDefaultTimeout as everyTestMayTake } from "bun:test"; everyTestMayTake(120_000); ${readFileSync(path, "utf8")}`;
 
 const folders: string[] = [];
 

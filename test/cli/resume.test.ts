@@ -1,10 +1,10 @@
 /** An import that is killed leaves the oldest leads of its file, and run again it comes to the same answers. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, existsSync } from "node:fs";
-import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 
-const total = 20_000;
+const total = 10_000;
 /** Days with thousands of leads each, and times that collide with those to which the ties are moved. */
 const times = ["2026-01-31", "2026-01-30", "2026-01-31 00:00:00.500", "2026-01-31T00:00:02Z", "01/30/2026 12:00 AM"];
 const rows = Array.from({ length: total }, (_, n) => `${times[(n * 7) % times.length]},${n},d${n % 997}@example.com\n`);
@@ -33,25 +33,17 @@ function twin(admin: Admin): Admin {
  * time, so that there are many transactions.
  */
 async function importUntil(admin: Admin, enough: number): Promise<number> {
-  const store = openAdminStore(admin.file);
-  const account = store.accounts.find("acme")?.number ?? 0;
-  const stored = () => store.leads.export(account);
+  using database = new Database(admin.file);
+  const stored = database.query<{ leads: number }, []>("SELECT count(*) AS leads FROM stored_leads");
+  const count = () => stored.get()?.leads ?? 0;
   const child = admin.start(...importing(admin));
-  while (child.exitCode === null && count(stored()) < enough) {
+  while (child.exitCode === null && count() < enough) {
     if (existsSync(`${admin.file}.asking`)) appendFileSync(`${admin.file}.asking`, ".");
     await Bun.sleep(1);
   }
   child.kill("SIGKILL");
   await child.exited;
-  const left = count(stored());
-  store.close();
-  return left;
-}
-
-function count(groups: Iterable<readonly string[]>): number {
-  let leads = 0;
-  for (const group of groups) leads += group.length;
-  return leads;
+  return count();
 }
 
 test("killed at any moments and run again, an import gives byte for byte what one without a break gives", async () => {
@@ -60,7 +52,7 @@ test("killed at any moments and run again, an import gives byte for byte what on
   const whole = await unbroken.run(...importing(unbroken), "--json");
   expect(whole.json).toMatchObject({ read: total, imported: total, rejected: 0 });
 
-  const moments = Array.from({ length: 4 }, () => Math.ceil(Math.random() * total * 0.8)).toSorted((a, b) => a - b);
+  const moments = Array.from({ length: 3 }, () => Math.ceil(Math.random() * total * 0.8)).toSorted((a, b) => a - b);
   let cutShort = 0;
   for (const moment of moments) {
     const left = await importUntil(broken, moment);
@@ -74,7 +66,7 @@ test("killed at any moments and run again, an import gives byte for byte what on
   expect(Number(json["imported"]) + Number(json["duplicates"])).toBe(total);
   const same = (await broken.exported()) === (await unbroken.exported());
   expect({ moments, same }).toEqual({ moments, same: true });
-}, 60_000);
+});
 
 test("an import that is interrupted from the keyboard is completed by the next one", async () => {
   const admin = anAdmin();
@@ -84,10 +76,10 @@ test("an import that is interrupted from the keyboard is completed by the next o
   expect((await admin.run(...importing(admin))).status).toBe(0);
   const leads = await admin.leads();
   expect(new Set(leads.map(({ traffic_source }) => traffic_source)).size).toBe(total);
-}, 60_000);
+});
 
 test("leads of one date without a time come in about as fast as those with times of their own", async () => {
-  const many = 40_000;
+  const many = 15_000;
   const importMany = async (timeOf: (n: number) => string) => {
     const lines = Array.from({ length: many }, (_, n) => `${timeOf(n)},d${n}@example.com\n`).join("");
     const admin = anAdmin();
@@ -100,4 +92,4 @@ test("leads of one date without a time come in about as fast as those with times
   const tiedMs = await importMany(() => "2026-01-31");
   // A walk through the group for each row would take hundreds of times as long.
   expect(tiedMs).toBeLessThan(spreadMs * 4 + 1000);
-}, 60_000);
+});
