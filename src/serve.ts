@@ -5,13 +5,16 @@ import { type Companion, startCompanion } from "./companion.ts";
 import type { Config } from "./config.ts";
 import { endWith } from "./end.ts";
 import { createApp } from "./http/app.ts";
+import type { Inflow } from "./http/ops/metrics.ts";
 import { type Listening, listen } from "./http/server.ts";
+import { lookAtWaiting } from "./inbox/waiting.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { UserError } from "./operator/user-error.ts";
 import { isInTheClear, publicOrigin } from "./origin.ts";
 import { keepRetaining } from "./retaining.ts";
 import { wrong } from "./settings.ts";
+import { spoolOf } from "./store/database-files.ts";
 import type { ServedStore } from "./store/serving.ts";
 import { openStoreOf } from "./stores.ts";
 import { startUsageWriter } from "./usage-writer.ts";
@@ -35,7 +38,8 @@ export function serve(config: Config): Running {
     const { trustProxy, publicMetrics } = config;
     const limiter = createLimiter(config.rateLimitPerMin);
     const baseUrl = originAt(port);
-    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy, publicMetrics, addressOf });
+    const inflow = () => lookAtInflow(config);
+    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy, publicMetrics, addressOf, inflow });
   });
   warnOfPlainHttp(config);
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
@@ -94,6 +98,12 @@ function checkInbox({ inbox }: Config): void {
 /** A process of its own: an import must keep no request waiting. */
 function startInbox({ inbox }: Config, log: Logger): Companion | null {
   return inbox === null ? null : startCompanion(["inbox", inbox], (line) => log.error(line));
+}
+
+function lookAtInflow({ inbox, databasePath }: Config): Inflow {
+  const spool = lookAtWaiting(spoolOf(databasePath));
+  const failed = [...spool.failed, ...(inbox === null ? [] : lookAtWaiting(inbox).failed)];
+  return { spoolBytes: spool.bytes, failedFiles: failed.reduce((sum, { files }) => sum + files, 0) };
 }
 
 interface Parts {

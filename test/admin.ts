@@ -1,7 +1,7 @@
 /** `bun admin` as its owner runs it: a process for each command, all on one file of their own. */
 import { onTestFinished } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Lead } from "../src/contract/lead.ts";
 import { openAdminStore } from "../src/sqlite/admin-store.ts";
 import { aFolder } from "./folder.ts";
@@ -73,6 +73,7 @@ export function anAdmin(
     import: (input, ...options) => give(input, "lead", "import", "acme", "-", "--json", "--create-pixels", ...options),
     leads: async (account) => readLeads(await exported(account)),
     put(name, content) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), content);
       return join(folder, name);
     },

@@ -66,6 +66,7 @@ export async function serve(setup: ServerSetup = {}) {
       trustProxy: setup.trustProxy ?? false,
       publicMetrics: false,
       addressOf,
+      inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),
     }),
   );
   let running = true;

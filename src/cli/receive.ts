@@ -5,6 +5,7 @@ import { checkSettings } from "../inbox/settings.ts";
 import { UserError } from "../operator/user-error.ts";
 import { createDoor, listenForDeliveries } from "../receive/door.ts";
 import { openSpool, type Spool } from "../receive/spool.ts";
+import { spoolOf } from "../store/database-files.ts";
 import { jsonCommand, type Surroundings } from "./command.ts";
 import { lookOn } from "./inbox.ts";
 import { importUnattended } from "./lead/import-unattended.ts";
@@ -36,7 +37,7 @@ is answered with 200; a minute later its leads are served.`,
 
 async function receive(around: Surroundings, { every }: ReceiveOptions): Promise<void> {
   const { address, log, baseUrl, trustProxy, startCompanion } = around.receiving();
-  const folder = spoolFolder(around);
+  const folder = spoolOf(around.databasePath);
   const release = around.lock(folder);
   if (release === null) {
     throw new UserError(`Another process takes deliveries for ${around.databasePath}.`, "End that first.");
@@ -60,7 +61,7 @@ async function completeEvery(ms: number, spool: Spool, around: Surroundings): Pr
 
 /** Imports what the spool has completed, beside the door: an import must keep no delivery waiting. */
 async function importSpool(around: Surroundings): Promise<void> {
-  const inbox = openInbox(spoolFolder(around), {
+  const inbox = openInbox(spoolOf(around.databasePath), {
     destinationOf(sourceId) {
       const source = around.store().sources.find(sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
@@ -74,11 +75,6 @@ async function importSpool(around: Surroundings): Promise<void> {
     say: (line) => process.stderr.write(`${line}\n`),
   });
   await lookOn(inbox, around);
-}
-
-/** Where deliveries wait: beside the database, on the same disk. */
-export function spoolFolder({ databasePath }: Surroundings): string {
-  return `${databasePath}.spool`;
 }
 
 function readSeconds(text: string): number {

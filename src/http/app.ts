@@ -11,7 +11,7 @@ import { createErrorReply } from "./errors.ts";
 import { createHostCheck } from "./host.ts";
 import { createLeadsAnswer } from "./leads.ts";
 import { createAccessLog } from "./ops/access-log.ts";
-import { type AddressOf, createMetrics } from "./ops/metrics.ts";
+import { type AddressOf, createMetrics, type Inflow } from "./ops/metrics.ts";
 import { createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
 import { checkPublic, isPublic } from "./public-paths.ts";
@@ -30,11 +30,13 @@ export interface AppParts {
   /** Whether /metrics is for everybody, and not for this machine alone. */
   readonly publicMetrics: boolean;
   readonly addressOf: AddressOf;
+  /** What came in and was not imported yet, for /metrics. */
+  readonly inflow: () => Inflow;
 }
 
 export function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
-  const metrics = createMetrics(limiter, store);
+  const metrics = createMetrics(parts);
   const accessLog = createAccessLog(parts.log, metrics);
   const reply = createReply(accessLog);
   const replyWithError = createErrorReply(baseUrl, reply);

@@ -64,7 +64,7 @@ export function openDropFolder(folder: string, whenDone: "keep" | "remove"): Dro
 }
 
 /** A copy under way has such a name in many programs; options and hidden files are not leads. */
-function isDropped(name: string): boolean {
+export function isDropped(name: string): boolean {
   return name !== optionsFile && !name.startsWith(".") && !/\.(?:part|partial|tmp|crdownload|filepart)$/i.test(name);
 }
 

@@ -2,18 +2,19 @@
 import { constants, Database, SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { eq, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
+import { count, eq, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { shmOf, walOf } from "../store/database-files.ts";
 import type { Contents, Examination, LiveKey } from "../store/examination.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite, sizeOf } from "./file.ts";
+import { openLastImport } from "./import/last-import.ts";
 import { type Filters, preparePage } from "./leads.ts";
 import { lockWaitMs } from "./lock-wait.ts";
 import { migrationsBehind } from "./migrate.ts";
 import * as schema from "./schema.ts";
-import { accounts, audit, keys, leads, usage } from "./schema.ts";
+import { accounts, audit, keys, leads, sources, usage } from "./schema.ts";
 
 /** Examines the file at a path; `full` compares every index with its table as well. */
 export function examineFile(path: string, full: boolean): Examination {
@@ -73,6 +74,8 @@ function contentsOf(database: Connection, migrationsBehind: number, full: boolea
     newestMs: askable ? newestMs(database) : null,
     hasLeads: askable && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
     lastBackupMs: askable ? lastBackupMs(database) : null,
+    lastImportMs: askable ? openLastImport(database)() : null,
+    liveSources: askable ? liveSources(database) : 0,
     liveKeys: askable ? liveKeys(database) : [],
   };
 }
@@ -148,6 +151,11 @@ function lastBackupMs(database: Connection): number | null {
     .where(eq(audit.act, "backup"))
     .get();
   return last?.ms ?? null;
+}
+
+function liveSources(database: Connection): number {
+  const [found] = database.select({ live: count() }).from(sources).where(isNull(sources.revokedAt)).all();
+  return found?.live ?? 0;
 }
 
 function liveKeys(database: Connection): LiveKey[] {

@@ -8,6 +8,7 @@ import { type ReadStore, StoreFailure } from "../store/reading.ts";
 import { watchChanges } from "./changes.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf, watchFile } from "./file.ts";
+import { openLastImport } from "./import/last-import.ts";
 import { cacheKeys } from "./key-cache.ts";
 import { openKeyFinder } from "./keys.ts";
 import { openLeads } from "./leads.ts";
@@ -28,6 +29,7 @@ export function openReader(database: Connection, path: string): Reader {
   const leads = openLeads(database);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
   const leadCount = countLeads(database);
+  const lastImport = evenWhereItFails(openLastImport(database), null);
   let version = changes();
   return {
     refresh: guarded(() => {
@@ -44,7 +46,12 @@ export function openReader(database: Connection, path: string): Reader {
       file.assertSame();
       anyAccount.values();
     }),
-    sizes: () => ({ fileBytes: sizeOf(path), logBytes: sizeOf(walOf(path)), leads: leadCount() }),
+    sizes: () => ({
+      fileBytes: sizeOf(path),
+      logBytes: sizeOf(walOf(path)),
+      leads: leadCount(),
+      lastImportMs: lastImport(),
+    }),
     close: () => file.close(),
   };
 }
@@ -62,19 +69,27 @@ export function guarded<Asked extends unknown[], Answer>(
   };
 }
 
+/** The other metrics are wanted most when the database fails; /healthz says that it does. */
+function evenWhereItFails<Answer>(ask: () => Answer, otherwise: Answer): () => Answer {
+  return () => {
+    try {
+      return ask();
+    } catch {
+      return otherwise;
+    }
+  };
+}
+
 /** Counting a million leads takes 10 ms in which nothing else is answered: once a minute is often enough. */
 function countLeads(database: Connection): () => number {
   const all = database.select({ leads: count() }).from(stored).prepare();
   let counted = { atMs: Number.NEGATIVE_INFINITY, leads: 0 };
+  const countNow = evenWhereItFails(() => all.get()?.leads ?? 0, null);
   return () => {
     const nowMs = performance.now();
-    if (nowMs - counted.atMs > 60_000) {
-      try {
-        counted = { atMs: nowMs, leads: all.get()?.leads ?? 0 };
-      } catch {
-        // The other metrics are wanted most when the database fails; /healthz says that it does.
-      }
-    }
+    if (nowMs - counted.atMs <= 60_000) return counted.leads;
+    const leads = countNow();
+    if (leads !== null) counted = { atMs: nowMs, leads };
     return counted.leads;
   };
 }

@@ -10,6 +10,11 @@ export function shmOf(path: string): string {
   return `${path}-shm`;
 }
 
+/** The folder of what vendors have delivered, until it is imported: beside the file, on the same disk. */
+export function spoolOf(path: string): string {
+  return `${path}.spool`;
+}
+
 /** The file, and all that may lie beside it while it is open. */
 export function filesOf(path: string): string[] {
   return [path, walOf(path), shmOf(path), `${path}-journal`];

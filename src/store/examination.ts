@@ -26,6 +26,10 @@ export interface Contents {
   readonly hasLeads: boolean;
   /** When the last backup was made, in Unix milliseconds. */
   readonly lastBackupMs: number | null;
+  /** When leads came in last, in Unix milliseconds. */
+  readonly lastImportMs: number | null;
+  /** How many addresses for deliveries are not revoked. */
+  readonly liveSources: number;
   /** Keys that are not revoked, with the UTC day of their last request, or null. */
   readonly liveKeys: readonly LiveKey[];
 }

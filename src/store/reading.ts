@@ -29,8 +29,17 @@ export interface ReadStore {
   readonly leads: LeadReader;
   /** Reads something of the file itself. */
   probe(): void;
-  /** How large the file is, and the log beside it, in bytes; how many leads there are, as of a minute ago at most. */
-  sizes(): { readonly fileBytes: number; readonly logBytes: number; readonly leads: number };
+  sizes(): StoreSizes;
+}
+
+export interface StoreSizes {
+  readonly fileBytes: number;
+  /** Of the log beside the file. */
+  readonly logBytes: number;
+  /** As of a minute ago at most. */
+  readonly leads: number;
+  /** When the last import was done that brought leads, in Unix milliseconds; null where none was. */
+  readonly lastImportMs: number | null;
 }
 
 export interface KeyFinder {

@@ -1,9 +1,12 @@
 /** GET /metrics: counts for Prometheus, for this machine alone unless it is opened. */
 import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import { createMetrics, isFromHere } from "../../src/http/ops/metrics.ts";
 import { createLimiter } from "../../src/limiter.ts";
-import { someLeads } from "../builders.ts";
+import { anAdmin } from "../admin.ts";
+import { noonMs, someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 import { start } from "../process.ts";
 
@@ -23,7 +26,12 @@ test("/metrics counts the requests by route, status and error code, and times th
 });
 
 test("a time is in every class that is not below it", async () => {
-  const metrics = createMetrics(createLimiter(60), { sizes: () => ({ fileBytes: 0, logBytes: 0, leads: 0 }) });
+  const metrics = createMetrics({
+    limiter: createLimiter(60),
+    store: { sizes: () => ({ fileBytes: 0, logBytes: 0, leads: 0, lastImportMs: null }) },
+    inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),
+    now: () => noonMs,
+  });
   for (const microseconds of [100, 300, 2_000_000]) metrics.count("/api/v1/leads", 200, "", microseconds);
   const { text } = await metrics.write();
   const upTo = (le: string) =>
@@ -43,6 +51,27 @@ test("/metrics tells the size of the file and of its log, the leads, and the key
   expect(text).toContain(`leadfile_wal_bytes ${logBytes}\n`);
   expect(text).toContain("leadfile_leads 3");
   expect(text).toContain("leadfile_limiter_keys 1");
+});
+
+test("/metrics tells how old the last import is, how much waits for one, and what could not be read", async () => {
+  const admin = anAdmin();
+  const metrics = async (url: string) => (await fetch(`${url}/metrics`)).text();
+  const inbox = join(admin.folder, "inbox");
+  mkdirSync(inbox);
+  const settings = { DATABASE_PATH: admin.file, INBOX: inbox, LOG_LEVEL: "silent" };
+  const url = await start(settings, admin.folder).listening();
+  const before = await metrics(url);
+  expect(before).not.toMatch(/^leadfile_last_import_age_seconds /m);
+  expect(before).toMatch(/^leadfile_spool_bytes 0$/m);
+  await admin.import("email,pixel_id\na@example.com,px\n");
+  admin.put("leadfile.db.spool/src_1/1.part", "{}\n");
+  admin.put("leadfile.db.spool/src_1/failed/2.ndjson", "{}\n");
+  admin.put("inbox/acme/failed/a.csv", "");
+  admin.put("inbox/acme/failed/a.csv.txt", "It is empty.\n");
+  const after = await metrics(url);
+  expect(Number(/^leadfile_last_import_age_seconds (\S+)$/m.exec(after)?.[1])).toBeWithin(0, 60);
+  expect(after).toMatch(/^leadfile_spool_bytes 3$/m);
+  expect(after).toMatch(/^leadfile_failed_files 2$/m);
 });
 
 const readWithClient =

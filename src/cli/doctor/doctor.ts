@@ -5,6 +5,7 @@ import { hang } from "../terminal/output.ts";
 import { lookAtContents } from "./contents.ts";
 import { lookAtFile } from "./file.ts";
 import type { Finding, Level } from "./finding.ts";
+import { lookAtInflow } from "./inflow.ts";
 import { lookAtServer } from "./server.ts";
 import { lookAtSettings } from "./settings.ts";
 
@@ -30,11 +31,13 @@ export function doctorCommand(around: Surroundings): Command {
 async function look(around: Surroundings, full: boolean): Promise<Finding[]> {
   const { databasePath: path } = around;
   const nowMs = around.now();
+  const examination = around.examine(full);
   const { faults, config, address } = around.settings();
   return [
-    ...lookAtContents(path, around.examine(full), full, nowMs),
+    ...lookAtContents(path, examination, full, nowMs),
     ...lookAtFile(path),
     ...lookAtSettings(faults, config, nowMs),
+    ...lookAtInflow(path, config?.inbox ?? null, examination, nowMs),
     ...(await lookAtServer(path, address)),
   ];
 }

@@ -18,7 +18,22 @@ const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...Object.
 /** The upper ends of the classes of time, in seconds. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
-export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">): Metrics {
+/** What is to be imported and was not: as of now. */
+export interface Inflow {
+  /** Of deliveries that wait for their import. */
+  readonly spoolBytes: number;
+  /** How many files nobody could read. */
+  readonly failedFiles: number;
+}
+
+export interface MetricsParts {
+  readonly limiter: Limiter;
+  readonly store: Pick<ReadStore, "sizes">;
+  readonly inflow: () => Inflow;
+  readonly now: () => number;
+}
+
+export function createMetrics(parts: MetricsParts): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({
@@ -34,7 +49,7 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
     buckets,
     registers,
   });
-  addGauges(registers, limiter, store);
+  addGauges(registers, parts);
   return {
     count(path, status, code, microseconds) {
       const route = routes.has(path) ? path : "other";
@@ -47,20 +62,29 @@ export function createMetrics(limiter: Limiter, store: Pick<ReadStore, "sizes">)
   };
 }
 
-function addGauges(registers: Registry[], limiter: Limiter, store: Pick<ReadStore, "sizes">): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+function addGauges(registers: Registry[], { limiter, store, inflow, now }: MetricsParts): void {
+  /** One that reads null is not there. */
+  const gauge = (name: string, help: string, read: () => number | null) =>
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        this.set(read());
+        const value = read();
+        if (value === null) this.remove();
+        else this.set(value);
       },
     });
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
   gauge("leadfile_wal_bytes", "Size of the write-ahead log beside it.", () => store.sizes().logBytes);
   gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);
   gauge("leadfile_limiter_keys", "Keys that called in the current minute.", () => limiter.size());
+  gauge("leadfile_last_import_age_seconds", "Time since the last import that brought leads.", () => {
+    const { lastImportMs } = store.sizes();
+    return lastImportMs === null ? null : (now() - lastImportMs) / 1000;
+  });
+  gauge("leadfile_spool_bytes", "Deliveries that wait for their import.", () => inflow().spoolBytes);
+  gauge("leadfile_failed_files", "Files in failed/, which nobody could read.", () => inflow().failedFiles);
 }
 
 /** The address of a request's client. */

@@ -28,9 +28,9 @@ export async function examine(admin: Admin, ...options: readonly string[]) {
   return { status: ended.status, findings, said: findings.map(({ what }) => what).join("\n") };
 }
 
-/** The database files of a folder and what is in them; readers leave marks in the index of a log. */
+/** The database files of a folder, the spool beside it aside, and what is in them; readers leave marks in the index of a log. */
 export function contentsOf(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => name.includes(".db"));
+  const names = readdirSync(folder).filter((name) => name.includes(".db") && !name.endsWith(".spool"));
   return names.toSorted().map((name) => {
     const bytes = name.endsWith("-shm") ? "" : readFileSync(join(folder, name));
     return `${name} ${new Bun.CryptoHasher("sha256").update(bytes).digest("hex")}`;

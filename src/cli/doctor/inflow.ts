@@ -1,0 +1,62 @@
+/** What comes in by itself: when leads came last, what waits for its import, and what nobody could read. */
+import { statSync } from "node:fs";
+import { dayMs, writeMoment } from "../../contract/time.ts";
+import { lookAtWaiting, type Waiting } from "../../inbox/waiting.ts";
+import { adminCommand } from "../../operator/program-name.ts";
+import { spoolOf } from "../../store/database-files.ts";
+import type { Examination } from "../../store/examination.ts";
+import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+
+/** Where leads come by themselves, none for this long means that something stands still. */
+const quietDays = 3;
+/** Deliveries wait a minute, and an import of many leads takes some more. */
+const longestWaitMs = 15 * 60_000;
+
+/** Looks at the folder that is watched, null where none is, and at what vendors have delivered. */
+export function lookAtInflow(path: string, inbox: string | null, found: Examination, nowMs: number): Finding[] {
+  const spool = spoolOf(path);
+  return [
+    ...(found.kind === "read" ? [lookAtImports(found.contents, inbox, nowMs)] : []),
+    ...(inbox === null ? [] : lookAtInbox(inbox)),
+    ...(isFolder(spool) ? lookAtSpool(lookAtWaiting(spool), nowMs) : []),
+  ];
+}
+
+function lookAtImports(contents: ImportFacts, inbox: string | null, nowMs: number): Finding {
+  const { lastImportMs, liveSources } = contents;
+  if (lastImportMs === null) return fine("imports", "No import has brought a lead yet.");
+  const what = `The last leads came in at ${writeMoment(lastImportMs)}.`;
+  const comesByItself = inbox !== null || liveSources > 0;
+  if (!comesByItself || nowMs - lastImportMs <= quietDays * dayMs) return fine("imports", what);
+  const advice = `See whether the vendor still sends, and whether ${adminCommand} inbox or receive runs.`;
+  return warning("imports", what, advice);
+}
+
+interface ImportFacts {
+  readonly lastImportMs: number | null;
+  readonly liveSources: number;
+}
+
+function lookAtInbox(inbox: string): Finding[] {
+  if (isFolder(inbox)) return lookAtFailed("inbox", lookAtWaiting(inbox));
+  const advice = "Make it, with a folder for each account in it; the server does not start like this.";
+  return [broken("inbox", `INBOX is ${inbox}, and there is no such folder.`, advice)];
+}
+
+function lookAtSpool(waiting: Waiting, nowMs: number): Finding[] {
+  const { bytes, sinceMs } = waiting;
+  if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...lookAtFailed("spool", waiting)];
+  const what = `${inBytes(bytes)} of deliveries wait for their import, the oldest since ${writeMoment(Math.floor(sinceMs))}.`;
+  const isLate = nowMs - sinceMs > longestWaitMs;
+  const advice = `Start ${adminCommand} receive, which says why they are not imported.`;
+  return [isLate ? warning("spool", what, advice) : fine("spool", what), ...lookAtFailed("spool", waiting)];
+}
+
+function lookAtFailed(thing: string, { failed }: Waiting): Finding[] {
+  const advice = "The .txt beside each says why. Mend it and put it back where it was dropped, or remove both.";
+  return failed.map(({ folder, files }) =>
+    warning(thing, `Files that could not be read: ${files} in ${folder}.`, advice),
+  );
+}
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

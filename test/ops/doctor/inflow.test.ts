@@ -1,0 +1,49 @@
+/** bun admin doctor on what comes in by itself: imports, the inbox, and what vendors have delivered. */
+import { describe, expect, test } from "bun:test";
+import { utimesSync } from "node:fs";
+import { join } from "node:path";
+import { dayMs } from "../../../src/contract/time.ts";
+import { anAdmin } from "../../admin.ts";
+import { aHealthy, change, examine } from "./examined.ts";
+
+const makeOld = `UPDATE imports SET finished_at = finished_at - ${4 * dayMs}`;
+
+describe("worth a look, with status 1", () => {
+  test("leads that came by themselves, and come no more", async () => {
+    const admin = await aHealthy();
+    change(admin, makeOld);
+    expect((await examine(admin)).status).toBe(0);
+    const { id } = (await admin.run("source", "create", "acme", "--json")).json;
+    expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringContaining("The last leads came in") });
+    await admin.run("source", "revoke", id, "--yes");
+    expect((await examine(admin)).status).toBe(0);
+  });
+
+  test("deliveries that wait for long; those of this minute are no finding", async () => {
+    const admin = await aHealthy();
+    const file = admin.put("leadfile.db.spool/src_1/1.ndjson", "{}\n");
+    expect((await examine(admin)).status).toBe(0);
+    utimesSync(file, 0, 0);
+    const said = "3 bytes of deliveries wait for their import, the oldest since 1970-01-01T00:00:00.000Z.";
+    expect(await examine(admin)).toMatchObject({ status: 1, said });
+  });
+
+  test("what lies in failed/, of the inbox and of deliveries", async () => {
+    const healthy = await aHealthy();
+    const inbox = join(healthy.folder, "inbox");
+    const admin = { ...healthy, run: anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" }).run };
+    for (const name of ["a.csv", "a.csv.txt", "b.csv", "b.csv.txt"]) admin.put(`inbox/acme/failed/${name}`, "");
+    admin.put("leadfile.db.spool/src_1/failed/1.ndjson", "{}\n");
+    const { status, said } = await examine(admin);
+    expect(status).toBe(1);
+    expect(said.split("\n")).toEqual([
+      `Files that could not be read: 2 in ${inbox}/acme/failed.`,
+      `Files that could not be read: 1 in ${healthy.file}.spool/src_1/failed.`,
+    ]);
+  });
+});
+
+test("an inbox that is not there is broken, with status 2", async () => {
+  const admin = await aHealthy({ INBOX: "/nowhere/inbox" });
+  expect(await examine(admin)).toMatchObject({ status: 2, said: expect.stringContaining("/nowhere/inbox") });
+});
