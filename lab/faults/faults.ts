@@ -7,6 +7,7 @@ import { erasure } from "./erasure.ts";
 import type { Fault } from "./fault.ts";
 import { hostile } from "./hostile.ts";
 import { isolation } from "./isolation.ts";
+import { killFollow } from "./kill-follow.ts";
 import { killImport } from "./kill-import.ts";
 import { powerCut } from "./power-cut.ts";
 import { revocation } from "./revocation.ts";
@@ -14,6 +15,7 @@ import { slowClients } from "./slow-clients.ts";
 
 export const faults: readonly Fault[] = [
   killImport,
+  killFollow,
   powerCut,
   copies,
   erasure,

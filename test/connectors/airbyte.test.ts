@@ -1,0 +1,109 @@
+/** The Airbyte manifest, run by airbyte-cdk: a destination that keeps records and state has the export, over kills. */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { detailFields, type Lead } from "../../src/contract/lead.ts";
+import { aLead } from "../builders.ts";
+import { aLine } from "../client/line.ts";
+import { aFolder } from "../folder.ts";
+import { serve } from "../harness.ts";
+import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
+
+const program = toolOf("airbyte", "bin/source-declarative-manifest");
+const manyRuns = 180_000;
+
+interface Message {
+  readonly type: string;
+  readonly record?: { readonly stream: string; readonly data: Lead };
+  readonly state?: unknown;
+}
+
+const catalog = {
+  streams: [
+    {
+      stream: { name: "leads", json_schema: {}, supported_sync_modes: ["full_refresh", "incremental"] },
+      sync_mode: "incremental",
+      destination_sync_mode: "append_dedup",
+      cursor_field: ["identified_at"],
+      primary_key: [["id"]],
+    },
+  ],
+};
+
+/** airbyte-cdk leaves out what is null; in a table the column is there all the same. */
+const nothing = Object.fromEntries(detailFields.map((field) => [field, null]));
+
+/** A sync as Airbyte makes it: records are deduplicated by their key, a state counts once it came. */
+function aSync(tool: string, url: string, key: string) {
+  const folder = aFolder();
+  const kept = new Map<string, Lead>();
+  let state: unknown[] = [];
+  let records = 0;
+  const put = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
+  put("config.json", { base_url: url, key, start_date: "2026-01-01", window: "P3D" });
+  put("catalog.json", catalog);
+  const files = ["config", "catalog", "state"].flatMap((name) => [`--${name}`, `${name}.json`]);
+  function take(line: string): void {
+    const { type, record, state: said } = JSON.parse(line) as Message; // Airbyte's protocol.
+    if (type === "RECORD" && record !== undefined) {
+      kept.set(record.data.id, { ...nothing, ...record.data });
+      records += 1;
+    }
+    if (type === "STATE") state = [said];
+  }
+  return {
+    records: () => records,
+    leads: () => [...kept.values()].toSorted((one, other) => one.identified_at.localeCompare(other.identified_at)),
+    /** Reads to the end, or is killed at so many messages; gives the status. */
+    async read(most = Number.POSITIVE_INFINITY): Promise<number> {
+      put("state.json", state);
+      const child = start(tool, {
+        args: ["read", ...files, "--manifest-path", join(connectors, "airbyte/manifest.yaml")],
+        folder,
+      });
+      let messages = 0;
+      for await (const line of linesOf(child.stdout)) {
+        if (++messages > most) break;
+        take(line);
+      }
+      if (messages > most) child.kill("SIGKILL");
+      return child.exited;
+    },
+  };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+test.skipIf(program === null)(
+  told("Airbyte reads every lead in windows of time, over kills and outages, and a second sync adds nothing", program),
+  async () => {
+    const leads = leadsOfWeeks(230);
+    const server = await serve({ leads });
+    const line = await aLine(server);
+    const sync = aSync(program ?? "", line.url, server.aKey());
+    for (const most of [20, 60, 90, 140]) await sync.read(most);
+    line.faults.push("none", "busy", "drop", "html");
+    expect(await sync.read()).toBe(0);
+    expect(sync.leads()).toEqual(leads);
+    const before = sync.records();
+    expect(await sync.read()).toBe(0);
+    expect(sync.leads()).toEqual(leads);
+    // It looks back an hour, to the newest lead.
+    expect(sync.records() - before).toBeLessThanOrEqual(1);
+    const newest = Date.parse(leads.at(-1)?.identified_at ?? "");
+    const late = aLead({ identified_at: new Date(newest - 1_800_000).toISOString() });
+    const fresh = aLead({ identified_at: new Date(newest + 1).toISOString() });
+    server.importMore([late, fresh]);
+    expect(await sync.read()).toBe(0);
+    expect(sync.leads()).toEqual([...leads.slice(0, -1), late, ...leads.slice(-1), fresh]);
+  },
+  manyRuns,
+);

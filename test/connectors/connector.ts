@@ -1,0 +1,59 @@
+/** A connector under the real tool that it is made for: a server with leads, and runs that may be killed. */
+import { onTestFinished } from "bun:test";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
+import { aLead } from "../builders.ts";
+
+export const connectors = join(import.meta.dir, "../../connectors");
+
+/** A program of a tool as .ci/run installs it; null where it is not there. */
+export function toolOf(folder: string, program: string): string | null {
+  const path = join(homedir(), ".cache/leadfile-tools", folder, program);
+  return existsSync(path) ? path : null;
+}
+
+/** The name of a test, and why it is skipped where its tool is missing. */
+export const told = (name: string, tool: string | null) => (tool === null ? `${name} (skipped: not installed)` : name);
+
+/** Leads of some weeks, oldest first, so that windows of time have a few each; texts are not of one alphabet. */
+export function leadsOfWeeks(count: number): Lead[] {
+  const beginMs = Date.parse("2026-01-05T08:00:00.000Z");
+  return Array.from({ length: count }, (_, n) =>
+    aLead({
+      identified_at: new Date(beginMs + n * 4 * 3_600_000 + (n % 1000)).toISOString(),
+      name: n % 3 === 0 ? null : 'Łukasz "L" Ünal\nsecond line 漢',
+      state: n % 2 === 0 ? "TX" : null,
+    }),
+  );
+}
+
+interface Run {
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Starts a program of a tool, with nothing in its environment but what it is given. */
+export function start(program: string, { args, folder, settings = {} }: Run) {
+  const child = Bun.spawn([program, ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, PYTHONDONTWRITEBYTECODE: "1", ...settings },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill("SIGKILL");
+    await child.exited;
+  });
+  return child;
+}
+
+/** Runs it to its end and gives its standard output; throws with what it said when it fails. */
+export async function finish(child: ReturnType<typeof start>): Promise<string> {
+  const [output, errors, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (status !== 0) throw new Error(`ended with ${status}: ${errors.slice(-2000)}${output.slice(-2000)}`);
+  return output;
+}

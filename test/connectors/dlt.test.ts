@@ -1,0 +1,71 @@
+/** The dlt source, run by dlt into DuckDB: the destination is the export, over kills and late leads. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
+import { aLead } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { serve } from "../harness.ts";
+import { connectors, finish, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
+
+const python = toolOf("dlt", "bin/python");
+const fourRuns = 180_000;
+
+/** Prints the leads of the destination as they are served, oldest first. */
+const dump = `
+import datetime, duckdb, json, sys
+fields = sys.argv[1].split(",")
+rows = duckdb.connect("leadfile.duckdb").execute(f"select {','.join(fields)} from visitors.leads order by identified_at").fetchall()
+for row in rows:
+    lead = dict(zip(fields, row))
+    moment = lead["identified_at"].astimezone(datetime.timezone.utc)
+    lead["identified_at"] = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    print(json.dumps(lead))
+`;
+
+function aPipeline(tool: string, url: string, key: string) {
+  const folder = aFolder();
+  const settings = {
+    SOURCES__LEADFILE__BASE_URL: url,
+    SOURCES__LEADFILE__KEY: key,
+    RUNTIME__DLTHUB_TELEMETRY: "false",
+  };
+  const begin = () => start(tool, { args: [join(connectors, "dlt/leadfile.py")], folder, settings });
+  return {
+    begin,
+    run: () => finish(begin()),
+    async leads(): Promise<Lead[]> {
+      const fields = Object.keys(aLead()).join(",");
+      const lines = await finish(start(tool, { args: ["-c", dump, fields], folder }));
+      return lines
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as Lead); // The columns of the destination are those of a lead.
+    },
+  };
+}
+
+test.skipIf(python === null)(
+  told("dlt brings every lead to DuckDB, over kills, and a second run adds nothing", python),
+  async () => {
+    const leads = leadsOfWeeks(230);
+    const { url, aKey, importMore } = await serve({ leads });
+    const { begin, run, leads: arrived } = aPipeline(python ?? "", url, aKey());
+    for (const ms of [1500, 2500, 3500, 5000]) {
+      const cut = begin();
+      await Bun.sleep(ms);
+      cut.kill("SIGKILL");
+      await cut.exited;
+    }
+    await run();
+    expect(await arrived()).toEqual(leads);
+    await run();
+    expect(await arrived()).toEqual(leads);
+    const newest = Date.parse(leads.at(-1)?.identified_at ?? "");
+    const late = aLead({ identified_at: new Date(newest - 1_800_000).toISOString() });
+    const fresh = aLead({ identified_at: new Date(newest + 1_000).toISOString() });
+    importMore([late, fresh]);
+    await run();
+    expect(await arrived()).toEqual([...leads.slice(0, -1), late, ...leads.slice(-1), fresh]);
+  },
+  fourRuns,
+);
