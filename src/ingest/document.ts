@@ -8,6 +8,8 @@ import type { Row } from "./row.ts";
 /** A document is held in memory, several times its size. */
 const largestDocument = 32 * 1024 * 1024;
 
+const rowsAtOnce = 1000;
+
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<AsyncGenerator<Row[]>> {
   const held: Buffer[] = [];
@@ -21,7 +23,7 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
   const value = parseJson(text);
   if (value === undefined) return readLines(held, chunks, columns, damaged());
   const line = countOf("\n", text.slice(0, text.search(/\S/))) + 1;
-  return inOneGroup(rowsOf(value, text, line, columns));
+  return inGroups(rowsOf(value, text, line, columns));
 }
 
 /** A first line that is damaged makes no document of a file whose second line is a record. */
@@ -74,8 +76,15 @@ function pathOfFirstList(text: string): string[] {
   return path.slice(1);
 }
 
-async function* inOneGroup(rows: Row[]): AsyncGenerator<Row[]> {
-  yield rows;
+/** Few rows at a time: a row has its text and its cells, and all of them would be several times the document. */
+async function* inGroups(rows: Iterable<Row>): AsyncGenerator<Row[]> {
+  let group: Row[] = [];
+  for (const row of rows) {
+    if (group.push(row) < rowsAtOnce) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
 }
 
 async function* inPieces(held: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {

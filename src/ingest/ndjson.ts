@@ -1,4 +1,5 @@
 /** NDJSON: one object a line, nested ones flattened to a path for each value. */
+import { UserError } from "../operator/user-error.ts";
 import type { Columns } from "./columns.ts";
 import { splitLines } from "./encoding.ts";
 import { isObject, valuesOf } from "./flatten.ts";
@@ -8,7 +9,7 @@ import { largestRecord, type Row } from "./row.ts";
 import type { Cell } from "./values.ts";
 
 /** A page of records on one line may be larger than a record. */
-const largestPage = 4 * largestRecord;
+const largestPage = 8 * largestRecord;
 
 /** Reads UTF-8 in whole lines; a line may hold a page of records. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
@@ -18,43 +19,51 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>, columns: Column
     for (const bytes of splitLines(chunk)) {
       line++;
       const text = bytes.toString("utf8").trim();
-      if (text !== "") rows.push(...readLine(text, line, columns));
+      if (text === "") continue;
+      for (const row of readLine(text, line, columns)) rows.push(row);
     }
     yield rows;
   }
 }
 
-function readLine(text: string, line: number, columns: Columns): Row[] {
-  if (text.length > largestPage) return [faulty(tooLarge, text, line)];
+function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
+  if (text.length > largestPage) return [faulty("it is larger than 8 MiB", text, line)];
   const value = parseJson(text);
   // A line of a rejects file holds the line that was rejected.
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
     return readLine(value["row"], line, columns);
   }
-  // Only a list of objects or an empty one can make a page of it.
-  if (/\[\s*[{\]]/.test(text)) return rowsOf(value, text, line, columns);
+  // Only a list of objects, an empty one, or ids as names can make a page of it.
+  if (/\[\s*[{\]]|\d[^"]{0,60}":\s*\{/.test(text)) return rowsOf(value, text, line, columns);
   return [isObject(value) ? rowOf(value, text, line, columns) : faulty(notAnObject, text, line)];
 }
 
-const tooLarge = "it is larger than 1 MiB";
 const notAnObject = "it is not a JSON object";
 
-/** The rows of a JSON value: one, or as many as its page has records. */
-export function rowsOf(value: unknown, text: string, line: number, columns: Columns): Row[] {
+/** The rows of a JSON value: one, or as many as its page has records. Throws a UserError where ids are their names. */
+export function* rowsOf(value: unknown, text: string, line: number, columns: Columns): Generator<Row> {
   const reading = readPage(value, columns);
   switch (reading.kind) {
     case "record":
-      return [rowOf(reading.record, text, line, columns)];
+      yield rowOf(reading.record, text, line, columns);
+      break;
     case "page": {
-      const { path, items } = reading;
-      return items.map((item) => rowOfItem(item, line, pathWithin(path.at(-1) ?? "", item, columns), columns));
+      const list = reading.path.at(-1) ?? "";
+      for (const item of reading.items) yield rowOfItem(item, line, pathWithin(list, item, columns), columns);
+      break;
     }
+    case "by id":
+      throw new UserError(
+        `The records stand under their ids in line ${line}, not one object a line.`,
+        `Convert it: jq -c '${recordsFilter(reading.path)}' FILE > leads.ndjson`,
+      );
     case "unclear": {
       const filters = reading.paths.map((path) => `'${recordsFilter(path)}'`).join(" or ");
-      return [faulty(`it holds several lists of records; take one with jq -c ${filters}`, text, line)];
+      yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, text, line);
+      break;
     }
     case "other":
-      return [faulty(notAnObject, text, line)];
+      yield faulty(notAnObject, text, line);
   }
 }
 
@@ -81,7 +90,7 @@ function rowOf(
   columns: Columns,
   path: readonly string[] = [],
 ): Row {
-  if (source.length > largestRecord) return faulty(tooLarge, source, line);
+  if (source.length > largestRecord) return faulty("it is larger than 1 MiB", source, line);
   if (source.includes("\\u0000") && holdsNul(record)) return faulty("it holds a NUL", source, line);
   const cells: Cell[] = [];
   for (const { column, text } of valuesOf(record, path, columns)) {

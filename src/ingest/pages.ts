@@ -3,10 +3,11 @@ import type { Columns } from "./columns.ts";
 import { isObject } from "./flatten.ts";
 import type { Target } from "./vocabulary.ts";
 
-/** What a JSON value is: one record, a page of them, or several lists of which only its owner can say which one counts. */
+/** What a JSON value is: one record, a page of them, people under their ids, or lists of which its owner has to choose. */
 export type Reading =
   | { readonly kind: "record"; readonly record: Readonly<Record<string, unknown>> }
   | { readonly kind: "page"; readonly items: readonly unknown[]; readonly path: readonly string[] }
+  | { readonly kind: "by id"; readonly path: readonly string[] }
   | { readonly kind: "unclear"; readonly paths: readonly (readonly string[])[] }
   | { readonly kind: "other" };
 
@@ -35,6 +36,8 @@ const ofVisit: ReadonlySet<Target> = new Set<Target>(["identified_at", "page_url
 export function readPage(value: unknown, columns: Columns): Reading {
   if (Array.isArray(value)) return isPlainList(value) ? { kind: "other" } : { kind: "page", items: value, path: [] };
   if (!isObject(value)) return { kind: "other" };
+  const ids = pathOfIds(value, [], columns.targetOf);
+  if (ids !== null) return { kind: "by id", path: ids };
   const lists = listsIn(value, [], columns.targetOf);
   const [list] = lists;
   if (list === undefined) return { kind: "record", record: value };
@@ -73,6 +76,23 @@ function allListsIn(value: Record<string, unknown>, path: readonly string[], mea
       return isPlainList(item) ? [] : [{ path: here, items: item, says: saidBy(item[0], meaning) }];
     return isObject(item) && here.length < deepest ? allListsIn(item, here, meaning) : [];
   });
+}
+
+/** Where people stand in an object under their ids, of which every one has a digit. */
+function pathOfIds(
+  value: Record<string, unknown>,
+  path: readonly string[],
+  meaning: Meaning,
+): readonly string[] | null {
+  const entries = Object.entries(value);
+  const isById = entries.length > 1 && entries.every(([name, item]) => /\d/.test(name) && isObject(item));
+  if (isById) return saidBy(entries[0]?.[1], meaning).has("email") ? path : null;
+  if (path.length === deepest) return null;
+  for (const [name, item] of entries) {
+    const found = isObject(item) ? pathOfIds(item, [...path, name], meaning) : null;
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function saidBy(item: unknown, meaning: Meaning): ReadonlySet<Target> {

@@ -22,7 +22,7 @@ const surroundings: readonly { readonly within: RegExp; readonly means: (last: s
   { within: /^(?:visitor|lead)$/, means: ofWrapper },
   {
     within: /^(?:contact|person|identity|profile|customer|user|resolution|demographics)$/,
-    means: (last) => without(meaningOf(last), "id identified_at page_url pixel_id time_zone"),
+    means: (last) => without(meaningOf(last), "id identified_at page_url pixel_id"),
   },
 ];
 
@@ -35,17 +35,20 @@ export function meaningOfNested(normalized: readonly string[]): Meaning | null {
   const around = path.slice(0, -1).toReversed();
   for (const parent of around) {
     const known = surroundings.find(({ within }) => within.test(parent));
-    if (known !== undefined) return known.means(last);
+    if (known !== undefined) return without(known.means(last), "time_zone");
   }
   const meaning = meaningOf(last);
   const parent = around[0];
+  // The zone of a place or a person is not that of the times in the file.
+  if (meaning?.target === "time_zone" && parent !== undefined && !isEnvelope(parent) && parent !== "event") return null;
   if (meaning?.target === "id" && parent !== undefined && parent !== "event") return null;
   // A name inside something that is not a person is that thing's name.
-  return meaning?.target === "name" &&
-    parent !== undefined &&
-    !/^(?:data|traits|attributes|properties|fields|record|payload|body|result|item|row)$/.test(parent)
-    ? null
-    : meaning;
+  return meaning?.target === "name" && parent !== undefined && !isEnvelope(parent) ? null : meaning;
+}
+
+/** Whether the name of an object says nothing of what is in it. */
+function isEnvelope(name: string): boolean {
+  return /^(?:data|traits|attributes|properties|fields|record|payload|body|result|item|row)$/.test(name);
 }
 
 /** A company has a name; its place stands in for the visitor's only where there is no other. */

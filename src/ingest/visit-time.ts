@@ -3,7 +3,7 @@ import type { Columns } from "./columns.ts";
 import type { Row } from "./row.ts";
 import { clockOfDecimals, type ReadTime, readTime, type TimeReading } from "./times.ts";
 import { firstText } from "./values.ts";
-import type { Target } from "./vocabulary.ts";
+import { normalizeName, type Target } from "./vocabulary.ts";
 import { readZone } from "./zones.ts";
 
 const clockAlone = /^\d{1,2}:\d{2}(?::\d{2})?\b[^/]*$|^0?[.,]\d+$/;
@@ -14,9 +14,19 @@ const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)/;
 export function readVisitTime(row: Row, columns: Columns, reading: TimeReading): ReadTime | null {
   const texts = textsOf(row, columns, "identified_at");
   const [preferred] = texts;
-  if (preferred === undefined) return null;
-  const [zone] = textsOf(row, columns, "time_zone");
-  return readTexts(texts, preferred, zone === undefined ? reading : { ...reading, zone: readZone(zone) });
+  return preferred === undefined
+    ? null
+    : readTexts(texts, preferred, { ...reading, zone: zoneOf(row, columns, reading) });
+}
+
+/** The zone of times without an offset: that of the row, but not where a name such as `Time (UTC)` says another one. */
+function zoneOf(row: Row, columns: Columns, { zone }: TimeReading): string | null {
+  const [own] = textsOf(row, columns, "time_zone");
+  if (own === undefined) return zone;
+  const isUtc = columns
+    .of("identified_at")
+    .some((number) => /(?:utc|gmt)$/.test(normalizeName(columns.titles[number] ?? "")));
+  return isUtc ? "UTC" : readZone(own);
 }
 
 function readTexts(texts: readonly string[], preferred: string, reading: TimeReading): ReadTime {

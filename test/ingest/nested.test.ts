@@ -160,12 +160,12 @@ describe("a file of ever new names", () => {
   test("is refused at the column after 2,000, with the filter that makes records of its ids", async () => {
     const inLines = many.map((n) => ({ profiles: { [`u${n}`]: { email: `d${n}@example.com`, city: "Reno" } } }));
     const inOneLine = { profiles: Object.assign({}, ...inLines.slice(0, 5_000).map(({ profiles }) => profiles)) };
-    for (const file of [inLines, [inOneLine]]) {
-      expect(await refusalOf(file)).toMatchObject({
-        message: expect.stringContaining("more than 2,000 columns"),
-        advice: expect.stringContaining("jq -c '.profiles[]'"),
-      });
-    }
+    const advice = expect.stringContaining("jq -c '.profiles[]'");
+    expect(await refusalOf(inLines)).toMatchObject({
+      message: expect.stringContaining("more than 2,000 columns"),
+      advice,
+    });
+    expect(await refusalOf([inOneLine])).toMatchObject({ message: expect.stringContaining("under their ids"), advice });
   });
 
   test("is told to leave them out where they hold no record", async () => {

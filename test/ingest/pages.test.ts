@@ -70,6 +70,14 @@ test("people and visits in two lists are rejected with the filters that choose",
   expect(reading).toEqual({ fault: expect.stringContaining("jq -c '.contacts[]' or '.visits[]'") });
 });
 
+test.each<[unknown, string]>([
+  [{ profiles: { u1: dana, u2: lee } }, ".profiles[]"],
+  [{ "0d0f2c4e": dana, "1d0f2c4e": lee }, ".[]"],
+])("people under their ids are refused whole, with the filter that makes records of them: %j", async (page, filter) => {
+  await expect(readAll(JSON.stringify(page))).rejects.toMatchObject({ advice: expect.stringContaining(`'${filter}'`) });
+  await expect(readAll(JSON.stringify(page, null, 2))).rejects.toThrow("under their ids");
+});
+
 test("what is no object in a page is rejected, and the records around it are read", async () => {
   expect(await readAll('[{"email":"dana@example.com"},17,{"email":"lee@example.com"}]')).toEqual([
     { email: "dana@example.com" },

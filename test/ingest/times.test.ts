@@ -168,6 +168,7 @@ describe("a zone in a column of its own", () => {
     ["Timestamp,Timezone", "2026-01-31 09:15:00,GMT+5", "2026-01-31T04:15:00.000Z"],
     ["Timestamp,Timezone", "2026-01-31T09:15:00Z,America/New_York", "2026-01-31T09:15:00.000Z"],
     ["Timestamp,Timezone", "2026-01-31 09:15:00,", "2026-01-31T09:15:00.000Z"],
+    ["Timestamp (UTC),Timezone", "2026-01-31 09:15:00,America/New_York", "2026-01-31T09:15:00.000Z"],
     ["Time,Date", "9:15 AM,1/5/26", "2026-01-05T09:15:00.000Z"],
     ["Date,Time", "46053,0.385416667", "2026-01-31T09:15:00.000Z"],
     ["Visit Date,Visit Time", "Jan 31 2026,9:15", "2026-01-31T09:15:00.000Z"],

@@ -1,0 +1,59 @@
+/** What an import keeps comes back unchanged: an export is read as the leads that it was written from. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { leadFields } from "../../src/contract/lead.ts";
+import { csv, leadsOf } from "./reading.ts";
+
+const piece = fc.constantFrom(
+  ...[
+    "dana@example.com",
+    "619-555-0123",
+    "+44 20 7946 0123",
+    "x45",
+    "CA",
+    "California",
+    "Canada",
+    "US",
+    "GA",
+    "2026-01-31",
+  ],
+  ...[
+    "09:15",
+    "46053.5",
+    "Dana",
+    "W",
+    "https://a.example.com/?q=1",
+    "[",
+    "]",
+    "{",
+    "}",
+    '"',
+    "'",
+    "\\",
+    ",",
+    ";",
+    "|",
+    "<",
+    ">",
+  ],
+  ...["(", ")", "@", " ", "\n", "-", "N/A", "null", "[1,2]", '["a","b"]', "7", "=1+1", "🚢", "é"],
+);
+const cell = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(""));
+const fields = leadFields.filter((field) => field !== "identified_at");
+
+test("whatever is in the cells of a row, its lead gives the same lead again, as CSV and as NDJSON", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(cell, { minLength: fields.length, maxLength: fields.length }), async (cells) => {
+      const [reading] = await leadsOf(csv([fields, cells]));
+      if (reading === undefined || "fault" in reading) return;
+      const { id, tail } = reading.lead;
+      const document = `{"id":"${id}",${tail}`;
+      const lead: Record<string, string | null> = JSON.parse(document);
+      const [fromJson] = await leadsOf(`${document}\n`);
+      const [fromCsv] = await leadsOf(csv([Object.keys(lead), Object.values(lead).map((value) => value ?? "")]));
+      for (const again of [fromJson, fromCsv])
+        expect(again).toEqual({ lead: reading.lead, clamped: false, warnings: [] });
+    }),
+    { numRuns: 300 },
+  );
+});
