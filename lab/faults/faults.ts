@@ -3,6 +3,7 @@ import { brokenFile } from "./broken-file.ts";
 import { clock } from "./clock.ts";
 import { copies } from "./copies.ts";
 import { day } from "./day.ts";
+import { disclosures } from "./disclosures.ts";
 import { erasure } from "./erasure.ts";
 import type { Fault } from "./fault.ts";
 import { hostile } from "./hostile.ts";
@@ -19,6 +20,7 @@ export const faults: readonly Fault[] = [
   powerCut,
   copies,
   erasure,
+  disclosures,
   brokenFile,
   revocation,
   isolation,
