@@ -1,6 +1,6 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
+import { watchTurns } from "../fair-turns.ts";
 import type { createApp } from "./app.ts";
-import { watchTurns } from "./fair-turns.ts";
 import type { AddressOf } from "./ops/metrics.ts";
 
 type App = ReturnType<typeof createApp>;

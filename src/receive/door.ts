@@ -1,10 +1,10 @@
 /** The door for vendors that deliver by webhook: one POST a visit, kept on the disk before it is answered. */
-import type { Server } from "bun";
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
-import { checkType, mostBytes, readVisits, tooLarge } from "./body.ts";
-import { DeliveryRefused } from "./refusal.ts";
+import { checkType, readVisits } from "./body.ts";
+import { createHold, readBody } from "./incoming.ts";
+import { DeliveryRefused, retryAfterSeconds, tryAgain } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
 
 export interface DoorParts {
@@ -19,16 +19,14 @@ export interface DoorParts {
 
 /** More than this waiting for its import says that the import does not keep up. */
 const mostSpoolBytes = 1_000_000_000;
-/** Of all bodies that are being read at a moment. */
-const mostBytesAtOnce = 32_000_000;
-const retryAfterSeconds = 30;
 
 /** Answers one request; it has no data to give, only whether the delivery was kept. */
 export type Door = (request: Request) => Promise<Response>;
 
 export function createDoor(parts: DoorParts): Door {
-  const reading = { bytes: 0 };
+  const all = { bytes: 0 };
   return async (request) => {
+    const hold = createHold(all);
     const startedNs = Bun.nanoseconds();
     const { pathname } = new URL(request.url, "http://localhost");
     if (pathname === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
@@ -37,8 +35,9 @@ export function createDoor(parts: DoorParts): Door {
       source = findSource(request, pathname, parts.sources);
       if (cameInTheClear(request, parts)) return sendToHttps(parts, source, pathname);
       checkType(request.headers.get("content-type"));
-      const body = await readBody(request, reading);
+      const body = await readBody(request, hold);
       const visits = readVisits(body, request.headers.get("content-encoding"));
+      hold.addTexts(visits);
       await keep(parts.spool, source, visits);
       logDelivery(parts.log, source, 200, visits.length, startedNs);
       return answer(200, { object: "delivery", visits: visits.length });
@@ -46,6 +45,8 @@ export function createDoor(parts: DoorParts): Door {
       const refused = toRefusal(cause, parts.log);
       logDelivery(parts.log, source, refused.status, 0, startedNs);
       return refuse(refused);
+    } finally {
+      hold.release();
     }
   };
 }
@@ -77,25 +78,6 @@ function sendToHttps({ baseUrl, log }: DoorParts, source: Source, pathname: stri
   return answer(308, { object: "redirect" }, { Location: baseUrl + pathname });
 }
 
-/** All bytes of a body, none beyond the most that is taken. */
-async function readBody(request: Request, reading: { bytes: number }): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      bytes += chunk.length;
-      reading.bytes += chunk.length;
-      if (bytes > mostBytes) throw tooLarge();
-      if (reading.bytes > mostBytesAtOnce) throw tryAgain("Too many deliveries come at once");
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  } finally {
-    reading.bytes -= bytes;
-  }
-}
-
 async function keep(spool: Spool, source: Source, visits: readonly string[]): Promise<void> {
   if (visits.length === 0) return;
   if ((await spool.size()) >= mostSpoolBytes) throw tryAgain("The import does not keep up");
@@ -104,12 +86,6 @@ async function keep(spool: Spool, source: Source, visits: readonly string[]): Pr
   } catch (cause) {
     throw tryAgain("The delivery could not be kept", cause);
   }
-}
-
-function tryAgain(why: string, cause?: unknown): DeliveryRefused {
-  const refused = new DeliveryRefused("try_again", `${why}; send it again in a moment.`, retryAfterSeconds);
-  refused.cause = cause;
-  return refused;
 }
 
 function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
@@ -141,27 +117,5 @@ function answer(status: number, body: unknown, headers: Readonly<Record<string, 
   return Response.json(body, {
     status,
     headers: { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", ...headers },
-  });
-}
-
-export interface DoorAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: { readonly cert: string; readonly key: string } | null;
-}
-
-/** Listens for deliveries; throws what Bun throws when the address cannot be had. */
-export function listenForDeliveries({ host, port, tls }: DoorAddress, door: Door): Server<undefined> {
-  return Bun.serve({
-    hostname: host,
-    port,
-    ...(tls === null ? {} : { tls }),
-    development: false,
-    reusePort: false,
-    // Seconds without an answer going out: bytes that trickle in do not prolong a connection.
-    idleTimeout: 10,
-    // The door counts for itself, so that a body that is too large gets a sentence.
-    maxRequestBodySize: 64 * mostBytes,
-    fetch: door,
   });
 }

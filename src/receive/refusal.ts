@@ -31,3 +31,13 @@ export class DeliveryRefused extends Error {
     return statusOf[this.code];
   }
 }
+
+/** How long a vendor is asked to wait. */
+export const retryAfterSeconds = 30;
+
+/** A refusal that is not about the delivery: the same one may be taken in a moment. */
+export function tryAgain(why: string, cause?: unknown): DeliveryRefused {
+  const refused = new DeliveryRefused("try_again", `${why}; send it again in a moment.`, retryAfterSeconds);
+  refused.cause = cause;
+  return refused;
+}

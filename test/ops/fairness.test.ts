@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { setImmediate as turnOver } from "node:timers/promises";
-import { watchTurns } from "../../src/http/fair-turns.ts";
+import { watchTurns } from "../../src/fair-turns.ts";
 import { someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 import { start } from "../process.ts";

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
-import { createDoor, listenForDeliveries } from "../../src/receive/door.ts";
+import { createDoor } from "../../src/receive/door.ts";
+import { listenForDeliveries } from "../../src/receive/listen.ts";
 import { openSpool, type Spool } from "../../src/receive/spool.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { noonMs } from "../builders.ts";
@@ -15,6 +16,8 @@ interface ReceivingSetup {
   /** Puts something in front of the spool. */
   readonly spool?: (real: Spool) => Spool;
   readonly trustProxy?: boolean;
+  /** After how long a connection is closed on which nothing goes out. */
+  readonly idleSeconds?: number;
 }
 
 /** Opens a door with one source; it closes when the test is over. */
@@ -33,7 +36,7 @@ export async function receive(setup: ReceivingSetup = {}) {
     baseUrl: "https://www.example.com",
     trustProxy: setup.trustProxy ?? false,
   });
-  const server = listenForDeliveries({ host: "127.0.0.1", port: 0, tls: null }, door);
+  const server = listenForDeliveries({ host: "127.0.0.1", port: 0, tls: null }, door, setup.idleSeconds);
   onTestFinished(async () => {
     await server.stop(true);
     // The folder is gone by then, and with it what was to be completed.

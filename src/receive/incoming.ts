@@ -1,0 +1,55 @@
+/** The bytes of deliveries as they come, and how much all of them may have in memory. */
+import { mostBytes, tooLarge } from "./body.ts";
+import { DeliveryRefused, tryAgain } from "./refusal.ts";
+
+/** Of all deliveries that are not on the disk yet. */
+const mostBytesAtOnce = 32_000_000;
+/** What the engine needs for a text, however short it is. */
+const bytesBesideText = 64;
+
+/** What a delivery has in memory, of what all may have together. */
+export interface Hold {
+  add(bytes: number): void;
+  addTexts(texts: readonly string[]): void;
+  release(): void;
+}
+
+/** Begins one more delivery; the counts of all are shared. */
+export function createHold(all: { bytes: number }): Hold {
+  let own = 0;
+  const add = (bytes: number) => {
+    own += bytes;
+    all.bytes += bytes;
+    if (all.bytes > mostBytesAtOnce) throw tryAgain("Too many deliveries come at once");
+  };
+  return {
+    add,
+    addTexts: (texts) => add(texts.reduce((sum, { length }) => sum + length + bytesBesideText, 0)),
+    release() {
+      all.bytes -= own;
+    },
+  };
+}
+
+/** All bytes of a body, none beyond the most that is taken. */
+export async function readBody(request: Request, hold: Hold): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of untilClosed(request.body)) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw tooLarge();
+    hold.add(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A client that goes before its body is complete is no failure of ours. */
+async function* untilClosed(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body ?? [];
+  } catch {
+    throw new DeliveryRefused("invalid_body", "The connection was closed before the body was complete.");
+  }
+}
