@@ -28,49 +28,46 @@ export function mergeSpans(known: readonly Span[], pages: readonly Page[]): Merg
   const spans: Span[] = [];
   const removed: Span[] = [];
   const added: Span[] = [];
-  let group: { readonly whole: Page; readonly known: readonly Span[] } | null = null;
+  let next = 0;
+  let group: { whole: Page; readonly taken: Span[] } | null = null;
 
   function end(): void {
     if (group === null) return;
     const { oldestMs, newestMs } = group.whole;
-    const same = group.known.find((one) => one.oldestMs === oldestMs && one.newestMs === newestMs);
-    const span = same ?? { oldestMs, newestMs };
-    spans.push(span);
-    if (same === undefined) added.push(span);
-    removed.push(...group.known.filter((one) => one.oldestMs !== oldestMs));
-    group = null;
+    const same = group.taken.find((one) => one.oldestMs === oldestMs && one.newestMs === newestMs);
+    spans.push(same ?? { oldestMs, newestMs });
+    if (same === undefined) added.push({ oldestMs, newestMs });
+    removed.push(...group.taken.filter((one) => one.oldestMs !== oldestMs));
   }
 
-  for (const [next, ...itself] of inOrder(known, pages)) {
-    if (group !== null && touches(group.whole, next)) {
-      group = { whole: union(group.whole, next), known: [...group.known, ...itself] };
-      continue;
+  for (const page of pages) {
+    if (group !== null && touches(group.whole, page)) group.whole = union(group.whole, page);
+    else {
+      end();
+      // There may be thousands below, which stay as they are.
+      for (let one = known[next]; one !== undefined && isBelow(one, page); one = known[++next]) spans.push(one);
+      group = { whole: page, taken: [] };
     }
-    end();
-    group = { whole: next, known: itself };
+    for (let one = known[next]; one !== undefined && touches(group.whole, one); one = known[++next]) {
+      group.whole = union(group.whole, { ...one, beforeMs: null });
+      group.taken.push(one);
+    }
   }
   end();
+  for (let one = known[next]; one !== undefined; one = known[++next]) spans.push(one);
   return { spans, removed, added };
 }
 
-/** Both lists as one, oldest first; behind a span that was known itself. */
-function* inOrder(known: readonly Span[], pages: readonly Page[]): Generator<readonly [Page, ...known: Span[]]> {
-  let at = 0;
-  for (const page of pages) {
-    for (let one = known[at]; one !== undefined && one.oldestMs <= page.oldestMs; one = known[++at]) {
-      yield [{ ...one, beforeMs: null }, one];
-    }
-    yield [page];
-  }
-  for (const one of known.slice(at)) yield [{ ...one, beforeMs: null }, one];
+function isBelow(one: Span, page: Page): boolean {
+  return one.newestMs + 1 < page.oldestMs;
 }
 
-/** Of two in order: no moment of a lead that was there is between them. */
-function touches(lower: Page, upper: Page): boolean {
-  return upper.oldestMs <= lower.newestMs + 1 || upper.oldestMs === lower.beforeMs;
+/** No moment of a lead that was there is between a page and what begins behind it, or what it reaches into. */
+function touches(page: Page, other: Span): boolean {
+  return other.oldestMs <= page.newestMs + 1 || other.oldestMs === page.beforeMs;
 }
 
-function union(lower: Page, upper: Page): Page {
-  const highest = upper.newestMs > lower.newestMs ? upper : lower;
-  return { ...highest, oldestMs: lower.oldestMs };
+function union(one: Page, other: Page): Page {
+  const { newestMs, beforeMs } = other.newestMs > one.newestMs ? other : one;
+  return { oldestMs: Math.min(one.oldestMs, other.oldestMs), newestMs, beforeMs };
 }
