@@ -12,8 +12,8 @@ import { median } from "./report.ts";
 
 /** The columns that the indexes of Leadfile are on, and the 20 fields, as one plain table. */
 const columns = ["account", "identified_ms", ...leadFields, "city_key", "has_email"];
-const schema = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;
-CREATE TABLE plain (account INTEGER, identified_ms INTEGER, ${leadFields.map((field) => `${field} TEXT`).join(", ")},
+const settings = "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;";
+const schema = `CREATE TABLE plain (account INTEGER, identified_ms INTEGER, ${leadFields.map((field) => `${field} TEXT`).join(", ")},
   city_key TEXT, has_email INTEGER);
 CREATE UNIQUE INDEX by_time ON plain (account, identified_ms);
 CREATE UNIQUE INDEX by_id ON plain (account, id);
@@ -102,7 +102,9 @@ async function importOurs(phase: Phase): Promise<void> {
 }
 
 async function runSqlite(commands: string): Promise<void> {
-  const child = Bun.spawn(["sqlite3", "-bail", plain], { stdin: Buffer.from(commands), stdout: "ignore" });
+  // The cache of an import of ours, and one transaction, which is the fastest that it knows.
+  const all = `${settings} PRAGMA cache_size = -${64 * 1024};\nBEGIN;\n${commands}\nCOMMIT;`;
+  const child = Bun.spawn(["sqlite3", "-bail", plain], { stdin: Buffer.from(all), stdout: "ignore" });
   if ((await child.exited) !== 0) throw new Error("sqlite3 failed");
 }
 

@@ -1,5 +1,5 @@
 /** kill -9 of an import at random moments: what was in stays in, and the next run completes it. */
-import { copyFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "./contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "./fault.ts";
@@ -92,9 +92,12 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   return { done: kills, broken, figures: { "rows of the import": rows, "kills that left a part": cutShort } };
 }
 
-/** Waits until more leads than this are in, or until the import is over. */
+/** Waits until more leads than this are in, or until the import is over. It asks for the lock, so that transactions end. */
 async function written(child: ReturnType<typeof startAdmin>, file: string, enough: number): Promise<void> {
-  while (child.exitCode === null && look(file, countOf) <= enough) await Bun.sleep(1);
+  while (child.exitCode === null && look(file, countOf) <= enough) {
+    if (existsSync(`${file}.asking`)) appendFileSync(`${file}.asking`, ".");
+    await Bun.sleep(1);
+  }
 }
 
 /** Dates with thousands of leads, and times that collide with those to which the ties are moved. */
