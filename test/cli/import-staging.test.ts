@@ -1,0 +1,104 @@
+/** A file is read to its end before its first lead goes in: what is said by then, and what is left when it ends before. */
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../admin.ts";
+
+const px = ["--pixel", "px", "--create-pixels"];
+
+/** An import of standard input that waits for more of it. */
+function waiting(admin: Admin, text: string) {
+  const program = join(import.meta.dir, "../../src/admin.ts");
+  const child = Bun.spawn([process.execPath, program, "lead", "import", "acme", "-", ...px], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: admin.folder, DATABASE_PATH: admin.file },
+    stdin: "pipe",
+    stderr: "pipe",
+  });
+  child.stdin.write(text);
+  void child.stdin.flush();
+  return child;
+}
+
+const aThousandRows = `date,email\n${Array.from({ length: 1000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("")}`;
+
+type Reader = ReturnType<ReturnType<typeof waiting>["stderr"]["getReader"]>;
+
+/** Waits until it has said which column is what: rows are read from then on. */
+async function begun(child: ReturnType<typeof waiting>): Promise<Reader> {
+  const reader = child.stderr.getReader();
+  for (let said = ""; !said.includes("Reading CSV"); ) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`it ended: ${said}`);
+    said += Buffer.from(value).toString();
+  }
+  return reader;
+}
+
+async function rest(reader: Reader): Promise<string> {
+  let said = "";
+  for (let next = await reader.read(); !next.done; next = await reader.read())
+    said += Buffer.from(next.value).toString();
+  return said;
+}
+
+test("while a file is read nothing of it is served, and no file lies beside the database", async () => {
+  const admin = anAdmin();
+  const child = waiting(admin, aThousandRows);
+  const reader = await begun(child);
+  expect(await admin.leads()).toEqual([]);
+  // Bun keeps something of its own in the home folder.
+  const parts = [".bun", "leadfile.db", "leadfile.db-shm", "leadfile.db-wal"];
+  expect(readdirSync(admin.folder).filter((name) => !parts.includes(name))).toEqual([]);
+  await child.stdin.end();
+  await rest(reader);
+  expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
+}, 60_000);
+
+test("Ctrl-C while a file is read leaves nothing behind, and says so", async () => {
+  const admin = anAdmin();
+  const child = waiting(admin, aThousandRows);
+  const reader = await begun(child);
+  child.kill("SIGINT");
+  expect(await rest(reader)).toMatch(/nothing of it was imported[^\n]*\n$/);
+  expect(await child.exited).toBe(1);
+  expect(await admin.leads()).toEqual([]);
+}, 60_000);
+
+test("the oldest lead goes in first: of a newest-first file none is late, but those before the newest that was there", async () => {
+  const admin = anAdmin();
+  const days = Array.from({ length: 9 }, (_, n) => `2026-01-0${9 - n}`);
+  const file = `date,email\n${days.map((day) => `${day},d${day}@example.com\n`).join("")}`;
+  expect((await admin.import(file, ...px)).json).toMatchObject({ imported: 9, late: 0 });
+  const more = "date,email\n2026-01-20,x@example.com\n2026-01-08,y@example.com\n2026-01-19,z@example.com\n";
+  const { json, stderr } = await admin.import(more, ...px);
+  expect(json).toMatchObject({ imported: 3, late: 1 });
+  // Said before the first of them went in.
+  expect(stderr).toContain("from 2026-01-08T00:00:00.000Z to 2026-01-20T00:00:00.000Z");
+  expect(stderr).toMatch(/\n1 are older than the newest lead of the account/);
+});
+
+test("rows that share an id and differ in time or page are counted, with the option that keeps them apart", async () => {
+  const admin = anAdmin();
+  const file =
+    "id,date,email,page_url\np_1,2026-01-01,a@example.com,/a\np_1,2026-01-02,a@example.com,/a\n" +
+    "p_1,2026-01-02,a@example.com,/b\np_2,2026-01-02,b@example.com,/a\np_3,2026-01-02,c@example.com,/a\n" +
+    "p_3,2026-01-02,c@example.com,/a\n";
+  const { json, stderr } = await admin.import(file, ...px);
+  expect(json).toMatchObject({ imported: 3, duplicates: 3 });
+  expect(stderr).toMatch(/^Warning: 3 rows share their id .*--map id=- keeps/m);
+  const apart = await admin.import(file, ...px, "--map", "id=-", "--dry-run");
+  expect(apart.stderr).not.toContain("share their id");
+  expect(apart.json).toMatchObject({ imported: 5, duplicates: 1 });
+});
+
+test("rows without a time follow one another by milliseconds", async () => {
+  const admin = anAdmin();
+  const begunMs = Date.now();
+  const rows = Array.from({ length: 3000 }, (_, n) => `d${n}@example.com\n`).join("");
+  await admin.import(`email\n${rows}`, ...px);
+  const times = (await admin.leads()).map(({ identified_at }) => Date.parse(identified_at));
+  const [first = 0] = times;
+  expect(first).toBeGreaterThanOrEqual(begunMs);
+  expect(times).toEqual(times.map((_, n) => first + n));
+  expect(times.at(-1)).toBeLessThan(Date.now() + 3000);
+});
