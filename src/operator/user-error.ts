@@ -1,8 +1,8 @@
 /** What stops a command or the start of the server: one line for a person, and the status with which it ends. */
 import { withoutKeys } from "../contract/key.ts";
 
-/** 1 where the world is not as it must be, 2 where the command or a setting was written wrong. */
-export type UserErrorStatus = 1 | 2;
+/** 1 where the world is not as it must be, 2 where the command or a setting was written wrong, 130 where Ctrl-C came. */
+export type UserErrorStatus = 1 | 2 | 130;
 
 /** A refusal says what is wrong and what to do next; it is shown as one line, without a stack trace. */
 export class UserError extends Error {

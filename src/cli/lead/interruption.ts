@@ -24,13 +24,14 @@ export function watchInterruption(): Interruption {
     async whileReading(reading) {
       const first = await Promise.race([reading.then((result) => ({ result })), came]);
       if (first !== "interrupted") return first.result;
-      throw new UserError("Stopped while the file was read: nothing of it was imported, and nothing is left.", "");
+      throw new UserError("Stopped while the file was read: nothing of it was imported, and nothing is left.", "", 130);
     },
     afterStep(done, total) {
       if (!hasCome || done === total) return;
       throw new UserError(
         `Stopped after ${grouped(done)} of ${grouped(total)} leads, which stay.`,
         `Run it again, and it completes; ${adminCommand} import undo takes them back.`,
+        130,
       );
     },
     close: () => void process.off("SIGINT", listener),

@@ -24,6 +24,9 @@ function bar(what: string, total: number | null): Progress {
     Presets.shades_classic,
   );
   let started = false;
+  // The bar hides the cursor, which has to come back however the process ends.
+  const stop = () => single.stop();
+  process.once("exit", stop);
   return {
     update(done, rows) {
       const seconds = (performance.now() - startedMs) / 1000;
@@ -37,7 +40,10 @@ function bar(what: string, total: number | null): Progress {
       else single.start(total ?? 1, done, payload);
       started = true;
     },
-    stop: () => single.stop(),
+    stop() {
+      process.off("exit", stop);
+      stop();
+    },
   };
 }
 
