@@ -6,7 +6,7 @@ import { parseJson, readNdjson, rowsOf } from "./ndjson.ts";
 import type { Row } from "./row.ts";
 
 /** A document is held in memory, several times its size. */
-const largestDocument = 32 * 1024 * 1024;
+const largestDocument = 16 * 1024 * 1024;
 
 const rowsAtOnce = 1000;
 
@@ -23,7 +23,8 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
   const value = parseJson(text);
   if (value === undefined) return readLines(held, chunks, columns, damaged());
   const line = countOf("\n", text.slice(0, text.search(/\S/))) + 1;
-  return inGroups(rowsOf(value, text, line, columns));
+  // The bytes and the text of a page are let go of while its records are read.
+  return inGroups(rowsOf(value, line, columns, () => JSON.stringify(value)));
 }
 
 /** A first line that is damaged makes no document of a file whose second line is a record. */

@@ -34,18 +34,18 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
     return readLine(value["row"], line, columns);
   }
   // Only a list of objects, an empty one, or ids as names can make a page of it.
-  if (/\[\s*[{\]]|\d[^"]{0,60}":\s*\{/.test(text)) return rowsOf(value, text, line, columns);
+  if (/\[\s*[{\]]|\d[^"]{0,60}":\s*\{/.test(text)) return rowsOf(value, line, columns, () => text);
   return [isObject(value) ? rowOf(value, text, line, columns) : faulty(notAnObject, text, line)];
 }
 
 const notAnObject = "it is not a JSON object";
 
 /** The rows of a JSON value: one, or as many as its page has records. Throws a UserError where ids are their names. */
-export function* rowsOf(value: unknown, text: string, line: number, columns: Columns): Generator<Row> {
+export function* rowsOf(value: unknown, line: number, columns: Columns, text: () => string): Generator<Row> {
   const reading = readPage(value, columns);
   switch (reading.kind) {
     case "record":
-      yield rowOf(reading.record, text, line, columns);
+      yield rowOf(reading.record, text(), line, columns);
       break;
     case "page": {
       const list = reading.path.at(-1) ?? "";
@@ -59,11 +59,11 @@ export function* rowsOf(value: unknown, text: string, line: number, columns: Col
       );
     case "unclear": {
       const filters = reading.paths.map((path) => `'${recordsFilter(path)}'`).join(" or ");
-      yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, text, line);
+      yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, text(), line);
       break;
     }
     case "other":
-      yield faulty(notAnObject, text, line);
+      yield faulty(notAnObject, text(), line);
   }
 }
 
