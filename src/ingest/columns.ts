@@ -81,6 +81,8 @@ export function createColumns(mapping: ColumnMapping): Columns {
   const numbers = new Map<string, number>();
   const meanings: (Meaning | null)[] = [];
   const named = new Set<string>();
+  /** The same names are asked after in every line, and finding out what one means takes longer than reading the line. */
+  const asked = new Map<string, Target | null>();
   let byTarget: Map<Target, number[]> | null = null;
   let complete = false;
 
@@ -116,7 +118,15 @@ export function createColumns(mapping: ColumnMapping): Columns {
       if (meaning !== null) byTarget = null;
       return number;
     },
-    targetOf: (path) => meaningOfPath(path, mapping)?.target ?? null,
+    targetOf(path) {
+      const name = path.join(".");
+      let target = asked.get(name);
+      if (target === undefined) {
+        target = meaningOfPath(path, mapping)?.target ?? null;
+        if (asked.size < mostColumns) asked.set(name, target);
+      }
+      return target;
+    },
     isStandIn: (number) => (meanings[number]?.rank ?? 0) >= standIn,
     isKept: (number) => meanings[number] !== null,
     complete() {

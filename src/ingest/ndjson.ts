@@ -33,8 +33,8 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
     return readLine(value["row"], line, columns);
   }
-  // Only a list of objects, an empty one, or ids as names can make a page of it.
-  if (/\[\s*[{\]]|\d[^"]{0,60}":\s*\{/.test(text)) return rowsOf(value, line, columns, () => text);
+  // Only a list of objects, an empty one, or an object within can make more of it than a record.
+  if (/\[\s*[{\]]|":\s*\{/.test(text)) return rowsOf(value, line, columns, () => text);
   return [isObject(value) ? rowOf(value, text, line, columns) : faulty(notAnObject, text, line)];
 }
 

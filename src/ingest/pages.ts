@@ -70,12 +70,18 @@ function listsIn(value: Record<string, unknown>, path: readonly string[], meanin
 }
 
 function allListsIn(value: Record<string, unknown>, path: readonly string[], meaning: Meaning): List[] {
-  return Object.entries(value).flatMap(([name, item]) => {
+  const lists: List[] = [];
+  for (const [name, item] of Object.entries(value)) {
+    if (typeof item !== "object" || item === null) continue;
     const here = [...path, name];
-    if (Array.isArray(item))
-      return isPlainList(item) ? [] : [{ path: here, items: item, says: saidBy(item[0], meaning) }];
-    return isObject(item) && here.length < deepest ? allListsIn(item, here, meaning) : [];
-  });
+    if (isObject(item)) {
+      if (here.length < deepest) lists.push(...allListsIn(item, here, meaning));
+    } else if (Array.isArray(item) && !isPlainList(item) && meaning(here) === null) {
+      // A list that a field is named after, such as emails, holds values of it and no records.
+      lists.push({ path: here, items: item, says: saidBy(item[0], meaning) });
+    }
+  }
+  return lists;
 }
 
 /** Where people stand in an object under their ids, of which every one has a digit. */
