@@ -1,14 +1,19 @@
 /** The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to rqlite. */
 import { openAudit } from "../sqlite/audit.ts";
+import { findBatch, listBatches } from "../sqlite/import/batches.ts";
 import { exportDocuments, openLeads } from "../sqlite/leads.ts";
 import { openRecipientRepository } from "../sqlite/privacy/passed.ts";
 import { readStats } from "../sqlite/stats.ts";
 import type { AdminStore } from "../store/admin.ts";
-import { StoreError } from "../store/errors.ts";
 import { openBlockingNode } from "./blocking.ts";
-import { auditStatement, openClusterAccounts, openClusterKeys, openClusterPixels } from "./books.ts";
+import { openClusterAccounts, openClusterKeys, openClusterPixels } from "./books.ts";
+import { openCapturing } from "./capturing.ts";
+import { beginClusterImport } from "./import/import.ts";
+import { undoClusterBatch } from "./import/undo.ts";
+import { beginClusterLeads } from "./import/write-planned.ts";
 import { openLocalFile } from "./local-file.ts";
 import type { RqliteNode } from "./node.ts";
+import { openClusterPeople, openClusterRetention } from "./people.ts";
 import { openClusterSources } from "./sources.ts";
 import { openWriter } from "./writer.ts";
 
@@ -25,35 +30,33 @@ export function openClusterAdminStore({ path, node, onSilent }: ClusterAdminSetu
   const file = openLocalFile(path);
   const blocking = openBlockingNode();
   const writer = openWriter({ node, blocking, file, onSilent });
+  const database = openCapturing(file, writer.commit);
+  const pixels = openClusterPixels(file, writer);
+  const importing = { database, file, writer, pixels };
   return {
     accounts: openClusterAccounts(file, writer),
-    pixels: openClusterPixels(file, writer),
+    pixels,
     keys: openClusterKeys(file, writer),
     leads: {
-      page: (...asked) => openLeads(file.current()).page(...asked),
-      beginImport: notYet,
-      export: (account) => exportDocuments(file.current(), account),
+      ...openLeads(database),
+      beginImport: (account, options) => beginClusterLeads(importing, account, options),
+      export: (account) => exportDocuments(database, account),
     },
-    imports: { begin: notYet, list: notYet, find: notYet, undo: notYet },
+    imports: {
+      begin: (...asked) => beginClusterImport(importing, ...asked),
+      list: ({ number }) => listBatches(database, number),
+      find: ({ number: account }, number) => findBatch(database, account, number),
+      undo: (...asked) => undoClusterBatch({ database, writer }, ...asked),
+    },
     sources: openClusterSources(file, writer),
-    stats: (account, sinceMs) => readStats(file.current(), account, sinceMs),
-    people: { find: notYet, survey: notYet, erase: notYet },
-    recipients: {
-      positions: (...asked) => openRecipientRepository(file.current()).positions(...asked),
-      passed: (...asked) => openRecipientRepository(file.current()).passed(...asked),
-    },
-    retention: { wouldEraseAll: notYet, set: notYet },
-    audit: {
-      record: (entry) => writer.commit([auditStatement(entry)]),
-      list: (...asked) => openAudit(file.current()).list(...asked),
-    },
+    stats: (account, sinceMs) => readStats(database, account, sinceMs),
+    people: openClusterPeople(database, writer),
+    recipients: openRecipientRepository(database),
+    retention: openClusterRetention(database, writer),
+    audit: openAudit(database),
     close() {
       blocking.close();
       file.close();
     },
   };
-}
-
-function notYet(): never {
-  throw new StoreError({ kind: "not on a cluster", act: "restore" });
 }

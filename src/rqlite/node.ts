@@ -105,8 +105,10 @@ function readResults({ status, text }: NodeAnswer): readonly Result[] | string {
   if (status !== 200) return text.trim().slice(0, 200) || `the node answered ${status}`;
   try {
     // So rqlite's reference promises.
-    const { results }: { readonly results?: readonly Result[] } = JSON.parse(text);
-    return results ?? "the node answered without results";
+    const { results, error }: { readonly results?: readonly Result[]; readonly error?: string } = JSON.parse(text);
+    // A node that could not hand it on to the leader says so with a status of 200.
+    if (error !== undefined) return error;
+    return results === undefined || results.length === 0 ? "the node answered without results" : results;
   } catch {
     return "the node answered no JSON";
   }

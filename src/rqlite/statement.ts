@@ -14,6 +14,11 @@ interface Built {
 /** A statement that Drizzle has built: from its builder of queries, or from words of our own. */
 export function statementOf(query: SQL | { toSQL(): Built }): Statement {
   const { sql, params } = "toSQL" in query ? query.toSQL() : new SQLiteSyncDialect().sqlToQuery(query);
+  return bind(sql, params);
+}
+
+/** A statement with a value for each of its question marks. */
+export function bind(sql: string, params: readonly unknown[]): Statement {
   const values = params.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value));
   let place = 0;
   const taken = outsideOfTexts(sql, () => {
@@ -27,5 +32,5 @@ export function statementOf(query: SQL | { toSQL(): Built }): Statement {
 
 /** Puts something in the place of every question mark that is not part of a text or a name in quotes. */
 function outsideOfTexts(sql: string, valueAt: () => string): string {
-  return sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\?/g, (part) => (part === "?" ? valueAt() : part));
+  return sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\?\d+|\?/g, (part) => (part === "?" ? valueAt() : part));
 }

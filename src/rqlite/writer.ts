@@ -35,6 +35,8 @@ export interface Writer {
   commitEverywhere(statements: readonly Statement[]): void;
   /** Returns when the own file shows all that any node has written until now. */
   catchUp(): void;
+  /** The names of all nodes. */
+  nodeNames(): string[];
 }
 
 export interface WriterSetup {
@@ -49,6 +51,9 @@ export interface WriterSetup {
 const raise = statementOf(
   sql`INSERT INTO ${revision} (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1`,
 );
+
+/** What is deleted is written over. A node forgets it at each start, so that it goes with every write. */
+const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
 
 export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Writer {
   /** Sends until it is in, or SQLite has refused it. */
@@ -71,7 +76,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     const nowMs = Date.now();
     const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${nowMs})`;
     const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
-    send([statementOf(remembered), statementOf(forgotten), ...statements]);
+    send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements]);
     const writtenMs = performance.now();
     waitFor(() => file.current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0);
     return writtenMs;
@@ -119,6 +124,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
       const writtenMs = commit([...statements, raise]);
       waitForAll(file.revision(), writtenMs);
     },
+    nodeNames: () => listNodes(blocking, node).map(({ name }) => name),
     catchUp() {
       const barrier = randomText(20);
       commit([statementOf(sql`UPDATE ${writes} SET at = at WHERE id = ${barrier}`)]);

@@ -102,6 +102,8 @@ export interface Traces {
   readonly shared: number;
   /** Other files beside the database that hold what was erased, such as copies. */
   readonly copies: readonly string[];
+  /** The nodes of a cluster whose logs hold it until they are scrubbed; nothing on a file of its own. */
+  readonly inLogsOf?: readonly string[];
 }
 
 export interface RetentionRepository {

@@ -1,16 +1,22 @@
 /** What the search for bytes of the erased has found, in words. */
+import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Traces } from "../../store/privacy.ts";
 import type { Output } from "../terminal/output.ts";
 import { grouped } from "./progress.ts";
 
 /** Throws a UserError where something is left. */
-export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies }: Traces): void {
+export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies, inLogsOf = [] }: Traces): void {
   if (!gone) {
     throw new UserError(
       "It is erased, but its bytes are in the log until another program stops reading the state before.",
       "End that program (a long query or backup), and run this again.",
     );
+  }
+  if (inLogsOf.length > 0) {
+    const nodes = inLogsOf.join(", ");
+    output.say(`No node serves it. The logs of ${nodes} hold it until ${adminCommand} cluster scrub has run there.`);
+    return;
   }
   const left =
     shared === 0

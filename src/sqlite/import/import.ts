@@ -85,7 +85,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
  * Puts temporary tables in front of those that an import writes to: SQLite takes a temporary table for one of the
  * same name in the file, so that a rehearsal runs the very same statements and is forgotten with the connection.
  */
-function shadowTables(database: Connection, account: AccountNumber): void {
+export function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`
     CREATE TEMP TABLE stored_leads (
       position INTEGER PRIMARY KEY, account INTEGER AS (${sql.raw(ofPosition.account)}),

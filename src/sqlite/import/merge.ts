@@ -82,7 +82,8 @@ function* rehearse({ begin, step, end }: Portions): Generator<void> {
   yield;
 }
 
-function tally(placed: ImportOutcome, clamped: boolean, counts: ImportCounts): void {
+/** Adds what became of a lead to the counts. */
+export function tally(placed: ImportOutcome, clamped: boolean, counts: ImportCounts): void {
   counts.read++;
   switch (placed.kind) {
     case "imported":

@@ -1,7 +1,7 @@
 /** The thread in which a server applies retention: deleting and looking for bytes must hold up no request. */
 
 import { openAgain } from "../open.ts";
-import { applyRetention } from "./retention.ts";
+import { applyRetention, removingFrom } from "./retention.ts";
 import { waitUntil } from "./retention-hold.ts";
 import type { RetentionReply, RetentionWork } from "./retention-worker-client.ts";
 
@@ -17,7 +17,8 @@ function answer({ path, nowMs, hasJumped, descriptors }: RetentionWork): Retenti
     try {
       const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
       if (waitsUntilMs !== null) return { waitsUntilMs };
-      const { erased, traces } = applyRetention(database, path, nowMs, (part) => descriptors[part] ?? null);
+      const remove = removingFrom(database, path, (part) => descriptors[part] ?? null);
+      const { erased, traces } = applyRetention(database, nowMs, remove);
       return { erased, gone: traces.gone };
     } finally {
       database.$client.close();

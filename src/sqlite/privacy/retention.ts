@@ -19,8 +19,16 @@ const mostLookedFor = 10_000;
 
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
+/** Takes the bytes of what was erased out of all files; "too many" are not looked for each. */
+export type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean) => Traces;
+
+/** Retention on the one file. */
 export function openRetention(database: Connection, path: string): RetentionRepository {
-  const descriptors = keepDescriptors();
+  return openRetentionWith(database, removingFrom(database, path, keepDescriptors()));
+}
+
+/** Retention, where the bytes are somebody else's matter. */
+export function openRetentionWith(database: Connection, remove: RemoveTraces): RetentionRepository {
   return {
     wouldEraseAll(account, days, nowMs) {
       const where = eq(leads.account, account);
@@ -37,7 +45,7 @@ export function openRetention(database: Connection, path: string): RetentionRepo
         database.update(accounts).set({ retainDays: days }).where(eq(accounts.number, account.number)).run();
         recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
       });
-      return days === null ? nothing : erase(database, path, [{ ...account, retainDays: days }], nowMs, descriptors);
+      return days === null ? nothing : erase(database, [{ ...account, retainDays: days }], nowMs, remove);
     },
   };
 }
@@ -58,8 +66,12 @@ export function isRetentionDue(database: Connection, nowMs: number): boolean {
 }
 
 /** Erases what is older than its account keeps, and puts it on record. */
-export function applyRetention(database: Connection, path: string, nowMs: number, descriptors: Descriptors) {
-  return erase(database, path, accountsKeeping(database), nowMs, descriptors);
+export function applyRetention(database: Connection, nowMs: number, remove: RemoveTraces) {
+  return erase(database, accountsKeeping(database), nowMs, remove);
+}
+
+export function removingFrom(database: Connection, path: string, descriptors: Descriptors): RemoveTraces {
+  return (wanted, isTooMany) => removeTraces(database, path, wanted, descriptors, isTooMany);
 }
 
 function accountsKeeping(database: Connection): Keeping[] {
@@ -73,10 +85,9 @@ function accountsKeeping(database: Connection): Keeping[] {
 
 function erase(
   database: Connection,
-  path: string,
   keeping: readonly Keeping[],
   nowMs: number,
-  descriptors: Descriptors,
+  remove: RemoveTraces,
 ): { erased: number; traces: Traces } {
   let erased = 0;
   const wanted: Wanted[] = [];
@@ -90,7 +101,7 @@ function erase(
     if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
   }
   if (erased === 0) return nothing;
-  return { erased, traces: removeTraces(database, path, wanted, descriptors, erased > mostLookedFor) };
+  return { erased, traces: remove(wanted, erased > mostLookedFor) };
 }
 
 /** Deletes in short transactions, oldest first, and hands on what was deleted. */

@@ -1,0 +1,79 @@
+/**
+ * A connection that reads from the file of the own node and writes into the cluster: what looks after people, retention and the
+ * record runs on it as on a file. What a transaction writes is collected and goes out as one; until then it is not seen.
+ */
+import type { Database } from "bun:sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import type { Connection } from "../sqlite/connection.ts";
+import type { LocalFile } from "./local-file.ts";
+import type { Statement } from "./node.ts";
+import { bind } from "./statement.ts";
+
+type Values = readonly unknown[];
+type Reading = ReturnType<Database["prepare"]>;
+
+export function openCapturing(file: LocalFile, commit: (statements: readonly Statement[]) => void): Connection {
+  /** What the transaction has written until now; null outside of one. */
+  let collected: Statement[] | null = null;
+
+  function write(text: string, values: Values): { changes: number; lastInsertRowid: number } {
+    const statement = bind(text, values);
+    if (collected === null) commit([statement]);
+    else collected.push(statement);
+    // Nobody knows yet how many rows it meets.
+    return { changes: Number.NaN, lastInsertRowid: Number.NaN };
+  }
+
+  function transact(work: () => void): void {
+    if (collected !== null) throw new Error("a transaction of a cluster has none within it");
+    collected = [];
+    const statements = collected;
+    try {
+      work();
+    } finally {
+      collected = null;
+    }
+    if (statements.length > 0) commit(statements);
+  }
+
+  const client = {
+    filename: file.path,
+    prepare: (text: string) => (isWrite(text) ? prepareWrite(text, write) : prepareRead(text, file)),
+    transaction(work: () => void) {
+      const run = () => transact(work);
+      return { deferred: run, immediate: run, exclusive: run };
+    },
+    close: () => {},
+  };
+  // Drizzle asks no more of a client than what is here.
+  return drizzle({ client: client as unknown as Database });
+}
+
+function isWrite(text: string): boolean {
+  return /^\s*(?:insert|update|delete|replace)\b/i.test(text);
+}
+
+function prepareWrite(text: string, write: (text: string, values: Values) => unknown) {
+  const refuse = () => {
+    throw new Error("a write into a cluster gives back no rows");
+  };
+  return { run: (...values: Values) => write(text, values), all: refuse, get: refuse, values: refuse };
+}
+
+/** Prepared again for each file that the node puts in the place of the one before. */
+function prepareRead(text: string, file: LocalFile) {
+  let prepared: { readonly on: Connection; readonly statement: Reading } | null = null;
+  function statement(): Reading {
+    const on = file.current();
+    if (prepared?.on !== on) prepared = { on, statement: on.$client.prepare(text) };
+    return prepared.statement;
+  }
+  // What Drizzle binds is what SQLite takes.
+  type Bound = Parameters<Reading["all"]>;
+  return {
+    run: (...values: Values) => statement().run(...(values as Bound)),
+    all: (...values: Values) => statement().all(...(values as Bound)),
+    get: (...values: Values) => statement().get(...(values as Bound)),
+    values: (...values: Values) => statement().values(...(values as Bound)),
+  };
+}

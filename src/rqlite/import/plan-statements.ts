@@ -1,0 +1,72 @@
+/** A plan as the statements of one transaction: it goes in as it was made, or SQLite refuses all of it. */
+import { sql } from "drizzle-orm";
+import { accounts, imports, leads, positionOf, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { Statement } from "../node.ts";
+import { statementOf } from "../statement.ts";
+import type { Plan, PlannedLead, Premises } from "./plan.ts";
+
+/** Which account a plan is for, and which batch its leads belong to; whether that has a row. */
+export interface PlanOf {
+  readonly account: AccountNumber;
+  readonly batch: number;
+  readonly isThere: boolean;
+}
+
+export function statementsOf(plan: Plan, of: PlanOf): Statement[] {
+  return [
+    premisesStatement(plan.premises, of),
+    ...(plan.added.length === 0 ? [] : [insertStatement(plan.added, of)]),
+    ...(plan.replaced.length === 0 ? [] : [replaceStatement(plan.replaced, of)]),
+  ];
+}
+
+/** A column that takes no null becomes null where something is not as it was: that ends the transaction. */
+function premisesStatement({ blocks, retainDays, there, newestMs }: Premises, { account, batch, isThere }: PlanOf) {
+  const blocked = sql`(SELECT count(*) FROM ${suppressions} WHERE account = ${account})
+    + (SELECT count(*) FROM ${suppressedDigests} WHERE account = ${account})`;
+  const ids = JSON.stringify(there.map(withoutHyphens));
+  const stillThere = sql`SELECT count(*) FROM json_each(${ids}) AS one
+    JOIN stored_leads AS lead ON lead.account = ${account} AND lead.uuid = unhex(one.value)`;
+  const newest = sql`(SELECT max(identified_at) FROM ${leads} WHERE account = ${account}) IS ${newestMs ?? null}`;
+  const batchStays = sql`EXISTS (SELECT 1 FROM ${imports} WHERE number = ${batch} AND undone_at IS NULL)`;
+  return statementOf(sql`
+    UPDATE ${accounts} SET active = CASE WHEN ${blocked} = ${blocks} AND retain_days IS ${retainDays}
+      AND (${stillThere}) = ${there.length}
+      AND ${newestMs === undefined ? sql`1` : newest} AND ${isThere ? batchStays : sql`1`}
+    THEN active END WHERE number = ${account}`);
+}
+
+/** Without ON CONFLICT: a moment or an id that is taken by now ends the transaction. */
+function insertStatement(added: readonly PlannedLead[], { account, batch }: PlanOf): Statement {
+  const position = positionOf(sql.raw(String(account)), sql`(value ->> 0)`);
+  return withRows(
+    added,
+    sql`INSERT INTO ${leads} (position, uuid, pixel, state, city_key, has_email, doc, import)
+        SELECT ${position}, unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+          ${sql.raw(String(batch))} FROM json_each(?1)`,
+  );
+}
+
+function replaceStatement(replaced: readonly PlannedLead[], { account }: PlanOf): Statement {
+  const position = positionOf(sql.raw(String(account)), sql`(row.value ->> 0)`);
+  return withRows(
+    replaced,
+    sql`UPDATE ${leads} SET pixel = row.value ->> 2, state = row.value ->> 3, city_key = row.value ->> 4,
+          has_email = row.value ->> 5, doc = row.value ->> 6
+        FROM json_each(?1) AS row WHERE position = ${position} AND uuid = unhex(row.value ->> 1)`,
+  );
+}
+
+/** The rows are the one JSON text themselves: within another one every quote of a document would be written twice. */
+function withRows(rows: readonly PlannedLead[], query: ReturnType<typeof sql>): Statement {
+  const { sql: text } = statementOf(query);
+  const values = rows.map(({ id, atMs, pixel, state, cityKey, hasEmail, doc }) => {
+    return [atMs, withoutHyphens(id), pixel, state, cityKey, Number(hasEmail), doc];
+  });
+  return { sql: text, json: JSON.stringify(values) };
+}
+
+function withoutHyphens(id: string): string {
+  return id.replaceAll("-", "");
+}

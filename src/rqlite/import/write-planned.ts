@@ -1,0 +1,77 @@
+/** Plans some leads and writes the plan, until it fits what is there: somebody else may have written in between. */
+import type { Connection } from "../../sqlite/connection.ts";
+import type { Placing } from "../../sqlite/import/place.ts";
+import { StoreError } from "../../store/errors.ts";
+import type { ImportOptions, LeadImport, NewLead } from "../../store/imports.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { PixelRepository } from "../../store/repositories.ts";
+import type { LocalFile } from "../local-file.ts";
+import type { Statement } from "../node.ts";
+import { WriteRefused, type Writer } from "../writer.ts";
+import { openPlanner, type Plan, type Planner } from "./plan.ts";
+import { statementsOf } from "./plan-statements.ts";
+
+/** Somebody else writes all the time where this is not enough. */
+const mostPlans = 200;
+
+export interface ClusterImporting {
+  /** Reads the file of the own node. */
+  readonly database: Connection;
+  readonly file: LocalFile;
+  readonly writer: Writer;
+  readonly pixels: PixelRepository;
+}
+
+interface Around {
+  /** Asked anew for each plan. */
+  placing(): Placing;
+  /** Whether the batch has a row, which must not be undone. */
+  readonly isThere: boolean;
+  /** What goes along with a plan. */
+  recorded(plan: Plan): Statement[];
+  /** Hears that a plan did not fit, before the next one. */
+  refused(): void;
+}
+
+/** Gives the plan that went in. */
+export function writePlanned(
+  { writer, pixels }: ClusterImporting,
+  planner: Planner,
+  account: AccountNumber,
+  leads: readonly NewLead[],
+  { placing, isThere, recorded, refused }: Around,
+): Plan {
+  for (let plans = 0; plans < mostPlans; plans++) {
+    const now = placing();
+    const plan = planner.plan(leads, now);
+    if ("pixels" in plan) {
+      for (const id of plan.pixels) pixels.create(account, { id, status: "active" }, now.nowMs);
+      continue;
+    }
+    try {
+      writer.commit([...statementsOf(plan, { account, batch: now.batch, isThere }), ...recorded(plan)]);
+      return plan;
+    } catch (cause) {
+      if (!(cause instanceof WriteRefused)) throw cause;
+      writer.catchUp();
+      refused();
+    }
+  }
+  throw new StoreError({ kind: "import cut short", reason: "others write into the same account all the time" });
+}
+
+/** Begins to write leads as they come, which belong to no batch. */
+export function beginClusterLeads(
+  cluster: ClusterImporting,
+  account: AccountNumber,
+  options: ImportOptions,
+): LeadImport {
+  const planner = openPlanner(cluster.database, account, options);
+  return {
+    write(leads, nowMs) {
+      const placing = () => ({ batch: 0, nowMs, stampMs: nowMs });
+      const around = { placing, isThere: false, recorded: () => [], refused: () => {} };
+      return [...writePlanned(cluster, planner, account, leads, around).outcomes];
+    },
+  };
+}

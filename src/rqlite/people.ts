@@ -1,0 +1,47 @@
+/**
+ * Erasing on a cluster, by the very steps of a file: when the last one is done, every node has shown it or answers nobody.
+ * The bytes are in the logs of the nodes until those are scrubbed.
+ */
+import type { Connection } from "../sqlite/connection.ts";
+import { openPeople } from "../sqlite/privacy/people.ts";
+import { openRetentionWith } from "../sqlite/privacy/retention.ts";
+import type { PeopleRepository, RetentionRepository, Traces } from "../store/privacy.ts";
+import type { Writer } from "./writer.ts";
+
+export function openClusterPeople(database: Connection, writer: Writer): PeopleRepository {
+  // No bytes are looked for here.
+  const people = openPeople(database, database.$client.filename);
+  return {
+    ...people,
+    erase(account, persons, how, nowMs) {
+      // What another node has imported until now is found.
+      writer.catchUp();
+      const erasure = people.erase(account, persons, how, nowMs);
+      return {
+        ...erasure,
+        *steps() {
+          yield* erasure.steps();
+          writer.commitEverywhere([]);
+        },
+        removeTraces: () => inLogs(writer),
+      };
+    },
+  };
+}
+
+export function openClusterRetention(database: Connection, writer: Writer): RetentionRepository {
+  const retention = openRetentionWith(database, () => inLogs(writer));
+  return {
+    ...retention,
+    set(account, days, nowMs) {
+      const done = retention.set(account, days, nowMs);
+      writer.commitEverywhere([]);
+      return done;
+    },
+  };
+}
+
+/** Nothing is served any more, and all logs still hold it. */
+function inLogs(writer: Writer): Traces {
+  return { gone: true, bytes: 0, shared: 0, copies: [], inLogsOf: writer.nodeNames() };
+}

@@ -1,0 +1,108 @@
+/** Imports into a cluster: each lead once, whoever imports beside it, and whatever node is killed meanwhile. */
+import { describe, expect, test } from "bun:test";
+import type { Lead } from "../../src/contract/lead.ts";
+import { type Admin, readLeads } from "../admin.ts";
+import { aLead, someLeads } from "../builders.ts";
+import { aCluster, type Cluster, missing, until } from "./cluster.ts";
+
+const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
+
+function importInto(admin: Admin, cluster: Cluster, text: string, ...options: string[]) {
+  return admin.give(text, "lead", "import", cluster.account.id, "-", "--json", "--create-pixels", ...options);
+}
+
+/** The leads of each node; each node has caught up. */
+async function onEveryNode(cluster: Cluster): Promise<Lead[][]> {
+  return Promise.all(
+    cluster.places.map(async (place) => {
+      const ended = await cluster.admin(place).run("lead", "export", cluster.account.id);
+      return readLeads(ended.stdout);
+    }),
+  );
+}
+
+describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+  test("takes an import as a file does: ties moved, duplicates told, pixels made, and all of it undone", async () => {
+    const cluster = await aCluster(someLeads(2));
+    const admin = cluster.admin(cluster.places[1]);
+    const before = await onEveryNode(cluster);
+    const tied = Array.from({ length: 1200 }, (_, n) =>
+      aLead({
+        identified_at: new Date(Date.parse("2026-01-30T10:00:00Z") + Math.floor(n / 100) * 1000).toISOString(),
+        pixel_id: `px_${n % 3}`,
+      }),
+    );
+    const dry = (await importInto(admin, cluster, lines(tied), "--dry-run")).json;
+    const { json: first } = await importInto(admin, cluster, lines(tied));
+    expect(first).toMatchObject({ read: 1200, imported: 1200, duplicates: 0, moved: 1188 });
+    expect(dry).toMatchObject({ read: 1200, imported: 1200, duplicates: 0, moved: 1188 });
+    const again = (await importInto(cluster.admin(cluster.places[2]), cluster, lines(tied))).json;
+    expect(again).toMatchObject({ imported: 0, duplicates: 1200, import: null });
+    const listed = JSON.parse((await admin.run("import", "list", cluster.account.id, "--json")).stdout) as unknown;
+    expect(listed).toMatchObject([{ import: first["import"], imported: 1200 }]);
+    expect((await admin.run("import", "undo", cluster.account.id, String(first["import"]))).status).toBe(0);
+    expect(await onEveryNode(cluster)).toEqual(before);
+  });
+
+  test("takes one file at once through two nodes, each lead once, at a millisecond of its own", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const leads = Array.from({ length: 3000 }, (_, n) =>
+      aLead({ identified_at: new Date(Date.parse("2026-01-30T10:00:00Z") + Math.floor(n / 50) * 1000).toISOString() }),
+    );
+    const both = await Promise.all(
+      cluster.places
+        .slice(0, 2)
+        .map(async (place) => (await importInto(cluster.admin(place), cluster, lines(leads))).json),
+    );
+    expect(both.map(({ imported }) => imported).reduce((sum, one) => sum + one, 0)).toBe(3000);
+    const [one, ...others] = await onEveryNode(cluster);
+    expect(new Set(one?.map(({ id }) => id)).size).toBe(3001);
+    expect(new Set(one?.map(({ identified_at: at }) => at)).size).toBe(3001);
+    for (const other of others) expect(other).toEqual(one ?? []);
+  });
+
+  test("goes on by itself when the leader is killed, and has what it counted on every node", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const leads = someLeads(6000);
+    const leader = await cluster.leader();
+    const [follower] = await cluster.followers();
+    if (follower === undefined) throw new Error("there are followers");
+    const importing = importInto(cluster.admin(follower), cluster, lines(leads));
+    await until(async () => {
+      const first = await fetch(`${follower.node.url}/db/query?level=none&q=SELECT%20count(*)%20FROM%20stored_leads`);
+      const { results } = (await first.json()) as { results: { values?: number[][] }[] }; // As rqlite answers.
+      return (results[0]?.values?.[0]?.[0] ?? 0) > 500;
+    });
+    leader.engine.kill("SIGKILL");
+    await leader.engine.exited;
+    await cluster.restart(leader);
+    const done = await importing;
+    expect(done.status === 0 ? "" : done.stderr).toBe("");
+    expect(done.json).toMatchObject({ imported: 6000, duplicates: 0 });
+    await until(async () => (await cluster.as(leader).get("/pixels")).status === 200);
+    const [one, ...others] = await onEveryNode(cluster);
+    expect(one).toHaveLength(6001);
+    for (const other of others) expect(other).toEqual(one ?? []);
+  });
+
+  test("erases a person on every node, and keeps them out of imports beside any", async () => {
+    const person = aLead({ email: "gone@example.com", phone: "6195550123" });
+    const cluster = await aCluster([...someLeads(3), person]);
+    const [one, two, three] = cluster.places.map((place) => cluster.admin(place));
+    if (one === undefined || two === undefined || three === undefined) throw new Error("there are three nodes");
+    const erased = await one.run("lead", "erase", cluster.account.id, "--email", "gone@example.com", "--json");
+    expect(erased.json).toMatchObject({ erased: 1 });
+    expect(erased.stderr).toContain("until bun admin cluster scrub has run there");
+    for (const place of cluster.places) {
+      expect((await cluster.as(place).get("/leads")).text).not.toContain("gone@example.com");
+    }
+    const back = (await importInto(two, cluster, lines([person, ...someLeads(2, { email: "new@example.com" })]))).json;
+    expect(back).toMatchObject({ imported: 2, suppressed: 1 });
+    const found = await three.run("lead", "find", cluster.account.id, "--email", "gone@example.com", "--json");
+    expect(found.json).toMatchObject({ leads: [] });
+    expect((await two.run("retain", cluster.account.id, "--days", "1", "--yes", "--json")).json).toMatchObject({
+      days: 1,
+    });
+    expect((await onEveryNode(cluster)).map(({ length }) => length)).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,106 @@
+/** What the answers of an rqlite node mean, and what goes over the wire. */
+import { describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { createLease, leaseMs } from "../../src/rqlite/lease.ts";
+import { readNumber, readWritten } from "../../src/rqlite/node.ts";
+import { statementOf } from "../../src/rqlite/statement.ts";
+
+describe("an answer to a write", () => {
+  test("with a result for each statement says that it is in", () => {
+    const text = '{"results":[{"last_insert_id":1,"rows_affected":1},{}]}';
+    expect(readWritten({ status: 200, text })).toEqual({ kind: "done", changes: [1, 0] });
+  });
+
+  test("with an error of SQLite says that all of it was rolled back", () => {
+    const text = '{"results":[{"rows_affected":1},{"error":"UNIQUE constraint failed: writes.id"}]}';
+    expect(readWritten({ status: 200, text })).toEqual({
+      kind: "refused",
+      reason: "UNIQUE constraint failed: writes.id",
+    });
+  });
+
+  test.each([
+    [200, '{"results":[],"error":"node failed to process Execute on remote node: broken pipe"}'],
+    [200, '{"results":[]}'],
+    [200, "{"],
+    [503, "leader not found"],
+    [500, "leadership lost while committing log"],
+    [401, ""],
+    [0, "ECONNREFUSED"],
+  ])("with the status %d and %j says nothing of its outcome", (status, text) => {
+    expect(readWritten({ status, text }).kind).toBe("unknown");
+  });
+
+  test.each([
+    [200, '{"results":[{"values":null}]}'],
+    [200, '{"results":[],"error":"no leader"}'],
+    [503, ""],
+  ])("to a question, with the status %d and %j, is no number", (status, text) => {
+    expect(() => readNumber({ status, text })).toThrow();
+  });
+});
+
+describe("a statement on the wire", () => {
+  test("has all its values in one JSON text, so that no text is taken for bytes", () => {
+    const { sql: text, json } = statementOf(sql`SELECT ${"x'41'"}, '?', ${7}, ${null}, ${Buffer.from("AB")}`);
+    expect(text).toBe(
+      "SELECT json_extract(?1, '$[0]'), '?', json_extract(?1, '$[1]'), json_extract(?1, '$[2]'), unhex(json_extract(?1, '$[3]'))",
+    );
+    expect(JSON.parse(json)).toEqual(["x'41'", 7, null, "4142"]);
+  });
+});
+
+describe("a lease", () => {
+  function aLease() {
+    const clocks = { monotonic: 1_000_000, wall: 1_800_000_000_000 };
+    const lease = createLease({ monotonicMs: () => clocks.monotonic, wallMs: () => clocks.wall });
+    const pass = (ms: number) => {
+      clocks.monotonic += ms;
+      clocks.wall += ms;
+    };
+    return { lease, clocks, pass };
+  }
+
+  test("begins when the own file shows what the majority answered, and is counted from the question", () => {
+    const { lease, pass } = aLease();
+    const question = lease.begin();
+    pass(400);
+    lease.answered(question, 7);
+    lease.seen(6);
+    expect(lease.holds()).toBe(false);
+    pass(600);
+    lease.seen(7);
+    expect(lease.holds()).toBe(true);
+    pass(leaseMs - 1_000);
+    expect(lease.holds()).toBe(true);
+    pass(1);
+    expect(lease.holds()).toBe(false);
+  });
+
+  test("ends when another file lies at the path", () => {
+    const { lease } = aLease();
+    lease.answered(lease.begin(), 0);
+    lease.seen(0);
+    lease.lose();
+    expect(lease.holds()).toBe(false);
+    lease.seen(9);
+    expect(lease.holds()).toBe(false);
+  });
+
+  test.each([leaseMs + 1, -leaseMs - 1])("ends when the wall clock has gone %d ms further than time has", (ms) => {
+    const { lease, clocks } = aLease();
+    lease.answered(lease.begin(), 0);
+    lease.seen(0);
+    clocks.wall += ms;
+    expect(lease.holds()).toBe(false);
+  });
+
+  test("is not renewed by an answer whose time is up", () => {
+    const { lease, pass } = aLease();
+    const question = lease.begin();
+    pass(leaseMs + 1);
+    lease.answered(question, 0);
+    lease.seen(0);
+    expect(lease.holds()).toBe(false);
+  });
+});
