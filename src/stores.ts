@@ -24,7 +24,8 @@ export function openStoreOf({
   disclosures,
 }: Pick<Config, "databasePath" | "cluster" | "disclosures">): ServedStore {
   checkOwner(path, cluster);
-  if (cluster !== null) return openClusterStore({ path, node: nodeBeside(cluster), name: cluster.name });
+  if (cluster !== null)
+    return openClusterStore({ path, node: nodeBeside(cluster), name: cluster.name, keepsLedger: disclosures });
   return openServedStore(path, disclosures);
 }
 

@@ -2,17 +2,20 @@
  * A connection that reads from the file of the own node and writes into the cluster: what looks after people, retention and the
  * record runs on it as on a file. What a transaction writes is collected and goes out as one; until then it is not seen.
  */
-import type { Database } from "bun:sqlite";
+import type { Database, Statement as Prepared, SQLQueryBindings } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../sqlite/connection.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { Statement } from "./node.ts";
 import { bind } from "./statement.ts";
 
-type Values = readonly unknown[];
-type Reading = ReturnType<Database["prepare"]>;
+type Values = SQLQueryBindings[];
+type Reading = Prepared<unknown, Values>;
 
-export function openCapturing(file: LocalFile, commit: (statements: readonly Statement[]) => void): Connection {
+/** The file of the own node, as it lies there now. */
+export type ReadFile = Pick<LocalFile, "path" | "current">;
+
+export function openCapturing(file: ReadFile, commit: (statements: readonly Statement[]) => void): Connection {
   /** What the transaction has written until now; null outside of one. */
   let collected: Statement[] | null = null;
 
@@ -61,19 +64,17 @@ function prepareWrite(text: string, write: (text: string, values: Values) => unk
 }
 
 /** Prepared again for each file that the node puts in the place of the one before. */
-function prepareRead(text: string, file: LocalFile) {
+function prepareRead(text: string, file: ReadFile) {
   let prepared: { readonly on: Connection; readonly statement: Reading } | null = null;
   function statement(): Reading {
     const on = file.current();
-    if (prepared?.on !== on) prepared = { on, statement: on.$client.prepare(text) };
+    if (prepared?.on !== on) prepared = { on, statement: on.$client.prepare<unknown, Values>(text) };
     return prepared.statement;
   }
-  // What Drizzle binds is what SQLite takes.
-  type Bound = Parameters<Reading["all"]>;
   return {
-    run: (...values: Values) => statement().run(...(values as Bound)),
-    all: (...values: Values) => statement().all(...(values as Bound)),
-    get: (...values: Values) => statement().get(...(values as Bound)),
-    values: (...values: Values) => statement().values(...(values as Bound)),
+    run: (...values: Values) => statement().run(...values),
+    all: (...values: Values) => statement().all(...values),
+    get: (...values: Values) => statement().get(...values),
+    values: (...values: Values) => statement().values(...values),
   };
 }

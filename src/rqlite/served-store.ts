@@ -4,15 +4,18 @@
  */
 import { and, eq } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
+import { isRetentionDue } from "../sqlite/privacy/retention.ts";
 import { accounts, flushes } from "../sqlite/schema.ts";
 import { StoreFailure } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
 import { announce } from "./announce.ts";
+import { createDisclosureFlusher } from "./disclosure-flush.ts";
 import { keepLease } from "./keep-lease.ts";
 import { createLease, type Lease } from "./lease.ts";
 import type { RqliteNode } from "./node.ts";
 import { type Opening, openReplica, type Replica } from "./replica.ts";
+import { applyClusterRetention } from "./retention.ts";
 import { createFlusher } from "./usage-flush.ts";
 
 export interface ClusterPlace {
@@ -21,13 +24,15 @@ export interface ClusterPlace {
   readonly node: RqliteNode;
   /** The name of this server in the cluster. */
   readonly name: string;
+  /** Whether it is kept which key received which leads. */
+  readonly keepsLedger: boolean;
 }
 
 /** What a stop waits for the last counts to be taken. */
 const farewellMs = 5_000;
 
 /** Opens the store of a server of a cluster. Throws where the file of the node cannot be read. */
-export function openClusterStore({ path, node, name }: ClusterPlace): ServedStore {
+export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace): ServedStore {
   const replica = openReplica(path);
   const lease = createLease({ monotonicMs: () => performance.now(), wallMs: Date.now });
   const { reading, see, refresh } = readUnderLease(replica, lease);
@@ -36,6 +41,8 @@ export function openClusterStore({ path, node, name }: ClusterPlace): ServedStor
     between: (...asked: Parameters<Opening["usage"]["between"]>) => replica.current().usage.between(...asked),
   };
   const usage = createFlusher(node, sender, createUsageCounter(kept), () => shownPart(replica, sender));
+  const ledger = createDisclosureFlusher(node, { path, current: () => replica.current().database });
+  const settle = async () => void (await Promise.all([usage.settle(), ledger.settle()]));
   let isClosed = false;
   const stopAsking = keepLease(node, name, lease, see);
   return {
@@ -53,22 +60,29 @@ export function openClusterStore({ path, node, name }: ClusterPlace): ServedStor
       ),
     },
     usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => usage.of(key, nowMs)) },
-    disclosures: { note: () => undefined },
+    disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     probe() {
       refresh();
       replica.current().reader.probe();
     },
     sizes: () => replica.current().reader.sizes(),
-    flush: usage.flush,
-    settle: usage.settle,
-    applyRetention: async () => ({ erased: 0, waitsUntilMs: null }),
+    flush() {
+      ledger.flush();
+      return usage.flush();
+    },
+    settle,
+    applyRetention: async (nowMs, hasJumped) =>
+      isRetentionDue(replica.current().database, nowMs)
+        ? applyClusterRetention({ path, node, nowMs, hasJumped })
+        : { erased: 0, waitsUntilMs: null },
     listening: (url) => void announce(node, name, url, () => isClosed),
     isEmpty: () => isEmpty(replica),
     async close() {
       isClosed = true;
       stopAsking();
       usage.flush();
-      await Promise.race([usage.settle(), Bun.sleep(farewellMs)]);
+      ledger.flush();
+      await Promise.race([settle(), Bun.sleep(farewellMs)]);
       replica.close();
     },
   };

@@ -1,0 +1,49 @@
+/** Pages that were answered on their way into the ledger of a cluster. Sent again, a part changes nothing. */
+import { openDisclosureReader, openDisclosureWriter } from "../sqlite/privacy/disclosures.ts";
+import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
+import type { DisclosureNotes } from "../store/disclosures.ts";
+import { openCapturing, type ReadFile } from "./capturing.ts";
+import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node.ts";
+
+const timeoutMs = 2_000;
+
+export interface DisclosureFlusher extends DisclosureNotes {
+  /** Sends what was noted, unless some is on its way. */
+  flush(): void;
+  /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
+  settle(): Promise<void>;
+}
+
+export function createDisclosureFlusher(node: RqliteNode, file: ReadFile): DisclosureFlusher {
+  const ledger = createDisclosureLedger({ of: (key, day) => openDisclosureReader(file.current()).of(key, day) });
+  let collected: Statement[] = [];
+  const write = openDisclosureWriter(openCapturing(file, (statements) => void collected.push(...statements)));
+  let sending: Promise<void> | null = null;
+
+  async function send(): Promise<void> {
+    for (let part = ledger.next(); part !== null; part = ledger.next()) {
+      collected = [];
+      write(part);
+      if (collected.length > 0) {
+        const written = readWritten(await ask(writeRequest(node, collected, timeoutMs)));
+        if (written.kind !== "done") throw new Error(written.reason);
+      }
+      ledger.drop();
+    }
+  }
+
+  return {
+    note: ledger.note,
+    flush() {
+      if (sending !== null) return;
+      sending = send().finally(() => {
+        sending = null;
+      });
+      // Whoever settles hears of it.
+      sending.catch(() => {});
+    },
+    settle: async () => {
+      await sending;
+    },
+  };
+}
