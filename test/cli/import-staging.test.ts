@@ -21,7 +21,10 @@ function waiting(admin: Admin, text: string) {
 
 const aThousandRows = `date,email\n${Array.from({ length: 1000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("")}`;
 
-type Reader = ReturnType<ReturnType<typeof waiting>["stderr"]["getReader"]>;
+/** Of it no more is needed. */
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+}
 
 /** Waits until it has said which column is what: rows are read from then on. */
 async function begun(child: ReturnType<typeof waiting>): Promise<Reader> {
@@ -37,7 +40,7 @@ async function begun(child: ReturnType<typeof waiting>): Promise<Reader> {
 async function rest(reader: Reader): Promise<string> {
   let said = "";
   for (let next = await reader.read(); !next.done; next = await reader.read())
-    said += Buffer.from(next.value).toString();
+    said += Buffer.from(next.value ?? []).toString();
   return said;
 }
 
