@@ -24,12 +24,19 @@ export async function aFreePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Starts the program on free ports of the loopback, in front of a server on a port; it ends with the test. */
-export async function startProxy(program: "nginx" | "caddy", serverPort: number): Promise<FrontProxy> {
+/**
+ * Starts the program on free ports of the loopback, in front of a server on a port, and of a door for deliveries; it ends
+ * with the test.
+ */
+export async function startProxy(
+  program: "nginx" | "caddy",
+  serverPort: number,
+  receivePort = serverPort,
+): Promise<FrontProxy> {
   const [httpPort, httpsPort] = [await aFreePort(), await aFreePort()];
   const folder = aFolder();
   const certificate = aCertificate({ names: ["www.example.com", "example.com"] });
-  const ports = { serverPort, httpPort, httpsPort };
+  const ports = { serverPort, receivePort, httpPort, httpsPort };
   const command = program === "nginx" ? setUpNginx(folder, ports, certificate) : setUpCaddy(folder, ports, certificate);
   const log = join(folder, "said.log");
   const child = Bun.spawn(command, {
@@ -54,6 +61,7 @@ export async function startProxy(program: "nginx" | "caddy", serverPort: number)
 
 interface Ports {
   readonly serverPort: number;
+  readonly receivePort: number;
   readonly httpPort: number;
   readonly httpsPort: number;
 }
@@ -73,9 +81,10 @@ function replaceAll(text: string, parts: Readonly<Record<string, string>>): stri
   return replaced;
 }
 
-function setUpNginx(folder: string, { serverPort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
+function setUpNginx(folder: string, { serverPort, receivePort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
   const site = replaceAll(readFileSync(join(deploy, "nginx.conf"), "utf8"), {
     "server 127.0.0.1:3000": `server 127.0.0.1:${serverPort}`,
+    "server 127.0.0.1:3001": `server 127.0.0.1:${receivePort}`,
     "    listen [::]:80 default_server;\n": "",
     "    listen [::]:443 ssl http2 default_server;\n": "",
     "listen 80 ": `listen 127.0.0.1:${httpPort} `,
@@ -104,9 +113,10 @@ http {
   return ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
 }
 
-function setUpCaddy(folder: string, { serverPort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
+function setUpCaddy(folder: string, { serverPort, receivePort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
   const site = replaceAll(readFileSync(join(deploy, "Caddyfile"), "utf8"), {
     "127.0.0.1:3000 {": `127.0.0.1:${serverPort} {`,
+    "127.0.0.1:3001 {": `127.0.0.1:${receivePort} {`,
     "{\n\tservers {": `{\n\tadmin off\n\tauto_https disable_certs\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
     "read_header 10s": "read_header 1s",
     "https://example.com {\n": `https://example.com {\n\ttls ${pair.TLS_CERT} ${pair.TLS_KEY}\n`,

@@ -14,15 +14,17 @@ export interface WireRequest {
   /** Absent where null. */
   readonly host?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** Sends one request as it stands and reads until the server closes the connection. */
 export async function send(url: string, request: WireRequest): Promise<WireAnswer> {
-  const { method = "GET", target = "/api/v1/leads", host = new URL(url).host, headers = {} } = request;
+  const { method = "GET", target = "/api/v1/leads", host = new URL(url).host, headers = {}, body = "" } = request;
   const lines = [`${method} ${target} HTTP/1.1`];
   if (host !== null) lines.push(`Host: ${host}`);
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
-  return sendText(url, `${lines.join("\r\n")}\r\nConnection: close\r\n\r\n`, host);
+  if (body !== "") lines.push(`Content-Length: ${Buffer.byteLength(body, "latin1")}`);
+  return sendText(url, `${lines.join("\r\n")}\r\nConnection: close\r\n\r\n${body}`, host);
 }
 
 /** Sends any text at all; over https whatever the certificate is, as to the host that is named. */

@@ -52,13 +52,13 @@ describe("the units of systemd", () => {
 
   testWith(["systemd-analyze"], "are understood by systemd, without a word of complaint", () => {
     const files = installed();
-    expect(files).toHaveLength(3);
+    expect(files).toHaveLength(5);
     expect(run("systemd-analyze", "verify", "--man=no", ...files)).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
   testWith(["systemd-analyze"], "expose less than 2.5", () => {
     const services = readdirSync(units).filter((name) => name.endsWith(".service"));
-    expect(services).toHaveLength(2);
+    expect(services).toHaveLength(4);
     for (const service of services) {
       const { stdout } = run("systemd-analyze", "security", "--offline=yes", "--no-pager", join(units, service));
       const level = Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);
@@ -106,7 +106,7 @@ describe("the units of systemd", () => {
     run("systemd-sysusers", `--root=${root}`, join(units, "leadfile-sysusers.conf"));
     const [, uid] = /^leadfile:x:(\d+):/m.exec(readFileSync(join(root, "etc/passwd"), "utf8")) ?? [];
     expect(run("systemd-tmpfiles", `--root=${root}`, "--create", join(units, "leadfile-tmpfiles.conf")).status).toBe(0);
-    for (const folder of ["var/lib/leadfile", "var/backups/leadfile"]) {
+    for (const folder of ["var/lib/leadfile", "var/lib/leadfile/inbox", "var/backups/leadfile"]) {
       const { mode, uid: owner } = statSync(join(root, folder));
       expect([(mode & 0o777).toString(8), owner]).toEqual(["700", Number(uid)]);
     }
@@ -138,7 +138,7 @@ describe("the units of systemd", () => {
     expect(made.size).toBeGreaterThan(30);
     // SQLite gives its log to the owner of the file where it runs as root, which the service does not.
     made.delete("fchown");
-    // An import asks to go last, and does without where it may not.
+    // Allowed by its name, as an import asks to go last.
     made.delete("setpriority");
     const denied = [...made].filter((call) => !allowedCalls().has(call));
     expect(denied).toEqual([]);
@@ -182,6 +182,7 @@ describe("the container", () => {
   });
 
   test("is composed so that nothing but its volume can be written", () => {
+    const enclosed = { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] };
     const compose: unknown = Bun.YAML.parse(readFileSync(join(deploy, "compose.yaml"), "utf8"));
     expect(compose).toMatchObject({
       services: {
@@ -189,10 +190,10 @@ describe("the container", () => {
           build: { context: "..", dockerfile: "deploy/Dockerfile" },
           environment: { TRUST_PROXY: "1" },
           volumes: ["data:/data"],
-          read_only: true,
-          cap_drop: ["ALL"],
-          security_opt: ["no-new-privileges:true"],
+          ...enclosed,
         },
+        receive: { image: "leadfile", command: ["receive"], environment: { TRUST_PROXY: "1" }, ...enclosed },
+        inbox: { image: "leadfile", command: ["inbox", "/inbox"], ...enclosed },
         proxy: { depends_on: { leadfile: { condition: "service_healthy" } } },
       },
       volumes: { data: null },

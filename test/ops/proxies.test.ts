@@ -5,6 +5,7 @@ import { aLead } from "../builders.ts";
 import { openssl } from "../certificate.ts";
 import { serve } from "../harness.ts";
 import { aFreePort, type FrontProxy, startProxy } from "../proxy.ts";
+import { receive } from "../receive/receiving.ts";
 import { send, sendText, type WireAnswer } from "../wire.ts";
 
 const host = "www.example.com";
@@ -103,6 +104,29 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
     const { proxy } = await behind();
     await expect(sendText(proxy.http, `GET / HTTP/1.1\r\nHost: ${host}\r\n`)).rejects.toThrow();
   });
+
+  testProxy(
+    name("passes a delivery on to its door, and writes nothing of its token or its visits into a log"),
+    async () => {
+      const door = await receive({ trustProxy: true });
+      const proxy = await startProxy(program, await aFreePort(), Number(new URL(door.url).port));
+      const target = `/in/${door.token}`;
+      const visit = { email: "dana@example.com", note: "x".repeat(900_000) };
+      const deliver = (url: string, body: string) => send(url, { host, method: "POST", target, body });
+      expect((await deliver(proxy.https, JSON.stringify(visit))).status).toBe(200);
+      expect(door.kept()).toEqual([visit]);
+      const [tooLarge, plain] = [
+        await deliver(proxy.https, `"${"x".repeat(1_000_001)}"`),
+        await deliver(proxy.http, "{}"),
+      ];
+      expect([tooLarge.status, tooLarge.body]).toEqual([413, expect.stringContaining("larger than 1 MB")]);
+      expect([plain.status, plain.headers.get("location")]).toEqual([308, `${baseUrl}${target}`]);
+      const headers = { Authorization: `Bearer ${door.token}` };
+      const inHeader = await send(proxy.https, { host, method: "POST", target: "/in", headers, body: "[]" });
+      expect(inHeader.status).toBe(200);
+      expect(await logsOf(proxy)).not.toMatch(/lfin_|dana/);
+    },
+  );
 
   testProxy(name("writes no key, no query and no path into a log"), async () => {
     const { proxy, aKey, stop } = await behind();
