@@ -1,0 +1,80 @@
+/** The n8n workflow, run by n8n's engine with its nodes: every lead is handed on, over kills and refusals. */
+import { expect, onTestFinished, test } from "bun:test";
+import { dirname, join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
+import { aLead } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { serve } from "../harness.ts";
+import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
+
+const engine = toolOf("n8n", "node_modules/n8n-core/package.json");
+const manyRuns = 180_000;
+
+/** What leads are handed on to; a lead that it refuses is not taken. */
+function aTarget() {
+  const taken: Lead[] = [];
+  let refused = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const lead = (await request.json()) as Lead; // The workflow posts leads.
+      if (refused > 0 && refused-- === 1) return new Response("no", { status: 500 });
+      taken.push(lead);
+      return new Response(null, { status: 204 });
+    },
+  });
+  onTestFinished(() => void server.stop(true));
+  return {
+    url: server.url.href,
+    taken,
+    refuse(nth: number) {
+      refused = nth;
+    },
+  };
+}
+
+function aWorkflow(url: string, key: string, handOnTo: string) {
+  const folder = aFolder();
+  const settings = JSON.stringify({ baseUrl: url, since: "2026-01-01T00:00:00Z", handOnTo });
+  const tool = dirname(dirname(dirname(engine ?? "")));
+  const program = join(import.meta.dir, "run-n8n.mjs");
+  const args = [program, tool, join(connectors, "n8n/leads.json"), join(folder, "static-data.json"), settings];
+  const environment = { LEADFILE_KEY: key, N8N_USER_FOLDER: folder, N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS: "true" };
+  return { begin: () => start("node", { args, folder, settings: environment }) };
+}
+
+/** Leads in the order in which they first came. */
+const once = (leads: readonly Lead[]) => [...new Map(leads.map((lead) => [lead.id, lead])).values()];
+
+test.skipIf(engine === null)(
+  told("n8n hands on every lead, oldest first, over kills and a refusal, and a second run adds nothing", engine),
+  async () => {
+    const leads = leadsOfWeeks(230);
+    const { url, aKey, importMore } = await serve({ leads });
+    const target = aTarget();
+    const { begin } = aWorkflow(url, aKey(), target.url);
+    for (const most of [1, 120]) {
+      const cut = begin();
+      const had = target.taken.length;
+      while (target.taken.length < had + most && cut.exitCode === null) await Bun.sleep(1);
+      cut.kill("SIGKILL");
+      await cut.exited;
+    }
+    target.refuse(50);
+    const refused = begin();
+    expect([await refused.exited, await refused.stderr.text()]).toEqual([1, expect.stringContaining("Hand on")]);
+    expect(await begin().exited).toBe(0);
+    expect(once(target.taken)).toEqual(leads);
+    target.taken.length = 0;
+    expect(await begin().exited).toBe(0);
+    expect(target.taken).toEqual([]);
+    const newest = Date.parse(leads.at(-1)?.identified_at ?? "");
+    const late = aLead({ identified_at: new Date(newest - 1_800_000).toISOString() });
+    const fresh = aLead({ identified_at: new Date(newest + 1_000).toISOString() });
+    importMore([late, fresh]);
+    expect(await begin().exited).toBe(0);
+    expect(target.taken).toEqual([late, fresh]);
+  },
+  manyRuns,
+);
