@@ -39,7 +39,11 @@ function sizeOf(file: string): number | null {
     return found.isFile() ? found.size : null;
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    throw new UserError(`${file} cannot be read.`, "Check the name, and that this user may read it.");
+    // What a shell makes of <(…) is a descriptor, which bun run does not hand on.
+    const advice = file.startsWith("/dev/fd/")
+      ? "Pipe it into this command, with - for the file."
+      : "Check the name, and that this user may read it.";
+    throw new UserError(`${file} cannot be read.`, advice);
   }
 }
 

@@ -17,7 +17,7 @@ const columns = {
 export function openAccounts(database: Connection): AccountRepository {
   return {
     create(name, nowMs) {
-      return database.transaction((transaction) => {
+      const make = (transaction: Pick<Connection, "insert">) => {
         const made = transaction
           .insert(accounts)
           .values({ id: `acc_${randomText(16)}`, name, active: true, createdAt: nowMs })
@@ -28,7 +28,8 @@ export function openAccounts(database: Connection): AccountRepository {
           throw new StoreError({ kind: "too many accounts", most: mostAccounts });
         }
         return made ?? null;
-      });
+      };
+      return database.transaction(make, { behavior: "immediate" });
     },
     list: (): Account[] => database.select(columns).from(accounts).orderBy(asc(accounts.number)).all(),
     find(idOrName) {

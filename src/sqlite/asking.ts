@@ -22,9 +22,10 @@ export class AskingDatabase extends Database {
   override prepare<Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(text: string, bindings?: Bindings) {
     const statement = super.prepare<Row, Bindings>(text, bindings);
     if (/^\s*(?:insert|update|delete)\b/i.test(text)) {
-      const { run, all, values } = statement;
+      const { run, all, get, values } = statement;
       statement.run = (...given) => writing(this, () => run.apply(statement, given));
       statement.all = (...given) => writing(this, () => all.apply(statement, given));
+      statement.get = (...given) => writing(this, () => get.apply(statement, given));
       statement.values = (...given) => writing(this, () => values.apply(statement, given));
     }
     return statement;

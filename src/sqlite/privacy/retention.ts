@@ -41,10 +41,11 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
     },
     set(account, days, nowMs) {
       // Set first: what an import brings from here on is young enough.
-      database.transaction(() => {
+      const write = () => {
         database.update(accounts).set({ retainDays: days }).where(eq(accounts.number, account.number)).run();
         recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
-      });
+      };
+      database.transaction(write, { behavior: "immediate" });
       return days === null ? nothing : erase(database, [{ ...account, retainDays: days }], nowMs, remove);
     },
   };
