@@ -8,7 +8,7 @@ import { lockForServing } from "../sqlite/server-lock.ts";
 import type { ClusterKeeper } from "../store/cluster.ts";
 import { StoreError } from "../store/errors.ts";
 import { openBlockingNode } from "./blocking.ts";
-import { bootNode } from "./boot.ts";
+import { bootNode, countTables } from "./boot.ts";
 import { clockMarginMs, leaseMs } from "./lease.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
 import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "./node.ts";
@@ -83,10 +83,7 @@ async function beginWith(node: RqliteNode, file: string): Promise<{ leads: numbe
 /** A boot replaces all that a node has, and must never meet what somebody needs. */
 async function refuseUsed(node: RqliteNode): Promise<void> {
   const members = await listMembers(node);
-  const answer = await ask(
-    questionRequest(node, statementOf(sql`SELECT count(*) FROM sqlite_schema`), "none", timeoutMs),
-  );
-  if (members.length > 1 || readNumber(answer) > 0) throw new StoreError({ kind: "node in use", url: node.url });
+  if (members.length > 1 || (await countTables(node)) > 0) throw new StoreError({ kind: "node in use", url: node.url });
 }
 
 /** A node that was removed hears nothing new, and others would not wait for its server: that one has to fall silent first. */

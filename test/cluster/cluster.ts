@@ -2,7 +2,7 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { bootNode } from "../../src/rqlite/boot.ts";
+import { keepCluster } from "../../src/rqlite/keeper.ts";
 import {
   findRqlited,
   type LocalNode,
@@ -101,7 +101,7 @@ export async function startNodes(folder: string, file: string): Promise<RunningN
   if (found === null || first === undefined) throw new Error("rqlited is not installed");
   const one = watched(startNode(found, first));
   await untilReady(one);
-  await bootNode(one, file);
+  await keepCluster(one.path, one).begin(file);
   const joined = more.map((node) => watched(startNode(found, node, [first])));
   await Promise.all(joined.map((node) => untilReady(node)));
   return [one, ...joined];
