@@ -49,7 +49,9 @@ export function openDropFolder(folder: string, whenDone: "keep" | "remove"): Dro
       // Written anew by the next try, should this one be killed.
       const rejects = join(folder, `.rejected-${rejectsName(name)}`);
       const outcome = await importFile(file, rejects);
-      if (existsSync(rejects)) renameSync(rejects, freePath(folder, "rejected", rejectsName(name)));
+      if (outcome.kind === "done" && outcome.rejected > 0) {
+        renameSync(rejects, freePath(folder, "rejected", rejectsName(name)));
+      } else rmSync(rejects, { force: true });
       if (outcome.kind === "done") {
         if (whenDone === "keep") renameSync(file, freePath(folder, "done", name));
         else rmSync(file);

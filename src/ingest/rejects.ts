@@ -7,6 +7,9 @@ import type { RejectedRow } from "../store/imports.ts";
 import { isRejectColumn, rejectColumns } from "./columns.ts";
 import type { Format } from "./row.ts";
 
+/** The trouble of the place for rejected rows, and none of the file that is imported. */
+export class RejectsNotWritten extends UserError {}
+
 /** Throws a UserError where the file could not be written, before anything is read; it touches nothing. */
 export function checkWritable(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -43,10 +46,10 @@ function writeWhole(file: number, text: string): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
 }
 
-function unwritable(path: string, cause: unknown): UserError {
+function unwritable(path: string, cause: unknown): RejectsNotWritten {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
   const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
-  return new UserError(
+  return new RejectsNotWritten(
     `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
     isFull
       ? "Make room on its disk, or name another file with --rejects."

@@ -1,6 +1,6 @@
 /** bun admin inbox: files that are dropped into the folder of an account become its leads. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Admin, anAdmin } from "../admin.ts";
@@ -54,6 +54,15 @@ test("a second inbox on the same folder is refused, and Ctrl-C ends the first on
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another inbox watches")]);
   first.kill("SIGINT");
   expect(await first.exited).toBe(0);
+});
+
+test("a file whose rejected rows cannot be written stays where it is, for another time", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  symlinkSync(join(admin.folder, "gone/rejected"), join(folder, "acme/.rejected-visits.csv"));
+  const { status, json } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 0, json: { done: 0, failed: 0, later: 1 } });
+  expect(readdirSync(join(folder, "acme"))).toContain("visits.csv");
 });
 
 test("every import of an inbox is a batch with the name of its file", async () => {

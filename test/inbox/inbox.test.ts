@@ -27,7 +27,7 @@ function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "done", r
       const name = file.slice(folder.length + 1);
       taken.push({ file: name, settings });
       const outcome = outcomeOf(name);
-      if (outcome.kind === "done" && outcome.rejected > 0) writeFileSync(rejects, "rejected rows");
+      writeFileSync(rejects, outcome.kind === "done" && outcome.rejected > 0 ? "rejected rows" : "");
       return outcome;
     },
   });
@@ -82,6 +82,14 @@ test("rejected rows lie in rejected/ under the name of their file", async () => 
   await inbox.lookAfter(0);
   await inbox.lookAfter(2);
   expect([inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([["a.csv"], ["a.csv"]]);
+});
+
+test("a file of which nothing was rejected leaves nothing in rejected/", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect([inbox.in("acme"), inbox.in("acme/rejected")]).toEqual([["done"], []]);
 });
 
 test("a file that could not be read lies in failed/, beside a text that says why", async () => {

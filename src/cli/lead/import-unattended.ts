@@ -4,6 +4,7 @@ import type { Outcome } from "../../inbox/drop-folder.ts";
 import type { Destination } from "../../inbox/inbox.ts";
 import type { ImportSettings } from "../../inbox/settings.ts";
 import { createColumns, readMapping } from "../../ingest/columns.ts";
+import { RejectsNotWritten } from "../../ingest/rejects.ts";
 import { explain } from "../../operator/explain.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { StoreError } from "../../store/errors.ts";
@@ -41,8 +42,9 @@ export async function importUnattended(
   } catch (cause) {
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
-    // What the store cannot do has nothing to do with the file.
-    return { kind: cause instanceof StoreError ? "later" : "failed", reason: said.sentence };
+    // What the store or the disk cannot do has nothing to do with the file.
+    const isOfFile = !(cause instanceof StoreError || cause instanceof RejectsNotWritten);
+    return { kind: isOfFile ? "failed" : "later", reason: said.sentence };
   }
 }
 
