@@ -104,6 +104,11 @@ export function readCluster(environment: Environment = process.env): ClusterConf
   return readClusterSettings(environment);
 }
 
+/** The environment of a server that is started with settings of its own. */
+export function environmentWith(wanted: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...wanted };
+}
+
 /** The key that a client of some server uses; no setting of the server. */
 export function readClientKey(environment: Environment = process.env): string | null {
   return environment["LEADFILE_KEY"]?.trim() || null;

@@ -1,17 +1,23 @@
 /** bun run demo: config → store → made-up leads → server, on a file of its own. */
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
+import { demoCluster } from "./demo-cluster.ts";
 import { endWith } from "./end.ts";
 import { serve } from "./serve.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 
 try {
+  if (process.argv.includes("--cluster")) await demoCluster();
+  else demoAlone();
+} catch (cause) {
+  endWith(cause);
+}
+
+function demoAlone(): void {
   const config = readDemoConfig();
   const store = openAdminStore(config.databasePath);
   const demo = makeDemo(store, Date.now());
   store.close();
   const running = serve(config);
   process.stdout.write(`listening on ${running.url}\n\n${demoText(demo, running.baseUrl)}\nCtrl-C ends it.\n`);
-} catch (cause) {
-  endWith(cause);
 }

@@ -1,0 +1,95 @@
+/** bun run demo --cluster: three nodes and three servers on this machine, to see one die. */
+import { mkdirSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { demoText, makeDemo } from "./cli/demo/demo.ts";
+import { environmentWith } from "./config.ts";
+import { adminCommand } from "./operator/program-name.ts";
+import { UserError } from "./operator/user-error.ts";
+import { keepCluster } from "./rqlite/keeper.ts";
+import { findRqlited, placeNode, type RunningNode, startNode, untilReady } from "./rqlite/local-cluster.ts";
+import { openAdminStore } from "./sqlite/admin-store.ts";
+
+const folder = resolve("data/demo-cluster");
+const names = ["n1", "n2", "n3"];
+const firstPort = 3001;
+
+/** Starts all of it, prints what to try, and ends it with Ctrl-C. */
+export async function demoCluster(): Promise<void> {
+  const rqlited = findRqlited(homedir());
+  if (rqlited === null) {
+    throw new UserError(
+      "rqlited is not installed.",
+      "Install rqlite 8.43.4 from https://rqlite.io, or try: bun run demo.",
+    );
+  }
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, "demo.db");
+  const store = openAdminStore(file);
+  const demo = makeDemo(store, Date.now());
+  store.close();
+  const nodes = await startNodes(rqlited, file);
+  const servers = nodes.map((node, place) => startServer(node, firstPort + place));
+  const end = () => {
+    for (const { kill } of [...nodes, ...servers]) kill("SIGTERM");
+    process.exit(0);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, end);
+  await Promise.all(servers.map(({ url }) => untilServing(url)));
+  process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${textOf(nodes, servers)}\nCtrl-C ends it.\n`);
+}
+
+async function startNodes(rqlited: string, file: string): Promise<RunningNode[]> {
+  const [first, ...more] = names.map((name) => placeNode(folder, name));
+  if (first === undefined) return [];
+  const one = startNode(rqlited, first);
+  await untilReady(one);
+  await keepCluster(one.path, one).begin(file);
+  const joined = more.map((node) => startNode(rqlited, node, [first]));
+  await Promise.all(joined.map((node) => untilReady(node)));
+  return [one, ...joined];
+}
+
+interface Server {
+  readonly url: string;
+  kill(signal: "SIGTERM"): void;
+}
+
+function startServer({ path, url, name }: RunningNode, port: number): Server {
+  const settings = { DATABASE_PATH: path, CLUSTER: url, NODE: name, PORT: String(port), LOG_LEVEL: "fatal" };
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts")], {
+    env: environmentWith(settings),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  return { url: `http://127.0.0.1:${port}`, kill: (signal) => child.kill(signal) };
+}
+
+async function untilServing(url: string): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  for (;;) {
+    const answer = await fetch(`${url}/healthz`).catch(() => null);
+    if (answer?.status === 200) return;
+    if (performance.now() > endMs)
+      throw new UserError(`The server at ${url} does not answer.`, "See what it has said above.");
+    await Bun.sleep(50);
+  }
+}
+
+function textOf(nodes: readonly RunningNode[], servers: readonly Server[]): string {
+  const [first, second] = nodes;
+  if (first === undefined || second === undefined) return "";
+  const settings = `DATABASE_PATH=${second.path} CLUSTER=${second.url} NODE=${second.name}`;
+  return `
+  # the same on every node
+${servers.map(({ url }) => `  curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}/api/v1/leads?limit=1"`).join("\n")}
+
+  # how the cluster is
+  ${settings} ${adminCommand} cluster status
+
+  # kill the leader; the others go on
+  kill -9 ${first.pid}
+`;
+}
