@@ -23,6 +23,8 @@ export interface Nameless {
   readonly details: LeadDetails;
   /** The time that its source gives; null when it gives none. */
   readonly sourceMs: number | null;
+  /** What it gives for a time and cannot be read: two visits may differ in nothing else. */
+  readonly wrongTime?: string | null;
 }
 
 /**
@@ -30,13 +32,15 @@ export interface Nameless {
  * nothing. A row in which all of those fields are empty is told apart by everything, lest strangers become one.
  */
 export function idFromContent(row: Nameless, identity: readonly IdentityField[]): string {
-  const { account, pixelId, details, sourceMs } = row;
+  const { account, pixelId, details, sourceMs, wrongTime = null } = row;
   const isEmpty = identity.every((field) => (field === "identified_at" ? sourceMs : details[field]) === null);
   if (isEmpty && identity !== wholeIdentity) return idFromContent(row, wholeIdentity);
   const fields = identity.filter((field) => field !== "identified_at");
-  const hash = sha256(JSON.stringify([account, pixelId, ...fields.map((field) => details[field])]));
+  const isTimed = identity.includes("identified_at");
+  const text = isTimed && wrongTime !== null ? [wrongTime] : [];
+  const hash = sha256(JSON.stringify([account, pixelId, ...fields.map((field) => details[field]), ...text]));
   // 48 bits of milliseconds in front put new ids at the end of their index; a time before 1970 has no place there.
-  const timed = identity.includes("identified_at") ? (sourceMs ?? 0) : 0;
+  const timed = isTimed ? (sourceMs ?? 0) : 0;
   hash.writeUIntBE(Math.max(0, timed), 0, 6);
   return writeUuid(hash);
 }

@@ -52,7 +52,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   const ownId = first(cellsOf("id"), firstText);
   const id =
     ownId === null
-      ? idFromContent({ account: rules.account, pixelId, details, sourceMs: time.sourceMs }, rules.identity)
+      ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(ownId);
   const lead = prepareLead(id, pixelId, details, time.identifiedMs);
   // What comes in must be able to go out and come in again.
@@ -67,7 +67,12 @@ function hasNul(cell: Cell): boolean {
 }
 
 type ReadMoment =
-  | { readonly identifiedMs: number | null; readonly sourceMs: number | null; readonly clamped: boolean }
+  | {
+      readonly identifiedMs: number | null;
+      readonly sourceMs: number | null;
+      readonly wrongTime?: string;
+      readonly clamped: boolean;
+    }
   | { readonly fault: string };
 
 function readMoment(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadMoment {
@@ -75,7 +80,7 @@ function readMoment(row: Row, columns: Columns, rules: LeadRules, nowMs: number)
   if (time === null) return { identifiedMs: null, sourceMs: null, clamped: false };
   if ("fault" in time) {
     const isNeeded = rules.stamp === "source" || !rules.mayHaveWrongTime;
-    return isNeeded ? time : { identifiedMs: null, sourceMs: null, clamped: false };
+    return isNeeded ? time : { identifiedMs: null, sourceMs: null, wrongTime: time.fault, clamped: false };
   }
   if (rules.stamp === "arrival") return { identifiedMs: null, sourceMs: time.ms, clamped: false };
   if (time.ms > nowMs + toleranceMs) {

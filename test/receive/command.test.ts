@@ -63,6 +63,16 @@ test("what is delivered is served a moment later, stamped on arrival, and once h
   expect(await door.exited).toBe(0);
 });
 
+test("two visits that differ in nothing but a time that cannot be read are two leads", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { url } = await opened(admin);
+  const seenAt = (minute: number) => `2024-01-01T12:0${minute}:56:00.00+00.00`;
+  const visits = [1, 2, 1].map((minute) => ({ "Business Email": "dana@example.com", "Seen At": seenAt(minute) }));
+  expect((await post(url, token, visits)).status).toBe(200);
+  await eventually(async () => expect(await admin.leads()).toHaveLength(2));
+});
+
 test("what an import rejects lies in rejected/ with its reason", async () => {
   const admin = anAdminWithDoor();
   const token = await aToken(admin, "--stamp", "source");
