@@ -103,7 +103,7 @@ async function importOurs(phase: Phase): Promise<void> {
 
 async function runSqlite(commands: string): Promise<void> {
   // The cache of an import of ours, and one transaction, which is the fastest that it knows.
-  const all = `${settings} PRAGMA cache_size = -${64 * 1024};\nBEGIN;\n${commands}\nCOMMIT;`;
+  const all = `${settings} PRAGMA cache_size = -${48 * 1024};\nBEGIN;\n${commands}\nCOMMIT;`;
   const child = Bun.spawn(["sqlite3", "-bail", plain], { stdin: Buffer.from(all), stdout: "ignore" });
   if ((await child.exited) !== 0) throw new Error("sqlite3 failed");
 }

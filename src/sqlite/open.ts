@@ -54,7 +54,7 @@ export function openAgain(path: string): Connection {
  */
 export function openForImport(path: string): Connection {
   const database = openAgain(path);
-  database.$client.run(`PRAGMA cache_size = -${64 * 1024}`);
+  database.$client.run(`PRAGMA cache_size = -${48 * 1024}`);
   database.$client.run("PRAGMA wal_autocheckpoint = 30000");
   // The log is put on the disk beside SQLite, before anything is said to be done (large-transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");

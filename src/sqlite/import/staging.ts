@@ -59,9 +59,9 @@ function connect(folder: string): Database {
   client.run(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
   client.run("PRAGMA temp_store = FILE");
   client.run("PRAGMA temp.page_size = 8192");
-  client.run("PRAGMA temp.cache_size = -16384");
+  client.run("PRAGMA temp.cache_size = -4096");
   // Memory for sorting; it goes to a file of the same kind where that is not enough.
-  client.run("PRAGMA cache_size = -16384");
+  client.run("PRAGMA cache_size = -8192");
   client.run("PRAGMA temp.journal_mode = OFF");
   client.run(`
     CREATE TEMP TABLE leads (
