@@ -64,7 +64,12 @@ function freePort(): number {
 }
 
 /** Starts a node: alone, with the others that it joins, or with what it has from before. */
-export function startNode(rqlited: string, node: LocalNode, others: readonly LocalNode[] = []): RunningNode {
+export function startNode(
+  rqlited: string,
+  node: LocalNode,
+  others: readonly LocalNode[] = [],
+  flags: readonly string[] = [],
+): RunningNode {
   const join = others.length === 0 ? [] : ["-join", others.map(({ raftAddress }) => raftAddress).join(",")];
   const addresses = [
     "-node-id",
@@ -74,7 +79,7 @@ export function startNode(rqlited: string, node: LocalNode, others: readonly Loc
     "-raft-addr",
     node.raftAddress,
   ];
-  const child = Bun.spawn([rqlited, ...addresses, ...nodeFlags, ...join, node.folder], {
+  const child = Bun.spawn([rqlited, ...addresses, ...nodeFlags, ...join, ...flags, node.folder], {
     stdin: "ignore",
     stdout: "ignore",
     stderr: Bun.file(`${node.folder}.log`),

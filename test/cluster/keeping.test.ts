@@ -5,6 +5,8 @@ import { findRqlited, placeNode, startNode, untilReady } from "../../src/rqlite/
 import { anAdmin } from "../admin.ts";
 import { someLeads } from "../builders.ts";
 import { aFolder } from "../folder.ts";
+import { client } from "../harness.ts";
+import { start } from "../process.ts";
 import { aCluster, missing, settingsOf, until, watched } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
@@ -44,6 +46,38 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(alone.status).toBe(1);
   });
 
+  test("asks nodes that want a password, as deploy/ has them", async () => {
+    const folder = aFolder();
+    const auth = join(folder, "auth.json");
+    const secret = "leadfile:a-long-random-text";
+    const [user = "", password = ""] = secret.split(":");
+    const deployed = await Bun.file(join(import.meta.dir, "../../deploy/cluster/auth.json")).text();
+    await Bun.write(auth, deployed.replace("PUT A LONG RANDOM TEXT HERE", password));
+    await Bun.write(join(folder, "secret"), `${secret}\n`);
+    const authorization = `Basic ${Buffer.from(secret).toString("base64")}`;
+    const nodes = ["n1", "n2", "n3"].map((name) => ({ ...placeNode(folder, name), authorization }));
+    const [first, ...others] = nodes;
+    if (first === undefined) throw new Error("there are nodes");
+    const rqlited = findRqlited(process.env["HOME"]) ?? "";
+    watched(startNode(rqlited, first, [], ["-auth", auth]));
+    await untilReady(first);
+    const settings = { ...settingsOf(first), CLUSTER_AUTH: join(folder, "secret") };
+    const appliance = anAdmin(["acme"]);
+    const admin = anAdmin([], settings);
+    expect((await admin.run("cluster", "init", appliance.file)).stderr).toBe("");
+    for (const node of others) watched(startNode(rqlited, node, [first], ["-auth", auth, "-join-as", user]));
+    await Promise.all(others.map((node) => untilReady(node)));
+    const { url } = await serverBeside(settings);
+    const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
+    const status = async () => (await client(url, { Authorization: `Bearer ${key}` }).get("/pixels")).status;
+    await until(async () => (await status()) === 200);
+    expect((await admin.run("key", "revoke", id)).stderr).toBe("");
+    expect(await status()).toBe(401);
+    const stranger = anAdmin([], settingsOf(first));
+    const refused = await stranger.run("cluster", "status");
+    expect(refused.stderr).toContain("The node at CLUSTER gave no answer");
+  });
+
   test("lets a node leave, whose server answers nobody any more when the command returns", async () => {
     const cluster = await aCluster(someLeads(1));
     const [place] = await cluster.followers();
@@ -57,6 +91,10 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect((await cluster.as(leader).get("/leads")).status).toBe(401);
   });
 });
+
+async function serverBeside(settings: Record<string, string>): Promise<{ url: string }> {
+  return { url: await start(settings).listening() };
+}
 
 interface Shown {
   readonly nodes: readonly { readonly server: { readonly serves: boolean } | null; readonly lag: number | null }[];
