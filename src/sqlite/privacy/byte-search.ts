@@ -6,6 +6,9 @@ export const leastLength = 6;
 /** Told of each place of a value: its number, and where it begins and ends. */
 export type Hit = (value: number, start: number, end: number) => void;
 
+/** Bytes, or a text that stands for its bytes in UTF-8. */
+export type Form = string | Uint8Array;
+
 export interface Search {
   /** The length of the longest form: what stands across a border is that long at most. */
   readonly reach: number;
@@ -28,10 +31,10 @@ interface Forms {
 }
 
 /** Each value is given by its forms, of which any is a hit. All forms are at least `leastLength` long. */
-export function createSearch(values: Iterable<readonly Uint8Array[]>): Search {
+export function createSearch(values: Iterable<readonly Form[]>): Search {
   const forms = gather(values);
   const count = forms.owners.length;
-  const bits = Math.min(22, Math.max(14, Math.ceil(Math.log2(count * 16 + 1))));
+  const bits = Math.min(21, Math.max(14, Math.ceil(Math.log2(count * 16 + 1))));
   const index = buildIndex(forms, bits);
   const { bytes, starts, owners } = forms;
   let reach = 0;
@@ -77,27 +80,46 @@ function bucketOf(hash: number, shift: number): number {
   return Math.imul(hash, spread) >>> shift;
 }
 
-function gather(values: Iterable<readonly Uint8Array[]>): Forms {
-  let bytes = new Uint8Array(1 << 12);
-  let length = 0;
+function gather(values: Iterable<readonly Form[]>): Forms {
+  const text = createBytes();
   const starts = [0];
   const owners: number[] = [];
   let value = 0;
   for (const forms of values) {
     for (const form of forms) {
-      if (form.length < leastLength) throw new Error("a value is too short to be looked for");
-      if (length + form.length > bytes.length) {
-        const larger = new Uint8Array(2 * (length + form.length));
-        larger.set(bytes);
-        bytes = larger;
-      }
-      for (const byte of form) bytes[length++] = folded[byte] as number;
-      starts.push(length);
+      starts.push(text.add(form));
       owners.push(value);
     }
     value++;
   }
-  return { bytes, starts: Int32Array.from(starts), owners: Int32Array.from(owners) };
+  return { bytes: text.all(), starts: Int32Array.from(starts), owners: Int32Array.from(owners) };
+}
+
+/** Bytes that grow. Texts are written into them as they are: an array for each would cost many times its bytes. */
+function createBytes() {
+  const encoder = new TextEncoder();
+  let bytes = new Uint8Array(1 << 12);
+  let length = 0;
+  return {
+    /** Gives the length of all so far. */
+    add(form: Form): number {
+      // A character of a text has three bytes at most.
+      const needed = length + (typeof form === "string" ? 3 : 1) * form.length;
+      if (needed > bytes.length) {
+        const larger = new Uint8Array(2 * needed);
+        larger.set(bytes);
+        bytes = larger;
+      }
+      const begin = length;
+      if (typeof form === "string") length += encoder.encodeInto(form, bytes.subarray(length)).written;
+      else bytes.set(form, length);
+      if (typeof form !== "string") length += form.length;
+      if (length - begin < leastLength) throw new Error("a value is too short to be looked for");
+      for (let place = begin; place < length; place++) bytes[place] = folded[bytes[place] as number] as number;
+      return length;
+    },
+    all: () => bytes.slice(0, length),
+  };
 }
 
 /**

@@ -2,59 +2,57 @@
 import type { Lead } from "../../contract/lead.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
 import { bytesOf } from "../import/statements.ts";
-import { leastLength } from "./byte-search.ts";
+import { type Form, leastLength } from "./byte-search.ts";
 import { traitsOf } from "./traits.ts";
 
 /** As text, within JSON, and within an address once or twice encoded. Upper and lower case of ASCII are one to a search. */
-export function formsOf(trait: PersonTrait): Uint8Array[] {
-  if (trait.kind === "id") return bytesOfTexts([trait.value]);
-  if (trait.kind === "phone") return phoneForms(trait.value);
-  const texts = [trait.value, trait.value.toUpperCase()].flatMap((email) => {
-    const inAddress = [email.replaceAll("@", "%40"), encodeURIComponent(email.toWellFormed())];
-    return [email, ...inAddress, ...inAddress.map((text) => text.replaceAll("%", "%25"))];
-  });
-  return [...bytesOfTexts(texts), ...fieldsOfShort(["email", "verified_email"], trait.value)];
+export function formsOf({ kind, value }: PersonTrait): string[] {
+  if (kind === "id") return [value];
+  if (kind === "phone") return phoneForms(value);
+  const inAddress = [value.replaceAll("@", "%40"), encodeURIComponent(value.toWellFormed())];
+  const texts = [value, ...inAddress, ...inAddress.map((text) => text.replaceAll("%", "%25"))];
+  return [...withJson(texts), ...fieldsOfShort(["email", "verified_email"], value)];
 }
 
 /** A value that is looked for. One that is `exact` is itself wherever it stands; the others may be parts of longer ones. */
 export interface Wanted {
   readonly kind: PersonTrait["kind"] | "exact";
-  readonly forms: readonly Uint8Array[];
+  readonly forms: readonly Form[];
 }
 
+/** What names a person in a lead. */
+export type Named = Pick<Lead, "id" | "name" | "email" | "verified_email" | "phone">;
+
 /** Everything that names the person of a lead, and the lead itself. */
-export function wantedOf(lead: Lead): Wanted[] {
+export function wantedOf(lead: Named): Wanted[] {
   const name = lead.name === null ? Buffer.alloc(0) : Buffer.from(JSON.stringify(lead.name));
   const exact = [name, bytesOf(lead.id)].filter(({ length }) => length >= leastLength);
   const traits = traitsOf(lead).map((trait): Wanted => ({ kind: trait.kind, forms: formsOf(trait) }));
   return [...traits, ...exact.map((form): Wanted => ({ kind: "exact", forms: [form] }))];
 }
 
-function phoneForms(digits: string): Uint8Array[] {
+function phoneForms(digits: string): string[] {
   const [, area, exchange, line] = /^(\d{3})(\d{3})(\d{4})$/.exec(digits) ?? [];
-  if (area === undefined) return [...bytesOfTexts([digits]), ...fieldsOfShort(["phone"], digits)];
+  if (area === undefined) return [...withJson([digits]), ...fieldsOfShort(["phone"], digits)];
   const apart = ["", "-", ".", " ", "%20", "+"].map((gap) => [area, exchange, line].join(gap));
-  return bytesOfTexts([...apart, `(${area}) ${exchange}-${line}`, `%28${area}%29%20${exchange}-${line}`]);
+  return [...apart, `(${area}) ${exchange}-${line}`, `%28${area}%29%20${exchange}-${line}`];
 }
 
 /** A value that is too short to be looked for is looked for with the name of its field. */
-function fieldsOfShort(names: readonly string[], value: string): Uint8Array[] {
+function fieldsOfShort(names: readonly string[], value: string): string[] {
   if (Buffer.byteLength(value) >= leastLength) return [];
-  return names.map((name) => Buffer.from(`"${name}":${JSON.stringify(value)}`));
+  return names.map((name) => `"${name}":${JSON.stringify(value)}`);
 }
 
-function bytesOfTexts(texts: readonly string[]): Uint8Array[] {
-  const folded = new Map(
-    texts.flatMap((text) => {
-      const inJson = JSON.stringify(text).slice(1, -1);
-      return [text, inJson].map((form) => [lowerAscii(form), form] as const);
-    }),
-  );
-  return [...folded.values()].map((form) => Buffer.from(form)).filter(({ length }) => length >= leastLength);
-}
-
-function lowerAscii(text: string): string {
-  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/** Each text once, also as it stands in JSON, and beyond ASCII in upper case as well. */
+function withJson(texts: readonly string[]): string[] {
+  const all = texts.flatMap((text) => {
+    const escaped = JSON.stringify(text).slice(1, -1);
+    return Buffer.byteLength(text) === text.length
+      ? [text, escaped]
+      : [text, escaped, text.toUpperCase(), escaped.toUpperCase()];
+  });
+  return [...new Set(all)].filter((text) => Buffer.byteLength(text) >= leastLength);
 }
 
 /**
@@ -74,13 +72,14 @@ const one = 0x31;
 const backslash = 0x5c;
 const dot = 0x2e;
 
+/** The same bytes with the methods of a Buffer, and not a copy of them. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
 /** The byte before a place; one that is escaped, in an address or in JSON, as what it stands for. */
 function byteBefore(text: Uint8Array, start: number): number | undefined {
-  const before = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString(
-    "latin1",
-    Math.max(0, start - 6),
-    start,
-  );
+  const before = viewOf(text).toString("latin1", Math.max(0, start - 6), start);
   const escaped = /(?:%|%25|\\u00)([0-9a-f]{2})$/i.exec(before)?.[1];
   if (escaped !== undefined) return Number.parseInt(escaped, 16);
   return text[start - 2] === backslash ? 0x20 : text[start - 1];

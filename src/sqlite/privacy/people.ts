@@ -9,7 +9,8 @@ import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
 import { imports } from "../schema.ts";
 import { openErasing } from "./erasing.ts";
-import { formsOf, type Wanted, wantedOf } from "./forms.ts";
+import { formsOf, type Named, type Wanted, wantedOf } from "./forms.ts";
+import { collecting } from "./garbage.ts";
 import { openRecipients } from "./recipients.ts";
 import { lookFor, type Sight } from "./sight.ts";
 import { openStored } from "./stored.ts";
@@ -19,6 +20,7 @@ import { removeTraces } from "./traces.ts";
 const transactionMs = 100;
 /** So many persons lose their receipts at most where the command is killed between the disk and its output. */
 const personsAtOnce = 500;
+const stepsUntilCollected = 20;
 /** Of more leads than these not each is looked for: the file is written anew in any case. */
 const mostLookedFor = 10_000;
 
@@ -108,11 +110,12 @@ function startErasure(
   return {
     *steps() {
       const importsBefore = openImports(database, account.number);
-      yield* erasePlaces([...persons.keys()], lookFor(database, account.number, persons, onRead));
+      const sight = lookFor(database, account.number, persons, onRead);
+      yield* collecting(erasePlaces([...persons.keys()], sight), stepsUntilCollected);
       // All of them are blocked by now, and an import that ran until then may have brought some after they were looked for.
       if (!importsBefore.wereAtWork()) return;
-      const sight = lookFor(database, account.number, persons, onRead);
-      yield* erasePlaces([...sight.own.keys()], sight);
+      const again = lookFor(database, account.number, persons, onRead);
+      yield* erasePlaces([...again.own.keys()], again);
     },
     mentions: () =>
       removed.mentions
@@ -123,10 +126,15 @@ function startErasure(
   };
 }
 
+/** What is remembered of a lead that is gone. */
+function naming({ id, name, email, verified_email, phone }: Lead): Named {
+  return { id, name, email, verified_email, phone };
+}
+
 /** What has gone, as far as it is looked for afterwards in the bytes of all files. */
 function createRemoved() {
   const marks: PersonMark[] = [];
-  const lookedFor: Lead[] = [];
+  const lookedFor: Named[] = [];
   const mentions = new Map<number, string>();
   let leads = 0;
   return {
@@ -137,16 +145,13 @@ function createRemoved() {
     take(mark: PersonMark, gone: readonly Lead[]): void {
       marks.push(mark);
       leads += gone.length;
-      if (leads <= mostLookedFor) lookedFor.push(...gone);
+      if (leads <= mostLookedFor) lookedFor.push(...gone.map(naming));
     },
     isTooMany: () => leads > mostLookedFor,
-    wanted(): Wanted[] {
-      const given = marks.flatMap(({ kind, value }) => (kind === "digest" ? [] : [{ kind, value }]));
-      const all = [
-        ...lookedFor.flatMap(wantedOf),
-        ...given.map((trait) => ({ kind: trait.kind, forms: formsOf(trait) })),
-      ];
-      return [...new Map(all.map((one) => [Buffer.concat(one.forms.slice(0, 1)).toString("latin1"), one])).values()];
+    /** One after the other: of a long list they are more than is to be in memory at once. */
+    *wanted(): Generator<Wanted> {
+      for (const lead of lookedFor) yield* wantedOf(lead);
+      for (const { kind, value } of marks) if (kind !== "digest") yield { kind, forms: formsOf({ kind, value }) };
     },
   };
 }

@@ -7,7 +7,8 @@ import type { Connection } from "../connection.ts";
 import { placeholder } from "../placeholder.ts";
 import { leads, momentBounds, positionOf } from "../schema.ts";
 import { createSearch } from "./byte-search.ts";
-import { formsOf, standsAlone } from "./forms.ts";
+import { formsOf, standsAlone, viewOf } from "./forms.ts";
+import { collecting } from "./garbage.ts";
 import { digestsOf, traitsOf } from "./traits.ts";
 
 /** Leads are known by the moment that each has for itself in its account, persons by their place in the list. */
@@ -118,13 +119,16 @@ function mention(mentions: Map<number, Map<number, string>>, place: number, ms: 
 }
 
 export function readLead(doc: Uint8Array): Lead {
-  return JSON.parse(Buffer.from(doc).toString());
+  return JSON.parse(viewOf(doc).toString());
 }
+
+const valuesUntilCollected = 10_000;
 
 /** Tells whose values stand for themselves in a document. */
 export function openHolders(known: readonly Known[]): (doc: Uint8Array) => Set<number> {
   if (known.length === 0) return () => new Set();
-  const search = createSearch(known.map(({ trait }) => formsOf(trait)));
+  // One after the other: the forms of a long list are more than is to be in memory at once.
+  const search = createSearch(collecting(known, valuesUntilCollected).map(({ trait }) => formsOf(trait)));
   return (doc) => {
     const held = new Set<number>();
     search.look(doc, 0, doc.length, (value, start, end) => {
@@ -135,11 +139,19 @@ export function openHolders(known: readonly Known[]): (doc: Uint8Array) => Set<n
   };
 }
 
+const leadsAtOnce = 1000;
+const leadsUntilCollected = 10_000;
+const newline = 0x0a;
+
 /** All leads of an account, oldest first, read in groups: none of them holds up the log for long. */
-export function* leadsOf(database: Connection, account: number, onRead: OnRead): Generator<Row> {
+export function leadsOf(database: Connection, account: number, onRead: OnRead): Generator<Row> {
+  return collecting(readLeads(database, account, onRead), leadsUntilCollected);
+}
+
+function* readLeads(database: Connection, account: number, onRead: OnRead): Generator<Row> {
   const number = placeholder.integer("account");
   const some = database
-    .select({ ms: leads.identifiedAt, doc: sql<Uint8Array>`CAST(${leads.doc} AS BLOB)` })
+    .select({ ms: leads.identifiedAt, doc: leads.doc })
     .from(leads)
     .where(
       and(
@@ -148,15 +160,34 @@ export function* leadsOf(database: Connection, account: number, onRead: OnRead):
       ),
     )
     .orderBy(asc(leads.position))
-    .limit(1000)
+    .limit(leadsAtOnce)
+    .as("some");
+  // Bytes in one piece: as a thousand pieces they would fill the memory before the engine lets go of them.
+  const group = database
+    .select({
+      moments: sql<string>`json_group_array(${some.ms})`,
+      docs: sql<Uint8Array>`CAST(group_concat(${some.doc}, char(${newline})) AS BLOB)`,
+    })
+    .from(some)
     .prepare();
   let read = 0;
   for (let from = momentBounds.earliest; ; ) {
-    const rows: Row[] = some.values({ account, from, to: momentBounds.afterLatest }).map(([ms, doc]) => [ms, doc]);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield* rows;
-    onRead((read += rows.length));
-    from = last[0] + 1;
+    const [row] = group.values({ account, from, to: momentBounds.afterLatest });
+    const moments: number[] = row === undefined ? [] : JSON.parse(row[0]);
+    const last = moments.at(-1);
+    if (row === undefined || last === undefined) return;
+    yield* parted(moments, row[1]);
+    onRead((read += moments.length));
+    from = last + 1;
+  }
+}
+
+/** Documents that a line break parts: within JSON there is none. */
+function* parted(moments: readonly number[], docs: Uint8Array): Generator<Row> {
+  let begin = 0;
+  for (const ms of moments) {
+    const end = docs.indexOf(newline, begin);
+    yield [ms, docs.subarray(begin, end === -1 ? docs.length : end)];
+    begin = end + 1;
   }
 }

@@ -16,6 +16,7 @@ import { createSearch, type Search } from "./byte-search.ts";
 import { copiesWith } from "./copies-beside.ts";
 import { searchFile } from "./file-search.ts";
 import { standsAlone, type Wanted } from "./forms.ts";
+import { collecting } from "./garbage.ts";
 import { leadsOf } from "./sight.ts";
 
 /** Readers end within moments; a backup or another program may take longer. */
@@ -28,7 +29,7 @@ const patienceMs = 15_000;
 export function removeTraces(
   database: Connection,
   path: string,
-  wanted: readonly Wanted[],
+  wanted: Iterable<Wanted>,
   descriptors: Descriptors,
   isMuch: boolean,
 ): Traces {
@@ -36,11 +37,11 @@ export function removeTraces(
   removeStaleDrafts(path);
   if (isMuch) vacuum(database);
   const cut = truncateLog(database);
-  const search = createSearch(wanted.map(({ forms }) => forms));
+  const { search, kinds } = searchFor(wanted);
   const copies = copiesWith(path, search);
-  const first = countIn(path, search, wanted.length, descriptors);
+  const first = countIn(path, search, kinds.length, descriptors);
   if (first.found.every((places) => places === 0)) return { gone: true, bytes: first.bytes, shared: 0, copies };
-  const living = countInLeads(database, search, wanted);
+  const living = countInLeads(database, search, kinds);
   const isLeft = first.found.some((places, value) => places > (living.places[value] ?? 0));
   const rest = { shared: living.values, copies };
   if (!isLeft) return { gone: cut || living.values > 0, bytes: first.bytes, ...rest };
@@ -52,15 +53,29 @@ export function removeTraces(
   return { gone, bytes: first.bytes, ...rest };
 }
 
+const valuesUntilCollected = 10_000;
+
+/** Of each value its kind is kept, and not its forms. */
+function searchFor(wanted: Iterable<Wanted>) {
+  const kinds: Wanted["kind"][] = [];
+  function* forms() {
+    for (const { kind, forms } of wanted) {
+      kinds.push(kind);
+      yield forms;
+    }
+  }
+  return { search: createSearch(collecting(forms(), valuesUntilCollected)), kinds };
+}
+
 /** At how many places each value stands in leads that there are, of whatever account; how many of the values do. */
-function countInLeads(database: Connection, search: Search, wanted: readonly Wanted[]) {
-  const places = new Uint32Array(wanted.length);
+function countInLeads(database: Connection, search: Search, kinds: readonly Wanted["kind"][]) {
+  const places = new Uint32Array(kinds.length);
   const values = new Set<number>();
   for (const { number } of database.select({ number: accounts.number }).from(accounts).all()) {
     for (const [, doc] of leadsOf(database, number, () => undefined)) {
       search.look(doc, 0, doc.length, (value, start, end) => {
         places[value] = (places[value] ?? 0) + 1;
-        const kind = wanted[value]?.kind;
+        const kind = kinds[value];
         if (kind === undefined || kind === "exact" || standsAlone(kind, doc, start, end)) values.add(value);
       });
     }
