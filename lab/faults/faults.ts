@@ -10,12 +10,16 @@ import { hostile } from "./hostile.ts";
 import { isolation } from "./isolation.ts";
 import { killFollow } from "./kill-follow.ts";
 import { killImport } from "./kill-import.ts";
+import { killInbox } from "./kill-inbox.ts";
+import { killReceive } from "./kill-receive.ts";
 import { powerCut } from "./power-cut.ts";
 import { revocation } from "./revocation.ts";
 import { slowClients } from "./slow-clients.ts";
 
 export const faults: readonly Fault[] = [
   killImport,
+  killReceive,
+  killInbox,
   killFollow,
   powerCut,
   copies,

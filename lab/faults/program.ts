@@ -32,9 +32,14 @@ const surroundings = (file: string, settings: Settings = {}) => ({
   ...settings,
 });
 
-/** Starts the server of a build on a file; throws with what it said when it does not listen. */
-export async function startServer(build: string, file: string, settings: Settings = {}): Promise<Server> {
-  const child = Bun.spawn([process.execPath, join(build, "src/main.ts")], {
+/** Starts the server of a build on a file, or what else listens; throws with what it said when it does not. */
+export async function startServer(
+  build: string,
+  file: string,
+  settings: Settings = {},
+  [program, ...args]: readonly [program: string, ...args: string[]] = ["src/main.ts"],
+): Promise<Server> {
+  const child = Bun.spawn([process.execPath, join(build, program), ...args], {
     cwd: build,
     env: surroundings(file, settings),
     stdin: "ignore",

@@ -1,4 +1,5 @@
 /** bun admin receive: the door for vendors that deliver by webhook, and the import of what they delivered. */
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
@@ -62,7 +63,10 @@ async function completeEvery(ms: number, spool: Spool, around: Surroundings): Pr
 
 /** Imports what the spool has completed, beside the door: an import must keep no delivery waiting. */
 async function importSpool(around: Surroundings): Promise<void> {
-  const inbox = openInbox(spoolOf(around.databasePath), {
+  const folder = spoolOf(around.databasePath);
+  const release = await lockWhenFree(join(folder, ".import"), around);
+  if (release === null) return;
+  const inbox = openInbox(folder, {
     destinationOf(sourceId) {
       const source = around.store().sources.find(sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
@@ -76,6 +80,15 @@ async function importSpool(around: Surroundings): Promise<void> {
     say: (line) => process.stderr.write(`${line}\n`),
   });
   await lookOn(inbox, around);
+  release();
+}
+
+/** That of a door that was killed still has a file to finish. Null when it is time to end. */
+async function lockWhenFree(path: string, around: Surroundings): Promise<(() => void) | null> {
+  for (;;) {
+    const release = around.lock(path);
+    if (release !== null || (await around.pause(500))) return release;
+  }
 }
 
 function readSeconds(text: string): number {
