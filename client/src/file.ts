@@ -1,8 +1,8 @@
 /** @leadfile/client/file: a checkpoint in a file, for Node, Bun and Deno. */
-import { open, readFile, rename } from "node:fs/promises";
+import { constants, open, readFile, rename } from "node:fs/promises";
 import type { Checkpoint } from "./progress.ts";
 
-/** The file is replaced wholly or not at all: a crash while it is written leaves the one before. */
+/** The file is replaced wholly or not at all, and a line that a crash cuts off is none: what was kept stays kept. */
 export function fileCheckpoint(path: string): Checkpoint {
   return {
     async load() {
@@ -14,14 +14,21 @@ export function fileCheckpoint(path: string): Checkpoint {
       }
     },
     async save(text) {
-      const next = await open(`${path}.next`, "w", 0o600);
-      try {
-        await next.writeFile(text);
-        await next.sync();
-      } finally {
-        await next.close();
-      }
+      await write(`${path}.next`, "w", text);
       await rename(`${path}.next`, path);
     },
+    // Never made by this: a line alone would be no checkpoint.
+    add: (text) => write(path, constants.O_WRONLY | constants.O_APPEND, text),
   };
+}
+
+/** Returns when it is on the disk. */
+async function write(path: string, flags: string | number, text: string): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

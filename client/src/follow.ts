@@ -4,7 +4,7 @@ import type { Lead } from "./contract.ts";
 import { type Duration, toMs } from "./duration.ts";
 import { LeadfileError } from "./errors.ts";
 import type { CallOptions, LeadFilter, List } from "./leads.ts";
-import { beginProgress, type Checkpoint, type Progress, readProgress } from "./progress.ts";
+import { beginProgress, type Checkpoint, createKeeper, type Progress, readProgress } from "./progress.ts";
 import { oldestFirst } from "./stretch.ts";
 
 interface PollOptions extends LeadFilter, CallOptions {
@@ -48,11 +48,12 @@ export async function* followLeads(
   const progress = progressOf(saved, options);
   // Kept before the first lead comes: a restart must not begin at a later `since`.
   if (saved === null) await checkpoint?.save(progress.write());
+  const keep = createKeeper(checkpoint, progress);
   for await (const leads of poll(list, clock, progress, options)) {
     for (const lead of leads) {
       yield lead;
       progress.take(lead);
-      await checkpoint?.save(progress.write());
+      await keep(lead);
       if (isAborted(options.signal)) return;
     }
   }

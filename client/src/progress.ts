@@ -8,6 +8,8 @@ export interface Checkpoint {
   load(): Promise<string | null | undefined> | string | null | undefined;
   /** Replaces it, wholly or not at all. */
   save(text: string): unknown;
+  /** Adds to what was saved, so that `load` gives both. Without it each lead saves the whole text. */
+  add?(text: string): unknown;
 }
 
 export interface Progress {
@@ -18,10 +20,17 @@ export interface Progress {
   take(lead: Lead): void;
   /** For `readProgress`. */
   write(): string;
+  /** What a lead that was taken adds to that text. */
+  writeTaken(lead: Lead): string;
+  /** How many leads the text would hold. */
+  readonly size: number;
 }
 
 /** The first moment of the year 1: the beginning when no other was given. */
 const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
+
+/** A text is not written anew before it has so many lines. */
+const fewestLines = 1_000;
 
 /** A beginning; leads before it are never given. */
 export function beginProgress(since: string | Date | undefined, overlapMs: number): Progress {
@@ -32,33 +41,68 @@ export function beginProgress(since: string | Date | undefined, overlapMs: numbe
 
 /** What was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
 export function readProgress(text: string, overlapMs: number): Progress {
-  try {
-    const { version, from, seen } = JSON.parse(text) as { version: number; from: number; seen: [string, number][] };
-    const isSeen = ([id, ms]: [string, number]) => typeof id === "string" && Number.isFinite(ms);
-    if (version === 1 && Number.isFinite(from) && seen.every(isSeen)) return createProgress(from, seen, overlapMs);
-  } catch {
-    // Said below, as for any other text that is none of ours.
+  const [whole = "", ...added] = text.split("\n");
+  const parsed = parse(whole) as { version?: number; from?: number; seen?: unknown[] } | null | undefined;
+  const { version, from, seen } = parsed ?? {};
+  if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) === true) {
+    // What a crash has cut off is no lead that was taken.
+    return createProgress(from, [...seen, ...added.map(parse).filter(isTaken)], overlapMs);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
 }
 
+type Taken = readonly [id: string, ms: number];
+
+function isTaken(value: unknown): value is Taken {
+  return Array.isArray(value) && typeof value[0] === "string" && Number.isFinite(value[1]);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** `from` only ever grows: below it, nobody knows any more what was given. */
-function createProgress(beginMs: number, known: readonly [string, number][], overlapMs: number): Progress {
-  const seen = new Map(known);
+function createProgress(beginMs: number, known: readonly Taken[], overlapMs: number): Progress {
+  const seen = new Map<string, number>();
   let fromMs = beginMs;
+  const take = (id: string, ms: number) => {
+    seen.set(id, ms);
+    fromMs = Math.max(fromMs, ms - overlapMs);
+  };
+  for (const [id, ms] of known) take(id, ms);
+  const momentOf = (lead: Lead) => Date.parse(lead.identified_at);
   return {
     get fromMs() {
       return fromMs;
     },
-    isNew: (lead) => !seen.has(lead.id) && Date.parse(lead.identified_at) >= fromMs,
-    take(lead) {
-      const ms = Date.parse(lead.identified_at);
-      seen.set(lead.id, ms);
-      fromMs = Math.max(fromMs, ms - overlapMs);
+    get size() {
+      return seen.size;
     },
+    isNew: (lead) => !seen.has(lead.id) && momentOf(lead) >= fromMs,
+    take: (lead) => take(lead.id, momentOf(lead)),
     write() {
       for (const [id, ms] of seen) if (ms < fromMs) seen.delete(id);
       return JSON.stringify({ version: 1, from: fromMs, seen: [...seen] });
     },
+    // The line end stands before it: what is added behind a cut-off line begins a new one.
+    writeTaken: (lead) => `\n${JSON.stringify([lead.id, momentOf(lead)])}`,
+  };
+}
+
+/** Saves leads as they are taken: each adds its own line where that can be, and now and then all is written anew. */
+export function createKeeper(checkpoint: Checkpoint | undefined, progress: Progress): (lead: Lead) => Promise<void> {
+  let lines = 0;
+  return async (lead) => {
+    if (checkpoint?.add !== undefined && lines > 0) {
+      lines -= 1;
+      await checkpoint.add(progress.writeTaken(lead));
+      return;
+    }
+    await checkpoint?.save(progress.write());
+    lines = Math.max(fewestLines, progress.size);
   };
 }

@@ -22,8 +22,8 @@ export const killFollow: Fault = {
       patches: [
         {
           file: "client/src/follow.ts",
-          from: "      yield lead;\n      progress.take(lead);\n      await checkpoint?.save(progress.write());\n",
-          to: "      progress.take(lead);\n      await checkpoint?.save(progress.write());\n      yield lead;\n",
+          from: "      yield lead;\n      progress.take(lead);\n      await keep(lead);\n",
+          to: "      progress.take(lead);\n      await keep(lead);\n      yield lead;\n",
         },
       ],
     },
@@ -39,7 +39,7 @@ export const killFollow: Fault = {
     },
     {
       name: "a checkpoint that never moves",
-      patches: [{ file: "client/src/file.ts", from: "await rename(", to: "void (" }],
+      patches: [{ file: "client/src/follow.ts", from: "      await keep(lead);\n", to: "" }],
     },
   ],
   run,

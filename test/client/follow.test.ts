@@ -1,6 +1,6 @@
 /** Following: each lead once, oldest first, over restarts, crashes, outages and late leads. */
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileCheckpoint } from "../../client/src/file.ts";
 import { type Checkpoint, NetworkError, RevokedApiKeyError, SettingError } from "../../client/src/leadfile.ts";
@@ -232,6 +232,50 @@ test("a checkpoint that cannot be saved ends the loop with its own error", async
   );
 });
 
+test("what a lead costs does not grow with the leads of the overlap", async () => {
+  const leads = someLeads(1_500);
+  const server = await connected({ leads });
+  let text = "";
+  let written = 0;
+  const write = (next: string, added: string) => {
+    text = next;
+    written += added.length;
+  };
+  const checkpoint = {
+    load: () => text || null,
+    save: (whole: string) => write(whole, whole),
+    add: (line: string) => write(text + line, line),
+  };
+  const first = await followFor(server, 1_400, { checkpoint });
+  expect(written).toBeLessThan(1_400 * 200);
+  expect([...first, ...(await followFor(server, 100, { checkpoint }))]).toEqual(leads);
+});
+
+test("a file whose last line a crash has cut off gives that lead again, and no other, now and after another crash", async () => {
+  const leads = someLeads(6);
+  const server = await connected({ leads });
+  const path = join(aFolder(), "checkpoint.json");
+  const begin = () => server.leadfile.leads.follow({ checkpoint: fileCheckpoint(path) });
+  const cutOff = () => writeFileSync(path, readFileSync(path, "utf8").slice(0, -7));
+  expect(await followFor(server, 4, { checkpoint: fileCheckpoint(path) })).toEqual(leads.slice(0, 4));
+  cutOff();
+  const again = begin();
+  for (const lead of leads.slice(3, 5)) expect((await again.next()).value).toEqual(lead);
+  // The fifth is in hand: the fourth was added behind the line that was cut off.
+  expect(await take(begin(), 1)).toEqual(leads.slice(4, 5));
+});
+
+test("a checkpoint that is taken away meanwhile is not begun anew", async () => {
+  const server = await connected({ leads: someLeads(4) });
+  const path = join(aFolder(), "checkpoint.json");
+  const source = server.leadfile.leads.follow({ checkpoint: fileCheckpoint(path) });
+  await take(source, 1);
+  const next = server.leadfile.leads.follow({ checkpoint: fileCheckpoint(path) });
+  for (let count = 0; count < 2; count++) await next.next();
+  unlinkSync(path);
+  await expect(next.next()).rejects.toThrow("ENOENT");
+});
+
 test("a file keeps the checkpoint, whole, for its owner alone", async () => {
   const leads = someLeads(3);
   const server = await connected({ leads });
@@ -240,6 +284,6 @@ test("a file keeps the checkpoint, whole, for its owner alone", async () => {
   writeFileSync(`${path}.next`, "half of a te");
   const second = await followFor(server, 1, { checkpoint: fileCheckpoint(path) });
   expect([...first, ...second]).toEqual(leads);
-  expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ version: 1 });
+  expect(JSON.parse(readFileSync(path, "utf8").split("\n", 1)[0] ?? "")).toMatchObject({ version: 1 });
   expect((await Bun.file(path).stat()).mode & 0o777).toBe(0o600);
 });

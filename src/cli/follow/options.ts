@@ -49,7 +49,11 @@ export function readSince(text: string | undefined): Date | undefined {
 /** A checkpoint in a file; what the system says of the file becomes a UserError. */
 export function checkpointIn(path: string): Checkpoint {
   const file = fileCheckpoint(path);
-  return { load: () => orSay(path, () => file.load()), save: (text) => orSay(path, () => file.save(text)) };
+  return {
+    load: () => orSay(path, () => file.load()),
+    save: (text) => orSay(path, () => file.save(text)),
+    add: (text) => orSay(path, () => file.add?.(text)),
+  };
 }
 
 async function orSay<Result>(path: string, work: () => Result): Promise<Awaited<Result>> {
