@@ -100,13 +100,13 @@ function openReceiving() {
   };
 }
 
-/** The executable is the server as well: both of its entrances run as they are loaded. */
+/** The executable is the server, too: each of these files starts it when it is imported. */
 async function serve(demo: boolean): Promise<void> {
   if (demo) await import("./demo.ts");
   else await import("./main.ts");
 }
 
-/** Help and version that were asked for are no mistake; anything else is wrong use, said in one line. */
+/** --help and --version end with 0, though Commander throws for them. Anything else is wrong use, said in one line. */
 function statusOf(error: CommanderError): number {
   if (error.exitCode === 0) return 0;
   if (error.code !== "commander.help") {

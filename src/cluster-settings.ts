@@ -32,7 +32,7 @@ export function readClusterSettings(environment: Environment): ClusterConfig | n
   return { url: new URL(url).origin, name, credentials: auth === null ? null : readCredentials(auth) };
 }
 
-/** `bun run` puts the path of Node.js into NODE, whatever stood there: that is nobody's name. */
+/** `bun run` sets NODE to the path of Node.js. A path is no name of a node. */
 function nodeName(environment: Environment): string | null {
   const name = given(environment, "NODE");
   return name === environment["npm_node_execpath"] ? null : name;

@@ -1,6 +1,6 @@
 /**
- * A process of this program beside another one, such as the inbox beside the server: it gives way where the machine is
- * busy, is started again when it dies, and ends with the one that started it, however that ends.
+ * A process of this program beside another one, such as the inbox beside the server. It runs at a lower priority. It is
+ * started again when it dies, and ends with the process that started it, however that ends.
  */
 import { setPriority } from "node:os";
 import { join } from "node:path";
@@ -12,9 +12,9 @@ export interface Companion {
 
 /** Growing pauses, so that one which dies at once does not keep the machine busy. */
 const pausesMs = [1_000, 5_000, 30_000];
-/** One that ran for so long died of something else than the one before. */
+/** After it has run for so long, its next death counts as the first. */
 const healthyMs = 60_000;
-/** It finishes what it does, for so long; a kill loses nothing. */
+/** So long it may finish its work before it is killed; a kill loses nothing. */
 const farewellMs = 5_000;
 
 /** Starts `bun admin` with some arguments; `say` hears when it died, and that it is started again. */
@@ -26,7 +26,7 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
 
   function start() {
     const startedMs = performance.now();
-    // Its standard input ends with this process, even where that is killed; this is how it knows.
+    // Its standard input closes when this process ends, even by a kill. So it knows when to end.
     const started = Bun.spawn([...program(), ...args, companionOption], {
       stdin: "pipe",
       stdout: "inherit",
@@ -57,12 +57,12 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
   };
 }
 
-/** Set from here, before its threads are made, it holds for all of them. */
+/** The priority is set before the process makes its threads, so that it holds for all of them. */
 function giveWay(pid: number): void {
   try {
     setPriority(pid, 10);
   } catch {
-    // A hardened service may not; then both go at the same pace.
+    // A hardened service may not set it. Then both run at the same priority.
   }
 }
 

@@ -58,10 +58,10 @@ const readers: { readonly [Name in keyof Config]: (environment: Environment) => 
 /** Reads all settings; throws a UserError that names the first wrong one, what it was and what is accepted. */
 export function readConfig(environment: Environment = process.env): Config {
   const read = Object.entries(readers).map(([name, reader]) => [name, reader(environment)]);
-  return Object.fromEntries(read) as Config; // The readers have every name, and what each reads.
+  return Object.fromEntries(read) as Config; // There is a reader for every setting, and its result has the type of the setting.
 }
 
-/** The refusal of every wrong setting, where a start would stop at the first. */
+/** All wrong settings, where a start stops at the first. */
 export function settingFaults(environment: Environment = process.env): UserError[] {
   return Object.values(readers).flatMap((reader) => {
     try {
@@ -88,18 +88,18 @@ export function readDatabasePath(environment: Environment = process.env): string
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
 }
 
-/** Where a link leads: SQLite keeps the log beside the file itself, and two names of it must not get two servers. */
+/** Follows links: SQLite keeps the log beside the real file, and two names of one file must not get two servers. */
 function behindLink(path: string): string {
   try {
     if (!lstatSync(path).isSymbolicLink()) return path;
     return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
   } catch {
-    // Whoever opens it says why it cannot be.
+    // Opening the file will say what is wrong.
     return path;
   }
 }
 
-/** The place in a cluster alone, for commands; null where the file is no node's. */
+/** The settings of the cluster alone, for commands; null where none is set. */
 export function readCluster(environment: Environment = process.env): ClusterConfig | null {
   return readClusterSettings(environment);
 }
@@ -114,7 +114,7 @@ export function readClientKey(environment: Environment = process.env): string | 
   return environment["LEADFILE_KEY"]?.trim() || null;
 }
 
-/** What a client signs with that posts leads; no setting of the server. */
+/** The secret with which a client signs the leads that it posts; no setting of the server. */
 export function readPostSecret(environment: Environment = process.env): string | null {
   return environment["LEADFILE_POST_SECRET"]?.trim() || null;
 }

@@ -1,12 +1,12 @@
 /**
- * Ends a turn of the event loop that takes too long. Bun takes new connections, and answers them, for as long as there is one
- * more: clients that keep opening them would keep everybody else out, and timers, too.
+ * Ends a turn of the event loop that takes too long. Bun takes new connections and answers them for as long as there is
+ * one more. Clients that keep opening connections would keep out everybody else, and timers, too.
  */
 
 /** How long a turn may take in which requests are answered at once. */
 const longestTurnMs = 250;
 
-/** Nothing while the turn is young; in a long one, what a request waits for: the next turn. */
+/** Undefined while the turn is short; in a long turn a promise of the next turn, for which the request waits. */
 export type EndOfTurn = () => Promise<void> | null;
 
 export function watchTurns(elapsedMs: () => number = () => performance.now()): EndOfTurn {

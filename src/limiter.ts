@@ -25,8 +25,8 @@ export function windowEndSeconds(nowMs: number): number {
 
 /**
  * Memory is bounded by the keys that call within one minute: the counts are dropped when the minute is over. A clock
- * that is set back begins no new minute, so that one which trembles gives nobody a second window; and a window ends
- * when a minute has really gone by, so that nobody waits for an hour to come round again.
+ * that is set back begins no new minute, so nobody gets a second window. A window also ends when a minute has really
+ * gone by, so nobody waits until a clock that was set back has caught up.
  */
 export function createLimiter(limit: number): Limiter {
   const counts = new Map<number, number>();
@@ -36,7 +36,7 @@ export function createLimiter(limit: number): Limiter {
   return {
     limit,
     hit(key, nowMs, elapsedMs = nowMs) {
-      // Where the clock itself is all there is to go by, what it was set back did not go by.
+      // Without a clock that only goes on, a step back of the clock does not count as time that went by.
       if (elapsedMs < lastMs) startedMs -= lastMs - elapsedMs;
       lastMs = elapsedMs;
       const minuteNow = Math.floor(nowMs / windowMs);

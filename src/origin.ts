@@ -10,7 +10,9 @@ export function isLoopback(host: string): boolean {
   );
 }
 
-/** Whether keys would cross the network in the clear: other machines reach the server, and nothing encrypts before it. */
+/**
+ * Whether keys would cross the network in the clear: other machines reach the server, and nothing in front encrypts.
+ */
 export function isInTheClear({ host, tls, trustProxy }: Pick<Config, "host" | "tls" | "trustProxy">): boolean {
   return !isLoopback(host) && tls === null && !trustProxy;
 }

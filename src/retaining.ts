@@ -3,10 +3,10 @@ import type { Logger } from "pino";
 import { dayMs, dayOf, writeMoment } from "./contract/time.ts";
 import type { ServedStore } from "./store/serving.ts";
 
-/** How often it is looked whether a new day has begun. */
+/** How often the server looks whether a new day has begun. */
 const lookEveryMs = 3_600_000;
 
-/** Begins to apply retention; what it returns ends it. */
+/** Begins to apply retention; the function that it returns ends it. */
 export function keepRetaining(store: ServedStore, log: Logger): () => void {
   const hasJumped = watchClock();
   let appliedDay = "";
@@ -36,7 +36,7 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
   return () => clearInterval(timer);
 }
 
-/** Tells whether the clock went on by a day more than time has since it was last asked. */
+/** Tells whether the clock went on by a day more than really went by since the last question. */
 function watchClock(): (nowMs: number) => boolean {
   let offsetMs = Date.now() - performance.now();
   return (nowMs) => {

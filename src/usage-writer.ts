@@ -1,16 +1,16 @@
-/** Writes what was counted to the store while the server runs: a request is on the disk a second after it was counted. */
+/** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
 import { StoreFailure } from "./store/reading.ts";
 import type { ServedStore } from "./store/serving.ts";
 import type { Flushed } from "./store/usage.ts";
 
 const writeMs = 500;
-/** After a try that met another writer the next follows soon, an import beside it or not. */
+/** When another program was writing, the next try follows soon. */
 const afterMs: Readonly<Record<Flushed, number>> = { idle: writeMs, done: writeMs, more: 0, locked: 4 };
 
 type Complain = (failure: unknown, consequence: string) => void;
 
-/** Begins to write; what it returns ends it. */
+/** Begins to write; the function that it returns ends it. */
 export function startUsageWriter(store: ServedStore, log: Logger): () => void {
   const complain: Complain = (failure, consequence) => {
     const cause = failure instanceof StoreFailure ? failure.cause : failure;
@@ -36,7 +36,10 @@ export function startUsageWriter(store: ServedStore, log: Logger): () => void {
   };
 }
 
-/** Brings what was written to the disk. However slow that is, writing goes on: only a power cut loses what is not there yet. */
+/**
+ * Brings what was written to the disk. Writing goes on meanwhile, however slow the disk is; only a power cut loses what
+ * is not there yet.
+ */
 function createSettler(store: ServedStore, complain: Complain) {
   let isStopped = false;
   let isSettling = false;
@@ -49,7 +52,7 @@ function createSettler(store: ServedStore, complain: Complain) {
       await store.settle();
     } catch (failure) {
       isUnsettled = true;
-      // An orderly stop closes the log, and has put it on the disk before.
+      // An orderly stop closes the log, and brings it to the disk first.
       if (!isStopped) complain(failure, "usage is written, but not safe from a power cut; it is tried again");
     }
     isSettling = false;

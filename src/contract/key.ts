@@ -62,7 +62,10 @@ function checksum(body: string): string {
   return text;
 }
 
-/** The number that a text of base62 letters writes. Every request asks: comparing texts instead cost a tenth of it. */
+/**
+ * The number that a text of base62 letters writes. Every request needs it; comparing texts took a tenth of a request
+ * more.
+ */
 function readNumber(text: string): number {
   let number = 0;
   for (let place = 0; place < text.length; place++)

@@ -53,8 +53,8 @@ export const detailFields = leadFields.filter(
 );
 
 /**
- * What follows `identified_at` in the canonical document. It is written before the lead is placed in time, because
- * a tie moves a lead by a millisecond and must not cost a second serialisation.
+ * What follows `identified_at` in the canonical document. It is written before the time of the lead is final: a tie
+ * moves the lead by a millisecond, and must not cost a second serialisation.
  */
 export function writeTail(pixelId: string, details: LeadDetails): string {
   const ordered: Record<string, string | null> = { pixel_id: pixelId };
@@ -77,7 +77,9 @@ export function emailKey(email: string): string {
   return email.trim().toLowerCase();
 }
 
-/** The form in which phones of a person are compared: ten digits, and the same behind the 1 of the US, are one number. */
+/**
+ * The form in which phones of a person are compared: ten digits are the same number with and without the 1 of the US.
+ */
 export function phoneKey(digits: string): string {
   return /^1\d{10}$/.test(digits) ? digits.slice(1) : digits;
 }

@@ -1,4 +1,4 @@
-/** The names of what a record holds, for which Object.keys promises texts alone. */
+/** The keys of a record with their type: Object.keys promises only texts. */
 
 /** The names in their order, of a record that has these and no others. */
 export function namesOf<Name extends string>(record: Readonly<Record<Name, unknown>>): Name[] {

@@ -6,7 +6,7 @@ import { paths } from "./paths.ts";
 import { defineParameter, readParameter, readQuery } from "./query.ts";
 import { readMoment, rfc3339, writeMoment } from "./time.ts";
 
-// TypeBox asks here what it does not know by itself: which days a month has, and which years are kept.
+// What TypeBox does not know by itself: which days a month has, and which years are kept.
 FormatRegistry.Set("date-time", (text) => readMoment(text, "up") !== null);
 
 /** Bounds round up past the millisecond, so that "at or after" and "strictly before" stay true of stored leads. */
@@ -19,7 +19,7 @@ const moment = (description: string) =>
       examples: ["2026-01-31T09:15:00.123Z"],
     }),
   )
-    // Only moments get here: the format has looked.
+    // The format was checked before: every text here is a moment.
     .Decode((text) => readMoment(text, "up") ?? Number.NaN)
     .Encode(writeMoment);
 

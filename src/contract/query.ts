@@ -26,7 +26,7 @@ export function defineParameter<Schema extends TSchema>(
       try {
         return compiled.Decode(meaningOf(text, schema));
       } catch (cause) {
-        // To ask before would be to look twice, which a page of leads can feel.
+        // Decode checks, too. Checking before it would take the time of two checks.
         if (cause instanceof TransformDecodeCheckError) return null;
         throw cause;
       }
@@ -34,12 +34,14 @@ export function defineParameter<Schema extends TSchema>(
   };
 }
 
-/** What a text in a query stands for, by the type of its schema: OpenAPI's form style. A text of no such value stays one. */
+/**
+ * The value that a text in a query stands for, by the type of its schema. A text that is no such value stays a text.
+ */
 function meaningOf(text: string, schema: TSchema): unknown {
   // "05", "5.0" and "0x5" are other ways to write a number; only the canonical one is taken.
   if (schema["type"] === "integer") return String(Number(text)) === text ? Number(text) : text;
   if (schema["type"] === "boolean" && (text === "true" || text === "false")) return text === "true";
-  // The + of an offset that was not encoded has become a space on its way.
+  // A + that was not encoded has become a space on its way.
   return schema["format"] === "date-time" ? text.replace(/ (\d{2}:\d{2})$/, "+$1") : text;
 }
 
@@ -117,7 +119,7 @@ function unknownMessage(name: string, known: readonly string[]): string {
   return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
 }
 
-/** A slip of up to a third of the letters, or the beginning of the name. */
+/** A typing error of up to a third of the letters, or the beginning of the name. */
 function isClose(name: string, candidate: string): boolean {
   if (name.length > 2 * candidate.length) return false;
   const lower = name.toLowerCase();

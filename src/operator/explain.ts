@@ -3,12 +3,12 @@ import { type Problem, type ProblemKind, StoreError } from "../store/errors.ts";
 import { adminCommand } from "./program-name.ts";
 import { UserError } from "./user-error.ts";
 
-/** A problem of a store as a refusal in words; anything else as it is. */
+/** Turns a problem of a store into an error in words; gives anything else back as it is. */
 export function explain(cause: unknown): unknown {
   return cause instanceof StoreError ? inWords(cause.problem) : cause;
 }
 
-/** The refusal that says a problem. */
+/** The sentence and the advice for each problem. */
 export function inWords<Kind extends ProblemKind>(problem: Problem<Kind>): UserError {
   const [what, advice] = words[problem.kind](problem);
   return new UserError(what, advice);

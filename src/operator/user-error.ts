@@ -1,7 +1,7 @@
 /** What stops a command or the start of the server: one line for a person, and the status with which it ends. */
 import { withoutKeys } from "../contract/key.ts";
 
-/** 1 where the world is not as it must be, 2 where the command or a setting was written wrong, 130 where Ctrl-C came. */
+/** 1: something is not as it must be. 2: the command or a setting was written wrong. 130: Ctrl-C. */
 export type UserErrorStatus = 1 | 2 | 130;
 
 /** A refusal says what is wrong and what to do next; it is shown as one line, without a stack trace. */
@@ -22,7 +22,7 @@ export class UserError extends Error {
   }
 }
 
-/** A text in one line, and without a key that was given in the wrong place. */
+/** A text in one line. A key that stands in the wrong place is cut. */
 export function inOneLine(text: string): string {
   return withoutKeys(text).replaceAll(/\s*\n\s*/g, " ");
 }

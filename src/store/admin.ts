@@ -1,4 +1,4 @@
-/** The port of the admin command: its books, and figures of what has come. */
+/** The port of the admin command: accounts, keys, leads and the rest, and figures of what has come. */
 
 import type { RecipientRepository } from "./disclosures.ts";
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
@@ -12,7 +12,7 @@ import type {
 } from "./repositories.ts";
 import type { SourceRepository } from "./sources.ts";
 
-/** All that the admin command needs. What it returns has been written durably. */
+/** All that the admin command needs. Whatever a method has returned is on the disk. */
 export interface AdminStore {
   readonly accounts: AccountRepository;
   readonly pixels: PixelRepository;

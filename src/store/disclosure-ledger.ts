@@ -1,26 +1,29 @@
-/** Pages that were answered and are kept nowhere yet, by UTC day, key and filter; those that touch become one. */
+/** Pages that were answered and are not in the store yet, by UTC day, key and filter. Pages that touch become one. */
 import { createCalendar } from "./calendar.ts";
 import type { DisclosedPage, DisclosureNotes, DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
 import type { KeyNumber } from "./reading.ts";
 import { joinSpans, type MergedSpans, mergeSpans, type Page } from "./spans.ts";
 
 export interface DisclosureLedger extends DisclosureNotes {
-  /** Some of what is to be kept, as a change of what is kept; null when there is nothing. It stays here until it is dropped. */
+  /**
+   * Some of the pages that wait, as a change of what the store has; null when none waits. They stay here until they are
+   * dropped.
+   */
   next(): DisclosurePart | null;
-  /** Drops the part that was asked for last, which is kept by now; false when there is no more. */
+  /** Drops the part that was asked for last, because it is in the store now; false when there is no more. */
   drop(): boolean;
 }
 
-/** Beyond so many filters of a key and day a page is noted as one without a filter: that says too much, and never too little. */
+/** A key with more filters than this on a day gets pages without a filter: that says too much, and never too little. */
 export const mostFilters = 100;
 /** So many pages take a millisecond or two to write, in which no request is answered. */
 const pagesAtOnce = 1000;
-/** Pages that nobody could write yet are joined when they have become so many. */
+/** So many pages may wait before they are joined. */
 const mostPending = 5000;
-/** So many spans are remembered to spare reading them again. */
+/** So many spans are kept in memory, so that they need not be read again. */
 const mostRemembered = 200_000;
 
-/** By all three in one text. */
+/** By day, key and filter in one text. */
 type Noted = Map<string, Noting>;
 
 /** Pages of one day, key and filter. */
@@ -46,7 +49,7 @@ export function createDisclosureLedger(kept: DisclosureReader): DisclosureLedger
   return {
     note(key, page, nowMs) {
       const day = currentDay(nowMs);
-      // Most pages are asked for again and again, and answered out of memory.
+      // Most pages are asked for again and again, and come from the response cache.
       if (last?.page === page && last.key === key && last.day === day) return;
       last = { key, page, day };
       const { filter } = page;
@@ -84,7 +87,7 @@ function takeSome(noted: Noted): Noting | null {
   return { ...noting, pages };
 }
 
-/** What is kept, read once for each key and day, until that is too much to remember. */
+/** What the store has of a key and day, read once, as long as memory for it is left. */
 function createMemory(kept: DisclosureReader) {
   const days = new Map<string, Map<KeyNumber, Known>>();
   let remembered = 0;

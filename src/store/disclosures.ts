@@ -1,6 +1,6 @@
 /**
  * The port of the ledger: which key has received which leads. Each page of leads that is answered is noted in memory
- * (disclosure-ledger.ts), and what was noted leaves in parts, like the counts of usage. It holds keys, filters and
+ * (disclosure-ledger.ts). The notes leave in parts, like the counts of usage. The ledger holds keys, filters and
  * moments, nothing of a person, and so it outlives an erasure.
  */
 import { cityKey, type Lead } from "../contract/lead.ts";
@@ -13,7 +13,7 @@ export interface DisclosedPage {
   readonly filter: string;
   readonly oldestMs: number;
   readonly newestMs: number;
-  /** The cursor with which it was asked for: no lead lies between the page and it. Null for a page without one. */
+  /** The cursor of its request: no lead lies between the page and the cursor. Null for a page without one. */
   readonly beforeMs: number | null;
 }
 
@@ -78,7 +78,7 @@ export interface Received {
   readonly prefix: string;
   readonly first: string;
   readonly last: string;
-  /** Where the lead came on that very day, and may have come behind the page. */
+  /** True where the lead came on that very day: then it may have come after the page was answered. */
   readonly possibly: boolean;
 }
 

@@ -1,15 +1,15 @@
 /**
- * What a store refuses or cannot do, with its facts and in nobody's language. Whoever speaks to a person finds the sentence,
- * the command and the setting for it: a store knows none of them.
+ * What a store refuses or cannot do, as facts. The caller finds the sentence, the command and the setting for it: a
+ * store knows none of them.
  */
 
 /** Each problem by its kind, with the facts that a sentence about it needs. */
 export interface Problems {
-  /** The file is no SQLite database, or one no longer. */
+  /** The file is no SQLite database, or is damaged so much that it is none any more. */
   readonly "not a database": { readonly path: string };
   readonly "database of another program": { readonly path: string };
   readonly "database of a newer version": { readonly path: string };
-  /** Another program kept the file locked for longer than one waits. */
+  /** Another program kept the file locked for longer than a command waits. */
   readonly "locked for too long": { readonly path: string };
   readonly "disk full": { readonly path: string };
   /** SQLite cannot open or write the file. */
@@ -19,7 +19,7 @@ export interface Problems {
   /** One process at a time serves a file, or restores it. */
   readonly "served by another process": { readonly path: string };
   readonly "too many accounts": { readonly most: number };
-  /** The last counts of a server that stops are lost. */
+  /** A server stops, and its last counts are lost. */
   readonly "usage not written": object;
   /** No majority of a cluster has taken a write in time. */
   readonly "cluster not written": { readonly reason: string };

@@ -3,7 +3,7 @@
 export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";
   readonly createPixels: boolean;
-  /** Goes through it all and leaves nothing behind. */
+  /** Goes through everything and writes nothing. */
   readonly dryRun: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface ImportCounts {
   replaced: number;
   /** Leads that lie later than their source says, because the millisecond was taken or the clock behind. */
   moved: number;
-  /** Leads that clients which poll have passed already. */
+  /** Leads that clients which poll have passed already: they are older than the newest lead was. */
   late: number;
   suppressed: number;
   rejected: number;
@@ -78,17 +78,17 @@ export interface Outlook {
   readonly newestMs: number | null;
   /** How many are older than the newest lead of the account. */
   readonly older: number;
-  /** How many share their id with another one of the file, but differ from it in time or page. */
+  /** How many have the id of another lead of the file, but another time or page. */
   readonly sharingIds: number;
 }
 
-/** How far the merge is: what is counted is on the disk. */
+/** How far the merge is: whatever is counted is on the disk. */
 export interface MergeProgress {
   readonly done: number;
   readonly counts: Readonly<ImportCounts>;
 }
 
-/** One import. Nothing of it is served before `merge`, and nothing of it is left when it ends before that. */
+/** One import. No lead of it is served before `merge`. If it ends before that, nothing of it is left. */
 export interface StagedImport {
   /** Puts a lead aside; `clamped` where its source has a time that lies ahead of the clock. */
   add(lead: NewLead, clamped: boolean): void;
@@ -97,12 +97,12 @@ export interface StagedImport {
   /** Whether a lead with this id is stored already. */
   isStored(id: string): boolean;
   hasPixel(id: string): boolean;
-  /** To be asked when all is put aside. */
+  /** Ask this when all is put aside. */
   outlook(mayShareIds: boolean): Outlook;
   rejectedRows(): Iterable<RejectedRow>;
   /**
-   * Writes what was put aside, oldest first, and adds to counts that begin with what was judged until then. Each step
-   * is a transaction that is on the disk. Throws a StoreError when it is cut short.
+   * Writes what was put aside, oldest first, and adds to the counts of the reading. Each step is a transaction that is
+   * on the disk. Throws a StoreError when it is cut short.
    */
   merge(before: ImportCounts, nowMs: () => number): AsyncGenerator<MergeProgress>;
   /** The number of the batch; null while nothing was added. */

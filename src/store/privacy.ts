@@ -1,4 +1,4 @@
-/** Looking after what is held on people: finding, erasing, keeping for so long, putting on record, copying. */
+/** Looking after the data of people: find, erase, retain, record, copy. */
 
 import type { Received } from "./disclosures.ts";
 import type { AccountNumber } from "./reading.ts";
@@ -16,7 +16,7 @@ export interface PersonMark {
   readonly value: string;
 }
 
-/** Persons are asked about in lists: one look at the leads is enough for all. `onRead` hears how many leads were read. */
+/** All persons of a list are looked for in one reading of the leads. `onRead` hears how many leads were read. */
 export interface PeopleRepository {
   /** What is held on each person, in the order of the list. */
   find(
@@ -54,15 +54,15 @@ export interface Survey {
 }
 
 export interface HowToErase {
-  /** Takes leads along that are not of the persons and hold what they are known by, such as in the address of a page. */
+  /** Also erases leads of nobody in the list that hold what a person is known by, such as in the address of a page. */
   readonly withMentions: boolean;
   readonly onRead?: (leads: number) => void;
 }
 
 export interface Erasure {
-  /** Erases and blocks some persons at each step; when it hands on their receipts, that is durable. */
+  /** Erases and blocks some persons at each step. When it hands on their receipts, the step is on the disk. */
   steps(): Iterable<readonly Erased[]>;
-  /** The ids of leads that stay and hold what an erased person is known by, as of the steps until now. */
+  /** The ids of leads that stay though they hold what an erased person is known by, as of the steps until now. */
   mentions(): readonly string[];
   /** Looks for bytes of the erased in all files, and takes them out where they are. May take a minute. */
   removeTraces(): Traces;
@@ -98,7 +98,7 @@ export interface Traces {
   readonly gone: boolean;
   /** How many bytes were looked through. */
   readonly bytes: number;
-  /** Values that are in the file still, because leads that stay have them too. */
+  /** Values that are still in the file, because leads that stay have them, too. */
   readonly shared: number;
   /** Other files beside the database that hold what was erased, such as copies. */
   readonly copies: readonly string[];

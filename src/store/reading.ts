@@ -1,6 +1,6 @@
 /**
- * The port of reading: what a request asks of a store, in the words of the domain. Nothing here writes, so that the file may
- * be one that another program writes: a server opens it read-only, and its counts of requests leave by usage.ts.
+ * The port of reading: what a request asks of a store. Nothing here writes, so that another program may write the file:
+ * a server opens it read-only, and its counts of requests leave by usage.ts.
  */
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { Pixel } from "../contract/pixel.ts";
@@ -18,11 +18,11 @@ export class StoreFailure extends Error {
 /** All that a request reads (§4): every method is synchronous, and throws StoreFailure when it fails. */
 export interface ReadStore {
   /**
-   * Looks at what others have written. To be called before a request is answered: what was committed until then holds for
-   * it, a revocation too.
+   * Looks at what others have written. Call it before a request is answered: whatever was committed before holds for
+   * the request, a revocation too.
    */
   refresh(): void;
-  /** Another number once others have written something, as of the last refresh: what was read before may be stale. */
+  /** A number that changes when others have written, as of the last refresh: what was read before may be stale. */
   version(): number;
   readonly keys: KeyFinder;
   readonly pixels: PixelReader;

@@ -1,4 +1,4 @@
-/** The books that the admin command keeps: accounts, pixels, keys and leads. */
+/** What the admin command reads and writes: accounts, pixels, keys, leads and imports. */
 import type { Pixel } from "../contract/pixel.ts";
 import type { Batch, ImportOptions, ImportOrigin, LeadImport, StagedImport } from "./imports.ts";
 import type { AccountNumber, LeadReader, PixelReader } from "./reading.ts";

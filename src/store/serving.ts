@@ -3,13 +3,13 @@ import type { DisclosureNotes } from "./disclosures.ts";
 import type { ReadStore } from "./reading.ts";
 import type { Flushed, UsageCounter } from "./usage.ts";
 
-/** All that the way of a request needs: what it reads, where it is counted, and where its pages are noted. */
+/** All that a request needs: what it reads, where it is counted, and where its page is noted. */
 export interface RequestStore extends ReadStore {
   readonly usage: UsageCounter;
   readonly disclosures: DisclosureNotes;
 }
 
-/** What the server holds of the store beyond answering: counts go to disk while it runs, and all of it when it stops. */
+/** What the server needs of the store besides: counts go to the disk while it runs, and all of them when it stops. */
 export interface ServedStore extends RequestStore {
   /** Writes some of the counted requests and noted pages, if nobody else is writing. */
   flush(): Flushed;
@@ -19,9 +19,9 @@ export interface ServedStore extends RequestStore {
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
-  /** Hears where the server listens, for whoever asks how a cluster is. */
+  /** Hears where the server listens, so that `cluster status` can ask it. */
   listening(url: string): void;
-  /** Writes what is left and closes the file; a promise where the last counts leave by the network. */
+  /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
   close(): void | Promise<void>;
 }
 

@@ -1,10 +1,12 @@
 /** Spans of moments: those that overlap or touch become one. */
 import type { Span } from "./disclosures.ts";
 
-/** A page knows its cursor as well: the page whose oldest lead is the cursor lies directly above it. */
+/**
+ * A page has its cursor as well: no lead lies between the two, so the page whose oldest lead is the cursor touches it.
+ */
 export type Page = Span & { readonly beforeMs: number | null };
 
-/** What spans became by further ones: all of them now, and what has changed of those that were known. */
+/** The spans after a merge: all of them, and which of them changed. */
 export interface MergedSpans {
   readonly spans: readonly Span[];
   readonly removed: readonly Span[];
@@ -44,7 +46,7 @@ export function mergeSpans(known: readonly Span[], pages: readonly Page[]): Merg
     if (group !== null && touches(group.whole, page)) group.whole = union(group.whole, page);
     else {
       end();
-      // There may be thousands below, which stay as they are.
+      // There may be thousands of older spans; they stay as they are.
       for (let one = known[next]; one !== undefined && isBelow(one, page); one = known[++next]) spans.push(one);
       group = { whole: page, taken: [] };
     }

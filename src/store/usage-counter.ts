@@ -1,13 +1,19 @@
-/** Requests that were counted and are kept nowhere yet, by UTC day and key. */
+/** Requests that were counted and are not in the store yet, by UTC day and key. */
 import { monthOf } from "../contract/time.ts";
 import { createCalendar } from "./calendar.ts";
 import type { KeyNumber } from "./reading.ts";
 import type { UsageCounter, UsagePart, UsageReader } from "./usage.ts";
 
 export interface CountedUsage extends UsageCounter {
-  /** Some of what is to be kept, the oldest first; null when there is nothing. It stays counted here until it is dropped. */
+  /**
+   * Some of the counts that wait, the oldest first; null when none waits. They stay counted here until they are
+   * dropped.
+   */
   next(): UsagePart | null;
-  /** Drops what is kept by now; false when all is that had been counted when the first part of it was asked for. */
+  /**
+   * Drops the part, because it is in the store now; false when everything is that was counted when its first part was
+   * asked for.
+   */
   drop(part: UsagePart): boolean;
 }
 
@@ -16,10 +22,10 @@ type Counts = Map<string, Map<KeyNumber, number>>;
 /** The counts of so many keys take a millisecond or two to write, in which no request is answered. */
 const keysAtOnce = 500;
 
-/** Counts requests on top of those that a reader finds kept. */
+/** Counts requests on top of what a reader finds in the store. */
 export function createUsageCounter(kept: UsageReader): CountedUsage {
   let pending: Counts = new Map();
-  /** What was pending when the writing of it began, until it is kept. */
+  /** What waited when the writing began, until it is in the store. */
   let leaving: Counts = new Map();
   const currentDay = createCalendar();
 

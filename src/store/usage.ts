@@ -1,6 +1,6 @@
 /**
- * The port of usage (§2.4): the one thing that a request leaves behind. Requests are counted in memory (usage-counter.ts), and
- * the counts leave in parts for wherever they are kept; that need not be the file from which requests are answered.
+ * The port of usage (§2.4). Requests are counted in memory (usage-counter.ts). The counts leave in parts for the store,
+ * which need not be the file from which requests are answered.
  */
 import type { KeyNumber } from "./reading.ts";
 
@@ -29,7 +29,7 @@ export interface UsageReader {
 }
 
 /**
- * How far the writing of counts came. idle: there was nothing to write; done: all is written that had been counted when it
- * began; more: a part is, and others should be let through before the next; locked: another program was writing.
+ * How far the writing of counts came. idle: there was nothing to write. done: everything is written that was counted
+ * when it began. more: a part is written, and others may go first before the next. locked: another program was writing.
  */
 export type Flushed = "idle" | "done" | "more" | "locked";
