@@ -102,7 +102,7 @@ const tellsOf = (n: number) => [
   `zefira${n}`,
   `quoll${n}`,
   `mail${n}.example.org`,
-  `555${String(n).padStart(4, "0")}`,
+  `619555${String(n).padStart(4, "0")}`,
   "home.example.org",
 ];
 
