@@ -22,9 +22,9 @@ const endpoints: ReadonlySet<string> = new Set(Object.values(paths));
 export function readCredential({ headers }: Request, store: ReadStore): Credential {
   const secret = /^bearer +(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1];
   if (secret === undefined) return "missing";
-  // The checksum settles a typing error or a guess without asking the store.
+  // A checksum that is wrong shows a typing error or a guess; the store need not be asked.
   if (!isWellFormed(secret)) return "unknown";
-  // What other programs have written until now holds for the whole request: a revocation, too (§5).
+  // Whatever other programs have written before holds for this request, a revocation too (§5).
   store.refresh();
   return store.keys.find(digestOf(secret)) ?? "unknown";
 }
@@ -35,8 +35,8 @@ export function isLive(credential: Credential, nowMs: number): credential is Kno
 }
 
 /**
- * Lets a request of the API pass, or throws its refusal: over the limit, unknown path, method, key, subscription, in
- * this order. A request with a live key counts once, whatever becomes of it; one over the limit counts nowhere.
+ * Lets a request of the API pass, or throws an ApiError. The order is: limit, unknown path, method, key, subscription.
+ * A request with a live key counts once, whatever its answer; one over the limit does not count.
  */
 export function authorize(context: RequestContext, { limiter, store }: AuthParts): void {
   const { request, path, arrivedMs } = context;

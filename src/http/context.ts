@@ -18,7 +18,7 @@ export interface RequestContext {
   remaining: number;
 }
 
-/** What every handler gets beside Elysia's own, as Elysia's types want it told. */
+/** What every handler gets beside Elysia's own context, in the form that Elysia's types want. */
 export type WithContext = {
   decorator: { context: RequestContext };
   store: Record<never, never>;

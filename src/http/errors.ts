@@ -6,7 +6,7 @@ import type { RequestContext } from "./context.ts";
 import { isPublic } from "./public-paths.ts";
 import type { Reply } from "./reply.ts";
 
-/** Makes the answer to whatever was thrown; what it was is logged, and never shown. */
+/** Makes the answer to whatever was thrown. The cause goes to the log, and never to the client. */
 export function createErrorReply(baseUrl: string, reply: Reply) {
   return (context: RequestContext, thrown: unknown): Response => {
     const { code, message, status, cause } = toApiError(thrown);

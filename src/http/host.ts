@@ -25,7 +25,7 @@ export function createHostCheck({ baseUrl, trustProxy, store }: HostParts, reply
 
   function redirectionOf(headers: Headers): Redirection | null {
     const inTheClear = trustProxy && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http";
-    // First, because a key that came in the clear must be known wherever it went.
+    // Checked first: a key that came in the clear must be reported, whatever the path.
     if (inTheClear && protocol === "https:") return "plain http";
     const forwardedHost = trustProxy ? firstOf(headers.get("x-forwarded-host")) : null;
     const host = forwardedHost ?? headers.get("host");
@@ -49,7 +49,7 @@ export function createHostCheck({ baseUrl, trustProxy, store }: HostParts, reply
   };
 }
 
-/** The value that the client met: each proxy on the way appends its own. */
+/** The value that the client sent: each proxy on the way adds its own behind it. */
 function firstOf(list: string | null): string | null {
   return list?.split(",")[0]?.trim() || null;
 }

@@ -37,7 +37,7 @@ export function createPages({ baseUrl, limit, store, accessLog, ...metricsParts 
     return new Response(body, { status, headers: { ...always, ...headers } });
   };
   let docs: string | null = null;
-  // Not at the start: it takes as long as a hundred answers.
+  // Made at the first request: it takes as long as a hundred answers.
   const docsOnce = () => (docs ??= docsPage(baseUrl, limit));
 
   const pages = new Elysia<"", WithContext>()
@@ -45,7 +45,7 @@ export function createPages({ baseUrl, limit, store, accessLog, ...metricsParts 
     .get(publicPaths.docs, ({ context }) => send(context, [200, docsOnce(), docsHeaders]), hide)
     .get(publicPaths.health, ({ context }) => send(context, answerHealth(store)), hide)
     .get(publicPaths.metrics, async ({ context }) => send(context, await metricsPage(context, metricsParts)), hide)
-    // The page that the plugin makes loads from another host: it lies where nothing is served (public-paths.ts).
+    // The plugin's own page loads from another host. It gets a path at which nothing is served (public-paths.ts).
     .use(
       swagger({
         path: `${publicPaths.docs}/plugin`,

@@ -6,10 +6,10 @@ import { explorerAssets } from "./docs/explorer.ts";
 
 const known: ReadonlySet<string> = new Set([...Object.values(publicPaths), ...Object.keys(explorerAssets)]);
 
-/** A watchdog that asks by address must not be sent elsewhere. */
+/** A watchdog that asks by IP address must not be redirected. */
 export const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
 
-/** Whether a path is none of the API, though there may be nothing at it. */
+/** Whether a path is outside the API, even if nothing is there. */
 export function isPublic(path: string): boolean {
   return known.has(path) || path.startsWith(`${publicPaths.docs}/`);
 }

@@ -1,9 +1,12 @@
-/** Bodies that are asked for again and again, answered out of memory until somebody writes to the store. */
+/** Bodies that are asked for again and again, answered from memory until somebody writes to the store. */
 
 export interface ResponseCache<About> {
-  /** What is kept for a question; null where nothing is, or the store has another version than it was made of. */
+  /** The body that is kept for a question; null where none is, or where the store has changed since. */
   get(question: string, version: number): { readonly body: Blob; readonly about: About } | null;
-  /** Offers the body that answers a question, and what is to be known of it: kept once the question is asked a second time. */
+  /**
+   * Offers the body that answers a question, and what the ledger notes of it. It is kept when the question comes a
+   * second time.
+   */
   offer(question: string, body: Uint8Array, about: About): void;
 }
 
@@ -11,7 +14,7 @@ export interface ResponseCache<About> {
 const mostBytes = 20 * 1024 * 1024;
 /** Questions that were asked once. */
 const mostAsked = 10_000;
-/** Every filter at once is shorter; longer ones, which a head allows, would fill the memory. */
+/** All filters together are shorter. Longer questions, which a request may have, would fill the memory. */
 const longestQuestion = 500;
 
 export function createResponseCache<About>(): ResponseCache<About> {
@@ -33,13 +36,13 @@ export function createResponseCache<About>(): ResponseCache<About> {
     },
     offer(question, body, about) {
       if (question.length > longestQuestion) return;
-      // What is asked only once, such as a page deep down, is not worth the room.
+      // A body that is asked for only once, such as a page deep down, is not worth the memory.
       if (!asked.has(question)) {
         if (asked.size >= mostAsked) asked.clear();
         asked.add(question);
         return;
       }
-      // All at once: what is asked again is soon back.
+      // Everything is dropped at once: what is asked for often is soon back.
       if (bytes + body.byteLength > mostBytes) clear();
       bodies.set(question, { body: new Blob([body]), about });
       bytes += body.byteLength;

@@ -23,8 +23,8 @@ export interface ListenOptions {
 const stopMs = 5_000;
 
 /**
- * Listens, with the app that is made for the port that was got; throws what Bun throws when there is none.
- * No request is read before this function is done.
+ * Listens on a port, and makes the app for it. Throws what Bun throws when the port is taken. No request is read before
+ * this function is done.
  */
 export function listen(
   { host, port, tls }: ListenOptions,
@@ -39,7 +39,7 @@ export function listen(
     ...(tls === null ? {} : { tls }),
     development: false,
     reusePort: false,
-    // Seconds without an answer going out: bytes that trickle in do not prolong a connection.
+    // Seconds without an answer: bytes that come slowly do not keep a connection open longer.
     idleTimeout: 10,
     // A body is never read: whatever its size, the answer is about the method.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -60,7 +60,7 @@ export function listen(
       const stopped = server.stop();
       const endMs = performance.now() + stopMs;
       while (server.pendingRequests > 0 && performance.now() < endMs) await Bun.sleep(5);
-      // What is left are idle connections that clients keep open.
+      // Only idle connections are left, which clients keep open.
       await server.stop(true);
       await stopped;
     },

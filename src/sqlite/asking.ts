@@ -1,23 +1,23 @@
 /**
- * How the one lock for writing is shared. SQLite lets a writer wait, but does not tell the one who writes that somebody
- * does. So a writer that finds the file locked says so by a byte more in a small file beside it, and whoever has much to
- * write looks there, and makes way (large-transactions.ts).
+ * How the one lock for writing is shared. SQLite lets a writer wait, but does not tell the writer that has the lock. So
+ * a writer that finds the file locked adds a byte to a small file beside it. Whoever has much to write looks at that
+ * file, and lets the other one go first (large-transactions.ts).
  */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { appendFileSync, closeSync, constants, existsSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { isLocked } from "./failure.ts";
 
-/** Who waits asks this often, so that an end of asking is the end of waiting. */
+/** Whoever waits adds a byte this often; when no more come, nobody waits. */
 const askEveryMs = 4;
-/** Who made way looks this often whether anybody asks still. */
+/** Whoever let others go first looks this often whether somebody still asks. */
 const lookEveryMs = 3 * askEveryMs;
-/** Nobody needs the lock for longer; whoever asks still is somebody new, and comes next time. */
+/** Nobody needs the lock for longer. Whoever still asks after this is somebody new, and comes next time. */
 const mostMs = 500;
 
-/** The file is there only while somebody has much to write; one that a kill has left is taken up by the next import. */
+/** The file is there only while somebody has much to write. A file that a kill has left is used by the next import. */
 const askingPath = (path: string): string => `${path}.asking`;
 
-/** A connection whose writes ask for the lock where they find it taken; all else is SQLite's own waiting. */
+/** A connection that asks for the lock where it finds it taken; otherwise SQLite waits as usual. */
 export class AskingDatabase extends Database {
   override prepare<Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(text: string, bindings?: Bindings) {
     const statement = super.prepare<Row, Bindings>(text, bindings);
@@ -39,7 +39,7 @@ export class AskingDatabase extends Database {
   }
 }
 
-/** Writes, and asks for the lock where it is taken, for as long as the connection waits at all. */
+/** Writes, and asks for the lock where it is taken, for as long as the connection may wait. */
 function writing<Result>(database: Database, write: () => Result): Result {
   if (database.inTransaction || !existsSync(askingPath(database.filename))) return write();
   const patienceMs = database.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
@@ -63,18 +63,18 @@ function writing<Result>(database: Database, write: () => Result): Result {
 
 function ask(path: string): void {
   try {
-    // Never made here: where it is not, nobody looks.
+    // The file is never made here: where there is none, nobody looks at it.
     const file = openSync(askingPath(path), constants.O_WRONLY | constants.O_APPEND);
     writeSync(file, ".");
     closeSync(file);
   } catch {
-    // Who had the lock has ended.
+    // The writer that had the lock has ended.
   }
 }
 
 /** The side of whoever has much to write. */
 export interface Asked {
-  /** To be called before the lock is taken. */
+  /** Call this before the lock is taken. */
   begin(): void;
   /** Whether anybody has asked since then. */
   isAsked(): boolean;
@@ -85,7 +85,7 @@ export interface Asked {
 
 export function openAsked(path: string): Asked {
   const file = askingPath(path);
-  // Another import may take the file away at its end: that reads as being asked, and begin makes it again.
+  // Another import may remove the file at its end. That counts as being asked, and begin makes the file again.
   const size = () => statSync(file, { throwIfNoEntry: false })?.size;
   let seen: number | undefined;
   return {

@@ -21,7 +21,7 @@ import { isSqlite } from "./file.ts";
 
 const chunkBytes = 1 << 20;
 
-/** The name under which a process makes a file that is not there yet. */
+/** The name of the draft under which a process makes a file. */
 export function draftOf(path: string): string {
   return `${path}.draft-${process.pid}`;
 }
@@ -41,12 +41,12 @@ const untouchedMs = 3_600_000;
 const draftName = /\.draft-(\d+)(?:-wal|-shm|-journal)?$/;
 const trialName = /^\.leadfile-drill-(\d+)-/;
 
-/** A folder of its own to try a backup in; its name says whose it is. */
+/** A folder of its own to try a backup in; its name says which process made it. */
 export function trialFolderIn(folder: string): string {
   return mkdtempSync(join(folder, `.leadfile-drill-${process.pid}-`));
 }
 
-/** Removes what backups and trials that were killed have left in a folder, whatever the file was to be called. */
+/** Removes from a folder what backups and trials have left that were killed, whatever its name was to be. */
 export function removeLeftovers(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -56,12 +56,12 @@ export function removeLeftovers(folder: string): void {
       if (Date.now() - statSync(path).mtimeMs < untouchedMs) continue;
       if (entry.isDirectory() || isOurs(path)) rmSync(path, { recursive: true, force: true });
     } catch {
-      // What belongs to another user, or went meanwhile, keeps nobody from a backup.
+      // A backup goes on where a file belongs to another user, or has just gone.
     }
   }
 }
 
-/** A database or a part of one: somebody's letter may be called a draft as well. */
+/** Looks at the content, too: a letter of somebody may also be called a draft. */
 function isOurs(path: string): boolean {
   return /-(?:wal|shm|journal)$/.test(path) || isSqlite(path);
 }
@@ -115,8 +115,8 @@ export function writeDraft(path: string, text: string): void {
 }
 
 /**
- * What root makes must not shut out the user who serves the file: it belongs to whoever has the database, or the folder
- * where there is none yet. Others than root may not give files away, and need not to a folder.
+ * A file that root makes must be open to the user who serves the database: it gets the owner of the database, or of the
+ * folder where there is no database yet. Users other than root cannot give files away, and need not.
  */
 export function giveToOwner(path: string, database: string): void {
   const before = statSync(database, { throwIfNoEntry: false });
@@ -140,13 +140,13 @@ export function sync(path: string): void {
   }
 }
 
-/** Gives a draft its name; throws where there is such a file by now, which is never written over. */
+/** Gives a draft its name; throws where such a file exists by now, because it is never overwritten. */
 export function nameDraft(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch (cause) {
     if (!isUnlinkable(cause)) throw cause;
-    // A memory stick has no second names: the name is taken by an empty file first.
+    // A file system without hard links, such as a memory stick: an empty file takes the name first.
     closeSync(openSync(path, "wx", 0o600));
     renameSync(draft, path);
     return;

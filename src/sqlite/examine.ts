@@ -30,13 +30,13 @@ export function examineFile(path: string, full: boolean): Examination {
     return examineWhileStill(path, full);
   } catch (cause) {
     if (!(cause instanceof SQLiteError)) throw cause;
-    // A full disk has no room for the index of the log: the file is sound, and must not be moved away for that.
+    // A full disk has no room for the index of the log. The file is sound, and nobody should replace it for that.
     const isTrouble = /^SQLITE_(?:IOERR|CANTOPEN|FULL|BUSY)/.test(cause.code ?? "");
     return { kind: isTrouble ? "unreadable" : "no database", reason: cause.message };
   }
 }
 
-/** Where nobody has the file open it is read without locks, and once more if somebody opened it meanwhile. */
+/** Where nobody has the file open it is read without locks. If somebody opened it meanwhile it is read again. */
 function examineWhileStill(path: string, full: boolean): Examination {
   const before = statSync(path).mtimeMs;
   const isOpen = existsSync(walOf(path));
@@ -64,7 +64,7 @@ function examineOnce(path: string, isOpen: boolean, full: boolean): Examination 
 function contentsOf(database: Connection, migrationsBehind: number, full: boolean): Contents {
   const damage = check(database, full);
   const lost = migrationsBehind === 0 ? lostParts(database) : [];
-  // What is broken or older cannot be asked in today's words.
+  // A broken or older file may lack tables that these questions need.
   const askable = damage.length === 0 && lost.length === 0 && migrationsBehind === 0;
   return {
     migrationsBehind,

@@ -24,12 +24,12 @@ export function isLocked(failure: unknown): boolean {
   return codeOf(failure).startsWith("SQLITE_BUSY");
 }
 
-/** Whether a file is no database, or one no longer. */
+/** Whether a file is no database, or is damaged so much that it is none any more. */
 export function isDamaged(failure: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(failure));
 }
 
-/** What went wrong with the file at a path, as a StoreError; what is no failure of SQLite or the system as it is. */
+/** A failure of SQLite or the system at a path as a StoreError; any other error as it is. */
 export function storeErrorOf(failure: unknown, path: string): unknown {
   const cause = underlying(failure);
   const problem = problemOf(cause, path);

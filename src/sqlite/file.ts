@@ -5,8 +5,8 @@ import { shmOf, walOf } from "../store/database-files.ts";
 const signature = Buffer.from("SQLite format 3\0");
 
 /**
- * Whether a file begins as every SQLite database does; an empty one is a database without tables. To be asked before
- * SQLite opens it, never after: closing any descriptor of a file drops all locks that the process has on it.
+ * Whether a file begins as every SQLite database does; an empty file is a database without tables. Ask before SQLite
+ * opens the file, never after: closing any descriptor of a file drops all locks that the process has on it.
  */
 export function isSqlite(path: string): boolean {
   const file = openSync(path, "r");
@@ -34,7 +34,9 @@ export function inodeOf(path: string): number | undefined {
 }
 
 export interface FileWatch {
-  /** Throws when the path leads to another file than was opened, or to what is no database any more, or has no log. */
+  /**
+   * Throws when the path leads to another file than the one that was opened, or to no database any more, or has no log.
+   */
   assertSame(): void;
   /** To be called when the database is closed, and its locks with it. */
   close(): void;
@@ -44,9 +46,9 @@ export interface FileWatch {
 const restMs = 1;
 
 /**
- * Notices what SQLite does not: a file that was deleted, replaced or overwritten while it is open, whose old content
- * the process would go on serving. It keeps a descriptor of its own for as long as the database is open, because
- * closing one would drop the locks of SQLite.
+ * Notices what SQLite does not: an open file that was deleted, replaced or overwritten. Without this, the process would
+ * go on serving its old content. It keeps one descriptor for as long as the database is open, because closing it would
+ * drop the locks of SQLite.
  */
 export function watchFile(path: string): FileWatch {
   const file = openSync(path, "r");
@@ -66,7 +68,7 @@ export function watchFile(path: string): FileWatch {
       if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file, false)) {
         throw new Error("the database file was overwritten; restore it and restart");
       }
-      // Without its log, what others commit never gets here.
+      // Without its log, no commit of other programs gets here.
       if (beside.some((log) => inodeOf(log.at) !== log.opened)) {
         throw new Error("the log beside the database file was removed; restart, and leave -wal and -shm alone");
       }

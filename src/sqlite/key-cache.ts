@@ -1,4 +1,4 @@
-/** Keys that are presented again and again, known out of memory until another process writes to the file. */
+/** Keys that are presented again and again, found in memory until another process writes to the file. */
 import type { KeyFinder, KnownKey } from "../store/reading.ts";
 
 /** All keys of an instance, unless it is a very large one. */
@@ -17,7 +17,7 @@ export function cacheKeys(keys: KeyFinder): KeyCache {
       if (cached !== undefined) return cached;
       const found = keys.find(digest);
       if (found === null) return null;
-      // What is asked again is soon back.
+      // A key that is used often is soon back.
       if (known.size >= mostKeys) known.clear();
       known.set(name, found);
       return found;

@@ -73,7 +73,7 @@ function records(database: Connection, where: SQL): KeyRecord[] {
     .all();
 }
 
-/** Changes the key whose id the work returns, and puts it on record, both or none; the key as it is then. */
+/** Changes the key whose id the work returns, and records the command, both or none. Gives the key as it is then. */
 function onRecord(database: Connection, act: string, nowMs: number, work: () => string): KeyRecord | null {
   return database.transaction(
     () => {

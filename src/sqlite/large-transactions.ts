@@ -1,6 +1,6 @@
 /**
- * Much to write goes in a few large transactions: each writes a page of an index once, however many of its rows it
- * touches. Nobody waits for that: a transaction ends early when another writer asks.
+ * Writes much in a few large transactions: each writes a page of an index once, however many of its rows change. A
+ * transaction ends early when another writer asks, so nobody waits for it.
  */
 
 import { openAsked } from "./asking.ts";
@@ -11,15 +11,15 @@ import { openWal, truncateWal } from "./wal.ts";
 const longestMs = 2_000;
 
 export interface Portions {
-  /** First in each transaction. */
+  /** Runs first in each transaction. */
   readonly begin: () => void;
-  /** Writes so much as takes a few hundredths of a second; false when nothing is left. */
+  /** Writes as much as takes a few hundredths of a second; false when nothing is left. */
   readonly step: () => boolean;
-  /** Last in each transaction. */
+  /** Runs last in each transaction. */
   readonly end: (isDone: boolean) => void;
 }
 
-/** Writes all of it; each time that it comes back, one transaction more is on the disk. */
+/** Writes everything; at each step of the generator one more transaction is on the disk. */
 export async function* inLargeTransactions(database: Connection, portions: Portions): AsyncGenerator<void> {
   const path = database.$client.filename;
   const asked = openAsked(path);
@@ -47,7 +47,7 @@ function writePortions({ begin, step, end }: Portions, isAsked: () => boolean): 
   return isDone;
 }
 
-/** What the next run takes for written has to be on the disk by then, even where this sync failed. */
+/** The next run will take this for written, so it must be on the disk, even where this sync failed. */
 async function onDisk(database: Connection, synced: Promise<void>): Promise<void> {
   try {
     await synced;

@@ -62,12 +62,12 @@ const sinceMs = placeholder.integer("sinceMs");
 const beforeMs = placeholder.integer("beforeMs");
 const rows = placeholder.limit("rows");
 
-/** Drizzle does not know what stands in a source of its own words, so the columns are named in words as well. */
+/** Drizzle does not know the columns of a source that is written as SQL, so they are named as SQL, too. */
 const columns = {
-  // Bytes that go out as they are need not become a text and bytes again, which cost a tenth of a page.
+  // The document is read as bytes, because it goes out as bytes. A text in between cost a tenth of a page.
   doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
   identifiedAt: sql<number>`identified_at`,
-  // More than a number can hold; it is here because two halves are merged by one of their columns.
+  // A position is larger than a number is exact with. It is selected because the two halves are merged by it.
   position: sql`position`,
 };
 

@@ -11,7 +11,7 @@ import { withTemporaryFiles } from "./vacuum.ts";
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
 
-/** Migrates a file that is older, after a copy of it has been put beside it; refuses one that is newer or not ours. */
+/** Migrates an older file, after it has put a copy beside it; refuses a newer file, and one that is not ours. */
 export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
   const known = knownMs();
   const newest = Math.max(...known);
@@ -37,7 +37,7 @@ function knownMs(): number[] {
 
 /** Throws a StoreError for the database of another program, before anything in it is changed. */
 export function refuseForeign(database: Connection, path: string): void {
-  // Another first start may be at it: what tables there are is asked first, and what made them after.
+  // Another first start may run at the same time. So the tables are asked for first, and the migrations after them.
   if (!hasTables(database) || appliedMs(database) !== null) return;
   throw new StoreError({ kind: "database of another program", path });
 }
@@ -69,7 +69,7 @@ function apply(database: Connection, newest: number): void {
   try {
     withTemporaryFiles(database, () => migrate(database, { migrationsFolder }));
   } catch (cause) {
-    // Two first starts at once: the other one was faster, and its schema is as good as ours.
+    // Two first starts at once: the other one was faster, and made the same schema.
     if (appliedMs(database) !== newest) throw cause;
   }
   const broken = database.values(sql`PRAGMA foreign_key_check`);
@@ -77,7 +77,7 @@ function apply(database: Connection, newest: number): void {
   database.run(sql`PRAGMA foreign_keys = ON`);
 }
 
-/** Says so, because leads are many and the first start of a new version would otherwise seem to hang. */
+/** Says so: with many leads the first start of a new version takes long, and would seem to hang. */
 function keepCopy(database: Connection, path: string, version: number): void {
   const copy = `${path}.before-migration-${version + 1}`;
   process.stderr.write(

@@ -13,7 +13,7 @@ import { ensureInstance } from "./privacy/suppressions.ts";
 
 /** Opens the file at a path. Throws a StoreError where it cannot be used. */
 export function openDatabase(path: string): Connection {
-  // What is in the file is nobody else's business; its copies and the log beside it are made with the same mask.
+  // Only the owner may read the file. Its copies and its log are made with the same mask.
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -33,7 +33,7 @@ function connectToPath(path: string): Connection {
   }
 }
 
-/** Does what must not wait for other programs: it finds the file locked instead. */
+/** Does something that must not wait for other programs: it fails when the file is locked. */
 export function withoutWaiting<Result>(database: Connection, work: () => Result): Result {
   database.$client.run("PRAGMA busy_timeout = 0");
   try {
@@ -43,20 +43,23 @@ export function withoutWaiting<Result>(database: Connection, work: () => Result)
   }
 }
 
-/** Opens a file a second time within a process, whose locks a look at the file itself would drop. */
+/**
+ * Opens a file a second time within a process, without a look at the file itself: that would drop the locks of the
+ * process.
+ */
 export function openAgain(path: string): Connection {
   return connect(path);
 }
 
 /**
- * The same for an import. Ids that are not in order touch a page of their index each: what is touched again has to be
- * at hand, and is copied from the log into the file less often.
+ * The same for an import. Ids without an order touch a page of their index each. So the cache is larger, and the log is
+ * copied into the file less often.
  */
 export function openForImport(path: string): Connection {
   const database = openAgain(path);
   database.$client.run(`PRAGMA cache_size = -${48 * 1024}`);
   database.$client.run("PRAGMA wal_autocheckpoint = 30000");
-  // The log is put on the disk beside SQLite, before anything is said to be done (large-transactions.ts).
+  // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
   return database;
 }
@@ -65,16 +68,16 @@ function connect(path: string): Connection {
   const client = new AskingDatabase(path, { create: true, readwrite: true });
   try {
     client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
-    // Holds for a new file only: a lead is about 600 bytes, so that two pages of this size hold a page of leads.
+    // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
     refuseForeign(drizzle({ client }), path);
     turnToLog(client);
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.
     client.run("PRAGMA synchronous = FULL");
     client.run("PRAGMA foreign_keys = ON");
-    // Sorting and rehearsals must not leave anybody's data in a folder of temporary files.
+    // Sorting and dry runs must not leave anybody's data in a folder of temporary files.
     client.run("PRAGMA temp_store = MEMORY");
-    // What is deleted is written over, so that erasing a person leaves as a rule nothing to be looked for.
+    // Deleted data is overwritten. So an erasure usually finds nothing left in the file.
     client.run("PRAGMA secure_delete = ON");
     const database = drizzle({ client });
     migrateSchema(database, path);
@@ -86,7 +89,10 @@ function connect(path: string): Connection {
   }
 }
 
-/** Readers and the one writer do not wait for each other. SQLite does not wait either where several turn a new file. */
+/**
+ * Readers and the one writer do not wait for each other. SQLite does not wait either when several programs set this
+ * mode in a new file at once.
+ */
 function turnToLog(client: Database): void {
   const endMs = performance.now() + lockWaitMs.toWrite;
   for (;;) {

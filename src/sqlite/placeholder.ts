@@ -1,7 +1,7 @@
 /**
- * Values of a prepared statement that SQLite cannot look at beforehand. It peeks at a bare parameter beside `=` or
- * LIMIT to guess how many rows there will be, and then prepares the statement anew whenever one is bound, which took
- * longer than reading a page. Behind a CAST it sees none; the plan is ours anyway, and a test holds it.
+ * Values of a prepared statement that SQLite cannot look at beforehand. SQLite looks at a bare parameter beside `=` or
+ * LIMIT to guess the number of rows, and prepares the statement anew whenever one is bound: that took longer than
+ * reading a page. It does not look behind a CAST. The plan is fixed anyway, and a test holds it.
  */
 import { type Placeholder, type SQL, sql } from "drizzle-orm";
 

@@ -16,7 +16,7 @@ import { openPixelReader } from "./pixels.ts";
 import { accounts, leads as stored } from "./schema.ts";
 
 export interface Reader extends ReadStore {
-  /** To be called once the connection is closed: a descriptor that closes before drops the locks of SQLite. */
+  /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */
   close(): void;
 }
 
@@ -56,7 +56,7 @@ export function openReader(database: Connection, path: string): Reader {
   };
 }
 
-/** The same work, but the caller learns that the store failed, and the log alone learns why. */
+/** Does the work. Where it fails, the caller learns that the store failed, and only the log learns why. */
 export function guarded<Asked extends unknown[], Answer>(
   work: (...asked: Asked) => Answer,
 ): (...asked: Asked) => Answer {
@@ -69,7 +69,7 @@ export function guarded<Asked extends unknown[], Answer>(
   };
 }
 
-/** The other metrics are wanted most when the database fails; /healthz says that it does. */
+/** When the database fails, the other metrics are needed most; /healthz says that it fails. */
 function evenWhereItFails<Answer>(ask: () => Answer, otherwise: Answer): () => Answer {
   return () => {
     try {

@@ -7,7 +7,7 @@ import { blob, index, integer, primaryKey, sqliteTable, sqliteView, text, unique
 import { leadFields } from "../contract/lead.ts";
 
 export const accounts = sqliteTable("accounts", {
-  // Leads and indexes hold this number, not the id: short keys make the indexes a third smaller.
+  // Leads and indexes hold this number instead of the id: short keys make the indexes a third smaller.
   number: integer().primaryKey(),
   id: text().notNull().unique(),
   name: text().notNull().unique(),
@@ -86,8 +86,8 @@ export const ofPosition = {
 export const leads = sqliteTable(
   "stored_leads",
   {
-    // A page reads neighbours, and a filtered one finds each of its leads by a short number: in a table that has the
-    // two columns for its key, the pages above the leads are full of leads themselves, five deep instead of three.
+    // A page reads neighbours, and a filtered page finds each of its leads by a short number. With two columns as its
+    // key, the pages above the leads would hold whole leads, five levels deep instead of three.
     position: integer().primaryKey(),
     account: integer()
       .notNull()
@@ -115,8 +115,8 @@ export const leads = sqliteTable(
     // position of a lead, and so with its moment.
     uniqueIndex("leads_by_time").on(table.account, table.identifiedAt),
     uniqueIndex("leads_by_uuid").on(table.account, table.uuid),
-    // One for each way to filter by pixel, state and city. Where the e-mail is not asked for, the two halves of an
-    // index are merged: that costs less than twice as many indexes would, in bytes and at import.
+    // One index for each way to filter by pixel, state and city. Where no e-mail is asked for, the two halves of an
+    // index are merged. Twice as many indexes would cost more, in bytes and at import.
     index("leads_by_email").on(table.account, table.hasEmail),
     index("leads_by_pixel").on(table.account, table.pixel, table.hasEmail),
     index("leads_by_state").on(table.account, table.state, table.hasEmail),
@@ -145,8 +145,8 @@ export const readableLeads = sqliteView("leads", {
 );
 
 /**
- * The random keys under which erased persons are hashed. An instance makes one; a second one is there when a file was
- * restored over that of another instance, whose blocks hold on.
+ * The random keys under which erased persons are hashed. An instance makes one. A restore over the file of another
+ * instance brings a second key, because the erasures of both must hold.
  */
 export const instances = sqliteTable("instances", {
   number: integer().primaryKey(),
@@ -172,8 +172,8 @@ export const suppressions = sqliteTable(
 );
 
 /**
- * Digests of e-mail addresses and phones that came as digests: SHA-256 of the normal form, which nobody here can turn
- * into a hash under the key of the instance. They suppress as they are.
+ * Erased persons of whom only a SHA-256 of the e-mail address or phone was given. Nobody can turn it into a hash under
+ * the key of the instance, so it is kept and compared as it is.
  */
 export const suppressedDigests = sqliteTable(
   "suppressed_digests",
@@ -276,15 +276,18 @@ export const audit = sqliteTable("audit", {
 });
 
 /**
- * Counts up with whatever must hold on every node of a cluster at once, such as a revocation: one row. A node whose file
- * shows the number that the majority knows has heard of all of it.
+ * One row with a number that counts up with whatever must hold on every node of a cluster at once, such as a
+ * revocation. A node whose file shows the number that the majority knows has heard of everything.
  */
 export const revision = sqliteTable("revision", {
   number: integer().primaryKey(),
   count: integer().notNull(),
 });
 
-/** What a cluster has written lately, by a random id: what is sent again because nobody knows its outcome goes in once. */
+/**
+ * What a cluster has written lately, by a random id. A write whose outcome nobody knows is sent again, and goes in
+ * once.
+ */
 export const writes = sqliteTable(
   "writes",
   {
@@ -314,7 +317,7 @@ export const nodes = sqliteTable("nodes", {
   /** The version of Leadfile. */
   version: text().notNull(),
   startedAt: integer("started_at").notNull(),
-  /** It may answer no more, and is waited for until it cannot. */
+  /** It is leaving: a revocation waits until it cannot answer any more. */
   leaving: integer({ mode: "boolean" }).notNull(),
 });
 

@@ -21,7 +21,7 @@ import { openWal, truncateWal, type Wal } from "./wal.ts";
 /** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
 export function openServedStore(path: string, keepsLedger = true): ServedStore {
   const release = lockForServing(path);
-  // A second server would grant the limit of §8 once more.
+  // A second server would grant the limit of §8 a second time.
   if (release === null) throw new StoreError({ kind: "served by another process", path });
   try {
     return serveFrom(openForServing(path), path, keepsLedger, release);
@@ -48,7 +48,7 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     usage: { count: usage.count, of: guarded(usage.of) },
-    // A wait would hold up every request: the server tries again a moment later instead.
+    // A wait would hold up every request, so the server tries again a moment later.
     flush: guarded(() => withoutWaiting(database, flushBoth)),
     settle: settling(database, wal),
     applyRetention: async (nowMs, hasJumped) =>
@@ -71,7 +71,7 @@ function openForServing(path: string): Connection {
   const database = openDatabase(path);
   // An import copies the log into the file sooner than this; a server that did it would let requests wait.
   database.run(sql`PRAGMA wal_autocheckpoint = 9000`);
-  // A server writes counts alone, and brings them to the disk beside the requests.
+  // A server writes only counts, and another thread brings them to the disk.
   database.run(sql`PRAGMA synchronous = NORMAL`);
   return database;
 }
@@ -95,7 +95,7 @@ function flush<Part>(pending: Pending<Part>, write: (part: Part) => void): Flush
   return pending.drop(part) ? "more" : "done";
 }
 
-/** Brings the log to the disk. After a sync that failed the log has a gap, and no other sync would mend it. */
+/** Brings the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
 function settling(database: Connection, wal: Wal): () => Promise<void> {
   let isWhole = true;
   return async () => {

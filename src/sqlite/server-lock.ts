@@ -8,9 +8,9 @@ import { serverLockPath } from "./file.ts";
 import { lockWaitMs } from "./lock-wait.ts";
 
 /**
- * Takes the place of the one server of a file, or null when another process has it. What it returns gives the place back,
- * and so does the end of the process, by whatever cause. It must be kept: nobody else refers to the connection, which
- * would be collected, and its lock with it.
+ * Takes the place of the one server of a file; null when another process has it. The function that it returns gives the
+ * place back, and so does the end of the process. Keep that function: without it the connection is collected as
+ * garbage, and its lock with it.
  */
 export function lockForServing(path: string): (() => void) | null {
   process.umask(0o077);
@@ -19,7 +19,7 @@ export function lockForServing(path: string): (() => void) | null {
     const client = new Database(serverLockPath(path), { create: true, readwrite: true });
     try {
       client.run(`PRAGMA busy_timeout = ${lockWaitMs.toServe}`);
-      // Nothing is ever written: the lock of the operating system is all that is wanted.
+      // Nothing is ever written: only the lock of the operating system is needed.
       client.run("PRAGMA journal_mode = MEMORY");
       client.run("BEGIN EXCLUSIVE");
       if (process.getuid?.() === 0) giveToOwner(serverLockPath(path), path);

@@ -25,7 +25,7 @@ export function openSources(database: Connection): SourceRepository {
       .all()
       .map((row) => ({ ...row, options: JSON.parse(row.options) }));
 
-  /** Writes and puts it on record, both or none. */
+  /** Writes, and records the command, both or none. */
   function change(act: string, id: string, nowMs: number, write: () => void): Source | null {
     return database.transaction(
       () => {

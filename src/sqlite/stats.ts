@@ -12,7 +12,7 @@ const sourcesRead = 100_000;
 /** Counts what came since a moment, the start of a UTC day. What it reads are indexes, but for the newest sources. */
 export function readStats(database: Connection, account: AccountNumber, sinceMs: number): Stats {
   const recent = sql`account = ${account} AND identified_at >= ${sinceMs}`;
-  /** An index has all that is counted in it; the planner would read the documents beside it. */
+  /** The index has everything that is counted; the planner would also read the documents. */
   const counted = (what: string, index: string) =>
     database.values<[string | number | null, number]>(
       sql`SELECT ${sql.raw(what)} AS what, count(*) FROM ${leads} INDEXED BY ${sql.raw(index)}

@@ -1,4 +1,4 @@
-/** What handles the whole file at once, and may not fit into memory. */
+/** Work on the whole file at once, which may not fit into memory. */
 import { dirname } from "node:path";
 import type { Connection } from "./connection.ts";
 
@@ -8,8 +8,8 @@ export function vacuum(database: Connection): void {
 }
 
 /**
- * Does something for which SQLite may keep as much aside as the file has: in files beside it, which have no name from the
- * moment they are open. A container may have no other place to write in, and what is held on people stays on its disk.
+ * Does work for which SQLite may need as much space as the file has: in temporary files beside the file, which have no
+ * name once they are open. A container may have no other place to write, and the data of people stays on its disk.
  */
 export function withTemporaryFiles(database: Connection, work: () => void): void {
   const client = database.$client;

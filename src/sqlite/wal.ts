@@ -1,6 +1,6 @@
 /**
- * The log beside the file, put on the disk next to everything else. A commit that waits for the disk keeps the file locked
- * meanwhile, and in the server all requests with it: such commits go to the log alone, and the log to the disk from here.
+ * Brings the log to the disk beside everything else. A commit that waits for the disk keeps the file locked, and the
+ * requests of the server wait, too. So such commits go to the log alone, and the log is brought to the disk from here.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
@@ -8,7 +8,7 @@ import { walOf } from "../store/database-files.ts";
 import type { Connection } from "./connection.ts";
 
 export interface Wal {
-  /** Resolves when all that was committed before is on the disk. */
+  /** Resolves when everything that was committed before is on the disk. */
   fsync(): Promise<void>;
   /** The same, for the end of a program. */
   fsyncNow(): void;
@@ -28,9 +28,9 @@ export function openWal(path: string): Wal {
 }
 
 /**
- * Copies all of the log into the file, puts that on the disk, and empties the log; false where somebody is in the way.
- * It mends what a sync that failed has left out, too: that is still in the system's memory, but is not written again by
- * itself. Later syncs succeed without it, and the next start would read the log up to the gap and no further.
+ * Copies all of the log into the file, brings the file to the disk, and empties the log; false where somebody is in the
+ * way. This also mends what a failed sync left out. The system still has that in memory, but does not write it again:
+ * later syncs succeed without it, and the next start would read the log only up to the gap.
  */
 export function truncateWal(database: Connection): boolean {
   const [result] = database.$client.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();

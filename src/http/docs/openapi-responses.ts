@@ -5,7 +5,7 @@ import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts"
 import { bodyExamples, exampleMessage } from "./openapi-examples.ts";
 import { type Json, nameOf } from "./openapi-schemas.ts";
 
-/** What a description of answers depends on. */
+/** The settings that the examples of the answers contain. */
 export interface Place {
   readonly baseUrl: string;
   readonly limitPerMin: number;
@@ -41,7 +41,7 @@ export function responsesOf(success: TSchema, description: string, own: readonly
   return Object.fromEntries([["200", ok], ["308", { $ref: "#/components/responses/Redirect" }], ...failures]);
 }
 
-/** The answers to what is no operation: another path, another method, another host. */
+/** The answers outside the operations: another path, another method, another host. */
 export function sharedResponses(place: Place): Json {
   return {
     NotFound: failure(404, ["not_found"], place),

@@ -1,4 +1,4 @@
-/** What is kept of each answer: a line in the log and a count, neither with a key, a query or anything of a lead. */
+/** A line in the log and a count for each answer, without a key, a query or anything of a lead. */
 import type { Logger } from "pino";
 import type { RequestContext } from "../context.ts";
 import type { Metrics } from "./metrics.ts";
@@ -42,7 +42,7 @@ export function createAccessLog(log: Logger, metrics: Metrics): AccessLog {
   };
 }
 
-/** A path that somebody put a key or an e-mail address into must not carry it into the log. */
+/** Somebody may put a key or an e-mail address into a path; the log must not show it. */
 function safePath(path: string): string {
   return path
     .slice(0, 200)

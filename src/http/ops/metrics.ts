@@ -12,15 +12,15 @@ export interface Metrics {
   write(): Promise<{ readonly text: string; readonly mediaType: string }>;
 }
 
-/** Routes are few; what is asked for besides must not make the counts grow. */
+/** Known routes alone are counted by name: unknown paths must not make the counts grow. */
 const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...Object.values(publicPaths)]);
 
 /** The upper ends of the classes of time, in seconds. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
-/** What is to be imported and was not: as of now. */
+/** What waits for its import, as of now. */
 export interface Inflow {
-  /** Of deliveries that wait for their import. */
+  /** The size of the deliveries that wait. */
   readonly spoolBytes: number;
   /** How many files nobody could read. */
   readonly failedFiles: number;
@@ -63,7 +63,7 @@ export function createMetrics(parts: MetricsParts): Metrics {
 }
 
 function addGauges(registers: Registry[], { limiter, store, inflow, now }: MetricsParts): void {
-  /** One that reads null is not there. */
+  /** A metric whose reading is null is left out. */
   const gauge = (name: string, help: string, read: () => number | null) =>
     new Gauge({
       name,

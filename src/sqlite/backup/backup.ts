@@ -35,13 +35,13 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
   try {
     for (const name of [file, manifestPath(file)]) removeStaleDrafts(name);
     removeLeftovers(dirname(resolve(file)));
-    // Copying the pages one by one would begin again at every write of the server. This reads one state, to the end,
-    // and copies what lives: nothing that was erased gets into a backup from a page that is free.
+    // Copying page by page would begin again at every write of the server. This reads one state to its end, and copies
+    // only what lives: nothing that was erased gets into a backup from a free page.
     database.run(sql`VACUUM INTO ${drafts[0]}`);
     const manifest = describe(drafts[0], file, nowMs);
     sync(drafts[0]);
     writeDraft(drafts[1], `${JSON.stringify(manifest, null, 2)}\n`);
-    // The manifest first: where the backup is, it is whole.
+    // The manifest comes first: when the backup has its name, both are complete.
     nameDraft(drafts[1], manifestPath(file));
     try {
       nameDraft(drafts[0], file);

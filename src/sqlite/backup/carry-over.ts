@@ -1,6 +1,6 @@
 /**
- * What must outlive a restore: whoever was erased stays erased, a revoked key stays revoked, a subscription and what an
- * account promises to keep are as they were set last, and the records go on. `old` is the file that is replaced.
+ * What must outlive a restore. An erased person stays erased, a revoked key stays revoked. Subscription and retention
+ * are as they were set last, and the records go on. `old` is the file that is replaced.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
@@ -11,7 +11,7 @@ import { openDeletion } from "../privacy/deletion.ts";
 import { accountsWithBlocks, openSuppressions } from "../privacy/suppressions.ts";
 import { traitsOf } from "../privacy/traits.ts";
 
-/** Brings over what can be read, and says how much that was; to be called within a transaction. */
+/** Brings over what can be read, and says how much that was. Call it within a transaction. */
 export function mergeReplaced(database: Connection, readable: readonly Part[], nowMs: number): Merged[] {
   return readable
     .map(({ name, merges }) => ({ name, count: merges(nowMs).reduce((sum, merge) => sum + run(database, merge), 0) }))
@@ -34,8 +34,8 @@ const keepRevocations = sql`
   WHERE replaced.digest = main.keys.digest AND replaced.revoked_at IS NOT NULL AND main.keys.revoked_at IS NULL`;
 
 /**
- * Keys that were made since the backup, and were revoked or have come to their end: they are revoked for ever (§5). So is
- * one that received leads: it is gone with the restore, and who received them is not.
+ * Keys that were made since the backup, and were revoked or have expired, stay revoked for ever (§5). A key that
+ * received leads stays, too: the restore has no such key, but the record of who received them names it.
  */
 const keepRevokedKeys = (nowMs: number) => sql`
   INSERT OR IGNORE INTO main.keys (account, id, digest, prefix, label, created_at, revoked_at, expires_at)
@@ -60,7 +60,9 @@ const keepRetention = sql`
   WHERE replaced.id = main.accounts.id AND replaced.retain_days IS NOT NULL
     AND replaced.retain_days IS NOT main.accounts.retain_days`;
 
-/** The last word of both files holds, be it that all is kept: the older one would erase what the owner wants. */
+/**
+ * The last setting of both files holds, even if it keeps everything: the older one would erase what the owner wants.
+ */
 const followLastRetention = sql`
   UPDATE main.accounts SET retain_days = last.days FROM (
     SELECT account, detail ->> '$.days' AS days, max(at) FROM main.audit WHERE act = 'retain.set' GROUP BY account
@@ -143,7 +145,7 @@ export const allParts: readonly Part[] = [
   { name: "the audit", tables: ["audit"], merges: () => [keepAudit, followLastRetention] },
 ];
 
-/** Deletes every lead of a person who is blocked in its account; how many there were. */
+/** Deletes every lead of a person who was erased in its account; gives their number. */
 export function eraseAgain(database: Connection): number {
   let erased = 0;
   for (const account of accountsWithBlocks(database)) {

@@ -1,4 +1,4 @@
-/** The file that a restore replaces: locked for this process alone, and looked through for what must outlive it. */
+/** The file that a restore replaces: locked for this process alone, and searched for what must outlive it. */
 import { existsSync, statSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
@@ -10,8 +10,8 @@ import { allParts, type Part } from "./carry-over.ts";
 export type Attached = "attached" | "nothing there" | "unreadable";
 
 /**
- * Attaches the file that is to be replaced, for this process alone, with its log folded in: SQLite leaves the mode of
- * the log only when no other process has the file open.
+ * Attaches the file that is replaced, for this process alone, with its log folded in. SQLite leaves the WAL mode only
+ * when no other process has the file open.
  */
 export function attachReplaced(database: Connection, target: string): Attached {
   if (!existsSync(target) || statSync(target).size === 0) return "nothing there";
@@ -25,7 +25,7 @@ export function attachReplaced(database: Connection, target: string): Attached {
     return "attached";
   } catch (failure) {
     if (isLocked(failure)) return refuseOpen(target);
-    // A head that SQLite does not know is a plain error to it.
+    // SQLite gives no code of its own for a file whose first bytes it does not know.
     if (codeOf(failure) === "SQLITE_ERROR" || isUnreadable(failure)) return "unreadable";
     throw underlying(failure);
   }
@@ -41,7 +41,7 @@ export interface Carried {
   readonly unread: readonly Part[];
 }
 
-/** A file is restored because the one before is damaged: each part of that one is looked at for itself. */
+/** A restore is often made because the old file is damaged. So each part of that file is read by itself. */
 export function examineReplaced(database: Connection, attached: Attached): Carried {
   if (attached === "nothing there") return { readable: [], unread: [] };
   const tables =

@@ -1,4 +1,4 @@
-/** A draft takes the place of the file that is at a path: at every moment the old one or the new one is there. */
+/** A draft takes the place of the database: at every moment the old file or the new one is there. */
 import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeMoment } from "../../contract/time.ts";
@@ -6,8 +6,8 @@ import { filesOf, shmOf } from "../../store/database-files.ts";
 import { giveToOwner, isUnlinkable, sync } from "../atomic-file.ts";
 
 /**
- * Gives a draft the name of the database; where the file before is kept under another name, that name. `folded` says
- * that its log is folded into it.
+ * Gives a draft the name of the database, and gives the name under which the old file is kept, if it is kept. `folded`
+ * says that the log of the old file is folded into it.
  */
 export function putInPlace(draft: string, target: string, folded: boolean, nowMs: number): string | null {
   const kept = existsSync(target)
@@ -15,7 +15,7 @@ export function putInPlace(draft: string, target: string, folded: boolean, nowMs
     : null;
   giveToOwner(draft, target);
   if (kept !== null) keep(target, kept);
-  // The log of a file that could not be read is kept with it; beside the new file it would be served.
+  // Where the old file could not be read its log is moved with it; beside the new file SQLite would read it.
   for (const file of filesOf(target).slice(1).filter(existsSync)) {
     if (kept !== null && !folded && file !== shmOf(target)) renameSync(file, kept + file.slice(target.length));
     else rmSync(file);

@@ -1,4 +1,4 @@
-/** Receipts of erasures, one a line: what was erased after a backup was made, where the machine itself was lost. */
+/** Receipts of erasures, one a line. They say what was erased after the backup where the machine itself was lost. */
 import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -17,7 +17,7 @@ const ReceiptLine = Type.Object({
 });
 /** What a restore needs of a receipt. */
 export type ReceiptLine = Static<typeof ReceiptLine>;
-/** The receipt of an erasure as it stands, or within what else the erasure came to. */
+/** A line is the receipt alone, or the whole result of an erasure with the receipt in it. */
 const Line = Type.Union([ReceiptLine, Type.Object({ receipt: ReceiptLine })]);
 
 /** Reads a file of receipts; throws a StoreError that names the first line that is none. */
@@ -49,7 +49,7 @@ function parse(line: string): Static<typeof Line> | null {
   }
 }
 
-/** Blocks what the receipts name; throws a StoreError where one cannot be honoured. */
+/** Erases the persons of the receipts again; throws a StoreError where that cannot be done. */
 export function applyReceipts(database: Connection, receipts: readonly ReceiptLine[]): void {
   const known = listInstances(database);
   for (const receipt of receipts) {

@@ -1,6 +1,6 @@
 /**
- * A restore: the backup becomes the database, whole or not at all. Everything is checked and made ready in a draft
- * beside it; the one step that changes anything is the renaming of the draft.
+ * A restore: the backup becomes the database, whole or not at all. Everything is checked and prepared in a draft beside
+ * it. Renaming the draft is the only step that changes anything.
  */
 import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
@@ -109,7 +109,7 @@ function replace(
   if (erasedAgain > 0) vacuum(database);
   sync(draft);
   const kept = putInPlace(draft, target, attached === "attached", nowMs);
-  // The lock on the replaced file ends here, when nobody finds it at its path any more.
+  // The lock on the replaced file ends here, when it is no longer at its path.
   database.$client.close();
   return { leads, erasedAgain, merged, unread: carried.unread.map(({ name }) => name), kept };
 }
