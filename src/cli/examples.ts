@@ -26,7 +26,10 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   "lead export": ["lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv"],
   "lead find": ["lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt"],
-  "lead erase": ["lead erase acme --email - < address.txt >> receipts.ndjson"],
+  "lead erase": [
+    "lead erase acme --email - < address.txt >> receipts.ndjson",
+    "lead erase acme --list opted-out.csv --dry-run",
+  ],
   import: ["import list acme", "import undo acme 3"],
   "import list": ["import list acme", "import list acme --json"],
   "import undo": ["import undo acme 3"],

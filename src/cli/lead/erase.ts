@@ -77,6 +77,7 @@ async function eraseAll(
   throw new UserError(
     `Stopped: ${grouped(done.persons)} of ${grouped(persons)} have a receipt, are erased and kept out, and the rest is as it was.`,
     "Run it again to complete it.",
+    130,
   );
 }
 

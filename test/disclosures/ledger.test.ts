@@ -1,0 +1,80 @@
+/** How much the ledger keeps: one row a day for a client that polls, a hundred filters a key and day, 400 days. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { dayMs, dayOf } from "../../src/contract/time.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDisclosureReader, openDisclosureWriter } from "../../src/sqlite/privacy/disclosures.ts";
+import { createDisclosureLedger } from "../../src/store/disclosure-ledger.ts";
+import { noonMs } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { aKey, anAccount } from "../harness.ts";
+
+/** The ledger of a server on a file with one key. */
+function aLedger() {
+  const path = join(aFolder(), "leadfile.db");
+  const admin = openAdminStore(path);
+  aKey(admin, anAccount(admin));
+  admin.close();
+  const database = openDatabase(path);
+  const ledger = createDisclosureLedger(openDisclosureReader(database));
+  const write = openDisclosureWriter(database);
+  return {
+    note: (filter: string, oldestMs: number, newestMs: number, nowMs = noonMs) =>
+      ledger.note(1, { filter, oldestMs, newestMs, beforeMs: null }, nowMs),
+    ledger,
+    write() {
+      for (let part = ledger.next(); part !== null; part = ledger.next()) {
+        write(part);
+        ledger.drop();
+      }
+    },
+    rows: () =>
+      database.$client
+        .query<{ day: string; filter: string; oldest: number; newest: number }, []>(
+          "SELECT day, filter, oldest, newest FROM disclosures ORDER BY day, filter, oldest",
+        )
+        .all(),
+  };
+}
+
+const day = dayOf(noonMs);
+
+test("a client that polls each half minute adds one row a day", () => {
+  const { note, write, rows } = aLedger();
+  for (let minute = 0; minute < 600; minute++) {
+    note("", noonMs - dayMs + minute * 60_000, noonMs + minute * 60_000, noonMs + minute * 60_000);
+    if (minute % 7 === 0) write();
+  }
+  write();
+  expect(rows()).toEqual([{ day, filter: "", oldest: noonMs - dayMs, newest: noonMs + 599 * 60_000 }]);
+});
+
+test("beyond a hundred filters of a key and day, pages are noted as if they had none, after a restart too", () => {
+  const { note, write, rows } = aLedger();
+  for (let city = 0; city < 150; city++) note(JSON.stringify({ city: `city ${city}` }), 1000 * city, 1000 * city + 9);
+  write();
+  const kept = rows();
+  expect(kept.filter(({ filter }) => filter !== "")).toHaveLength(100);
+  expect(kept.filter(({ filter }) => filter === "").map(({ oldest }) => oldest)).toEqual(
+    Array.from({ length: 50 }, (_, n) => 1000 * (100 + n)),
+  );
+});
+
+test("what could not be written is offered again, with what came since", () => {
+  const { note, write, rows, ledger } = aLedger();
+  note("", 100, 200);
+  expect(ledger.next()?.added).toEqual([{ oldestMs: 100, newestMs: 200 }]);
+  note("", 150, 300);
+  write();
+  expect(rows()).toEqual([{ day, filter: "", oldest: 100, newest: 300 }]);
+});
+
+test("pages of 400 days are kept, and older ones are forgotten when a new day begins", () => {
+  const { note, write, rows } = aLedger();
+  for (const days of [0, 1, 401]) {
+    note("", 100 + days, 100 + days, noonMs + days * dayMs);
+    write();
+  }
+  expect(rows().map((row) => row.day)).toEqual([dayOf(noonMs + dayMs), dayOf(noonMs + 401 * dayMs)]);
+});
