@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync
 import { dirname, join } from "node:path";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
+import { aFreePort } from "../proxy.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -45,8 +46,13 @@ export async function walk(path: string): Promise<string[]> {
   let address = "http://127.0.0.1:3000";
   let said = "";
   let server: ReturnType<typeof start> | null = null;
+  let goingOn: ReturnType<typeof start> | null = null;
+  const receivePort = String(await aFreePort());
   for (const { info, text: written } of blocksOf(readFileSync(join(root, path), "utf8"))) {
-    const text = written.replaceAll("http://127.0.0.1:3000", address).replace("=lf_…", `=${shownKey(said)}`);
+    const text = written
+      .replaceAll("http://127.0.0.1:3000", address)
+      .replaceAll("http://127.0.0.1:3001", `http://127.0.0.1:${receivePort}`)
+      .replace("=lf_…", `=${shownKey(said)}`);
     const [language = "", file] = info.split(" ");
     if (file !== undefined) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
@@ -54,16 +60,30 @@ export async function walk(path: string): Promise<string[]> {
     } else if (language === "sh" && /^bun (?:start|run demo)\n$/.test(text)) {
       await server?.end("SIGTERM");
       server = startAs(text, folder);
-      address = await server.listening();
-      if (text === "bun run demo\n") await server.said(/Ctrl-C ends it/);
+      address = await begun(server, text);
       said = server.output();
+    } else if (language === "sh" && /^bun admin (?:receive|follow) /.test(text)) {
+      goingOn = startAdmin(text, folder, receivePort);
     } else if (language === "sh") {
-      said = await type(folder, text, differences);
-    } else if (language === "" && !patternOf(text).test(said)) {
-      differences.push(`the document says\n${text}but it is\n${said}`);
+      goingOn = null;
+      said = await type(folder, text, receivePort, differences);
+    } else if (language === "") {
+      await goingOn?.said(patternOf(text));
+      differences.push(...differenceOf(text, goingOn?.output() ?? said));
     }
   }
   return differences;
+}
+
+function differenceOf(text: string, said: string): string[] {
+  return patternOf(text).test(said) ? [] : [`the document says\n${text}but it is\n${said}`];
+}
+
+/** The address of a server that has said all that it says at its start. */
+async function begun(server: ReturnType<typeof start>, command: string): Promise<string> {
+  const address = await server.listening();
+  if (command === "bun run demo\n") await server.said(/Ctrl-C ends it/);
+  return address;
 }
 
 /** The servers that a document starts, on a free port. */
@@ -72,11 +92,20 @@ function startAs(command: string, folder: string): ReturnType<typeof start> {
   return start({ DATABASE_PATH: "data/demo.db" }, folder, [process.execPath, join(root, "src/demo.ts")]);
 }
 
+/** A command that goes on until it is ended: what it says is waited for. */
+function startAdmin(command: string, folder: string, receivePort: string): ReturnType<typeof start> {
+  const variables = existsSync(join(folder, ".variables")) ? readFileSync(join(folder, ".variables"), "utf8") : "";
+  const [, LEADFILE_KEY = ""] = /LEADFILE_KEY="([^"]*)"/.exec(variables) ?? [];
+  const settings = { DATABASE_PATH: "data/leadfile.db", RECEIVE_PORT: receivePort, LEADFILE_KEY };
+  const [, , ...args] = command.trim().split(" ");
+  return start(settings, folder, [process.execPath, join(root, "src/admin.ts"), ...args]);
+}
+
 /** The key that a command has shown last; a reader puts it in the place of lf_…. */
 const shownKey = (said: string) => /\blf_\w{38}\b/.exec(said)?.[0] ?? "lf_…";
 
 /** Types commands into a shell that remembers its variables, and gives all that is said. */
-async function type(folder: string, commands: string, differences: string[]): Promise<string> {
+async function type(folder: string, commands: string, receivePort: string, differences: string[]): Promise<string> {
   const state = join(folder, ".variables");
   const bun = dirname(process.execPath);
   const child = Bun.spawn(
@@ -88,7 +117,12 @@ async function type(folder: string, commands: string, differences: string[]): Pr
     ],
     {
       cwd: folder,
-      env: { PATH: `${bun}:${process.env["PATH"] ?? ""}`, HOME: folder, LC_ALL: "C.UTF-8" },
+      env: {
+        PATH: `${bun}:${process.env["PATH"] ?? ""}`,
+        HOME: folder,
+        LC_ALL: "C.UTF-8",
+        RECEIVE_PORT: receivePort,
+      },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "inherit",
