@@ -63,7 +63,7 @@ test("Ctrl-C while a file is read leaves nothing behind, and says so", async () 
   const reader = await begun(child);
   child.kill("SIGINT");
   expect(await rest(reader)).toMatch(/nothing of it was imported[^\n]*\n$/);
-  expect(await child.exited).toBe(1);
+  expect(await child.exited).toBe(130);
   expect(await admin.leads()).toEqual([]);
 }, 60_000);
 
