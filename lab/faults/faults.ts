@@ -1,6 +1,8 @@
 /** All attacks, in the order of what would be lost. */
 import { brokenFile } from "./broken-file.ts";
 import { clock } from "./clock.ts";
+import { clusterKills } from "./cluster-kills.ts";
+import { clusterRevocation } from "./cluster-revocation.ts";
 import { copies } from "./copies.ts";
 import { day } from "./day.ts";
 import { disclosures } from "./disclosures.ts";
@@ -32,4 +34,6 @@ export const faults: readonly Fault[] = [
   hostile,
   slowClients,
   day,
+  clusterRevocation,
+  clusterKills,
 ];

@@ -16,7 +16,8 @@ import { statementOf } from "./statement.ts";
 
 /** A cluster that has lost its leader has another one after a second or two. */
 const patienceMs = 30_000;
-const timeoutMs = 5_000;
+/** A leader that stands still is given up soon; a large write on a busy machine gets more time with each try. */
+const timeoutsMs = { first: 2_000, longest: 10_000 };
 /** Between two looks at a file, or two tries. */
 const lookMs = 5;
 const pauseMs = 100;
@@ -59,7 +60,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
   /** Sends until it is in, or SQLite has refused it. */
   function send(statements: readonly Statement[]): void {
     const endMs = performance.now() + patienceMs;
-    for (;;) {
+    for (let timeoutMs = timeoutsMs.first; ; timeoutMs = Math.min(timeoutsMs.longest, timeoutMs * 2)) {
       const written = readWritten(blocking.ask(writeRequest(node, statements, timeoutMs)));
       if (written.kind === "done") return;
       // It was in already: the answer to an earlier try was lost.
