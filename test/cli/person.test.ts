@@ -141,6 +141,16 @@ describe("erase", () => {
     expect(stderr).toContain(`${admin.file}.before-migration-2`);
   });
 
+  test("names what vendors have delivered of the person and no import took", async () => {
+    const admin = await aFile();
+    const visit = `{"email":"dana.w@example.com"}\n`;
+    const rejected = admin.put("leadfile.db.spool/src_1/rejected/1.ndjson", visit);
+    const waiting = admin.put("leadfile.db.spool/src_1/2.ndjson", visit);
+    const { stderr } = await admin.run("lead", "erase", "acme", "--email", "dana.w@example.com");
+    expect(stderr).toContain(rejected);
+    expect(stderr).not.toContain(waiting);
+  });
+
   test.each([
     ["an e-mail address", ["--email", "dana.w@example.com"]],
     ["a phone", ["--phone", "15550142111"]],

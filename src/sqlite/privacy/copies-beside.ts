@@ -1,7 +1,7 @@
 /** Files beside the database that hold what was erased, such as backups and what is kept of a restore. */
-import { closeSync, openSync, readdirSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { filesOf } from "../../store/database-files.ts";
+import { filesOf, spoolOf } from "../../store/database-files.ts";
 import { inodeOf, isSqlite, serverLockPath } from "../file.ts";
 import type { Search } from "./byte-search.ts";
 import { searchFile } from "./file-search.ts";
@@ -11,11 +11,19 @@ export function copiesWith(path: string, search: Search): string[] {
   if (search.reach === 0) return [];
   // Closing a second name of the file that is open would drop its locks.
   const own = new Set([...filesOf(path), serverLockPath(path)].map(inodeOf));
-  return readdirSync(dirname(path), { withFileTypes: true })
+  const copies = readdirSync(dirname(path), { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(dirname(path), entry.name))
-    .filter((beside) => !own.has(inodeOf(beside)) && isLikely(path, beside) && holds(beside, search))
-    .toSorted();
+    .filter((beside) => !own.has(inodeOf(beside)) && isLikely(path, beside));
+  return [...copies, ...leftInSpool(spoolOf(path))].filter((beside) => holds(beside, search)).toSorted();
+}
+
+/** What was delivered and not imported. What still waits goes by itself: an import keeps the erased out. */
+function leftInSpool(spool: string): string[] {
+  if (!existsSync(spool)) return [];
+  return readdirSync(spool, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^(?:rejected|failed)$/.test(basename(entry.parentPath)))
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 function isLikely(path: string, beside: string): boolean {
