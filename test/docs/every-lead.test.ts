@@ -37,15 +37,8 @@ const clientPrograms = blocksOf(read("docs/client.md")).filter(({ info }) => inf
 const theClient = clientPrograms[0]?.text.match(/^[\s\S]*?\n}\);\n/)?.[0] ?? "";
 const clientProgram = (words: string) =>
   theClient + (clientPrograms.find(({ text }) => text.includes(words))?.text ?? "");
-const pollTs = blocksOf(read("docs/getting-started.md")).find(({ info }) => info === "ts poll.ts")?.text ?? "";
 
 const cases: readonly Case[] = [
-  {
-    name: "the poller of getting started",
-    file: "poll.ts",
-    code: (url) => pollTs.replace("http://127.0.0.1:3000", url),
-    arrived: (_, printed) => times(printed),
-  },
   {
     name: "the pages of /docs in TypeScript",
     file: "pages.ts",
