@@ -1,6 +1,4 @@
 /** Which store there is: the one file of an appliance, or the file of an rqlite node, which only rqlite may write. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { ClusterConfig } from "./cluster-settings.ts";
 import type { Config } from "./config.ts";
 import { UserError } from "./operator/user-error.ts";
@@ -14,6 +12,7 @@ import { keepCopies } from "./sqlite/backup/copies.ts";
 import { openServedStore } from "./sqlite/served-store.ts";
 import type { AdminStore } from "./store/admin.ts";
 import type { ClusterKeeper } from "./store/cluster.ts";
+import { isFileOfNode } from "./store/database-files.ts";
 import type { CopyKeeper } from "./store/privacy.ts";
 import type { ServedStore } from "./store/serving.ts";
 
@@ -67,7 +66,7 @@ export function nodeBeside({ url, credentials }: ClusterConfig): RqliteNode {
 
 /** Throws a UserError where the file is a node's and CLUSTER is not set, or the other way round. Nothing is touched. */
 export function checkOwner(path: string, cluster: ClusterConfig | null): void {
-  const isOfNode = existsSync(join(dirname(path), "raft.db"));
+  const isOfNode = isFileOfNode(path);
   if (isOfNode && cluster === null) {
     throw new UserError(
       `${path} is the file of an rqlite node, which alone may write it.`,

@@ -1,11 +1,11 @@
 /** What looks after a cluster, beside one of its nodes. */
 import { existsSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { count, sql } from "drizzle-orm";
 import { openDatabase } from "../sqlite/open.ts";
 import { leads, nodes } from "../sqlite/schema.ts";
 import { lockForServing } from "../sqlite/server-lock.ts";
 import type { ClusterKeeper } from "../store/cluster.ts";
+import { isFileOfNode } from "../store/database-files.ts";
 import { StoreError } from "../store/errors.ts";
 import { openBlockingNode } from "./blocking.ts";
 import { bootNode, countTables } from "./boot.ts";
@@ -53,7 +53,7 @@ async function withWriter<Result>(
 /** Copies the file, page by page of what lives, and hands the copy to the node. */
 async function beginWith(node: RqliteNode, file: string): Promise<{ leads: number }> {
   if (!existsSync(file)) throw new StoreError({ kind: "nothing to back up", path: file });
-  if (existsSync(join(dirname(file), "raft.db"))) throw new StoreError({ kind: "file of a node", path: file });
+  if (isFileOfNode(file)) throw new StoreError({ kind: "file of a node", path: file });
   await refuseUsed(node);
   const release = lockForServing(file);
   if (release === null) throw new StoreError({ kind: "database in use", path: file });

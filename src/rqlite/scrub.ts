@@ -3,10 +3,10 @@
  * shrinks, and its free pages keep what they held: the file is written anew while the node is stopped.
  */
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { max, sql } from "drizzle-orm";
 import { audit, scrubs } from "../sqlite/schema.ts";
 import type { Restarting, Scrubbed } from "../store/cluster.ts";
+import { raftLogOf } from "../store/database-files.ts";
 import { StoreError } from "../store/errors.ts";
 import type { LocalFile } from "./local-file.ts";
 import { ask, type RqliteNode, requestTo } from "./node.ts";
@@ -38,7 +38,7 @@ export async function scrubNode(
   await cutLog(node);
   await handOver(node, name);
 
-  const log = join(dirname(file.path), "raft.db");
+  const log = raftLogOf(file.path);
   const bytesBefore = statSync(log).size;
   const stoppedMs = performance.now();
   await stop();

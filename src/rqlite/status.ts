@@ -16,6 +16,8 @@ interface Told {
   readonly build?: { readonly version?: string };
   readonly store?: {
     readonly node_id?: string;
+    readonly snapshot_interval?: string;
+    readonly db_conf?: { readonly fk_constraints?: boolean };
     readonly raft?: { readonly commit_index?: number; readonly applied_index?: number; readonly log_size?: number };
   };
 }
@@ -39,6 +41,7 @@ export async function askCluster(node: RqliteNode, database: Connection): Promis
         lag: raft?.applied_index === undefined ? null : Math.max(0, newest - raft.applied_index),
         version: told[place]?.build?.version ?? null,
         logBytes: raft?.log_size ?? null,
+        wrongFlags: wrongFlagsOf(told[place] ?? null),
         isScrubbed: (kept.scrubbed.get(member.name) ?? 0) >= kept.lastErasing,
         server: server === null ? null : { ...server, serves: await serves(server.url) },
       };
@@ -65,6 +68,15 @@ export async function tell(node: RqliteNode): Promise<Told | null> {
   // As far as rqlite's reference goes; the rest is optional.
   const told: Told = JSON.parse(text);
   return told;
+}
+
+/** Only some of the flags can be seen from outside. */
+function wrongFlagsOf(told: Told | null): string[] {
+  if (told?.store === undefined) return [];
+  return [
+    ...(told.store.db_conf?.fk_constraints === false ? ["-fk"] : []),
+    ...(told.store.snapshot_interval === "2s" ? [] : ["-raft-snap-int=2s"]),
+  ];
 }
 
 async function serves(url: string): Promise<boolean> {

@@ -42,6 +42,8 @@ export interface NodeStatus {
   readonly version: string | null;
   /** The bytes of its log, with the room that is free in it. */
   readonly logBytes: number | null;
+  /** Flags that it ought to have been started with, as far as it tells. */
+  readonly wrongFlags: readonly string[];
   /** Whether its log has been rid of all that was erased. */
   readonly isScrubbed: boolean;
   /** The server beside it; null where none has ever told of itself. */

@@ -1,4 +1,6 @@
 /** The files of one database, as SQLite names them beside one another. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 /** The log: what was committed and is not copied into the file yet. */
 export function walOf(path: string): string {
@@ -18,4 +20,13 @@ export function spoolOf(path: string): string {
 /** The file, and all that may lie beside it while it is open. */
 export function filesOf(path: string): string[] {
   return [path, walOf(path), shmOf(path), `${path}-journal`];
+}
+
+/** The log of a node of rqlite: it lies beside a file that rqlite alone may write. */
+export function raftLogOf(path: string): string {
+  return join(dirname(path), "raft.db");
+}
+
+export function isFileOfNode(path: string): boolean {
+  return existsSync(raftLogOf(path));
 }

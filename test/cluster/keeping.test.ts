@@ -38,12 +38,17 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(text).toMatch(new RegExp(`◆ +${leader.node.name} +leader`));
     for (const follower of await cluster.followers()) {
       expect(text).toMatch(new RegExp(`● +${follower.node.name} +follower.*${follower.url} +yes`));
-      follower.engine.kill("SIGKILL");
     }
+    const healthy = await admin.run("doctor", "--json");
+    expect(healthy.stdout).not.toContain("cluster");
+    for (const { engine } of await cluster.followers()) engine.kill("SIGKILL");
     await until(async () => (await fetch(`${leader.url}/healthz`)).status === 503);
     const alone = await admin.run("cluster", "status");
     expect(alone.stdout).toContain("No majority can be reached");
     expect(alone.status).toBe(1);
+    const found = await admin.run("doctor");
+    expect(found.stdout).toMatch(/^broken +cluster +No majority of its 3 nodes/m);
+    expect(found.status).toBe(2);
   });
 
   test("asks nodes that want a password, as deploy/ has them", async () => {

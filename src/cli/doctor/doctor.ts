@@ -1,10 +1,13 @@
 /** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
 import type { Command } from "commander";
+import type { Config } from "../../config.ts";
+import { isFileOfNode } from "../../store/database-files.ts";
 import { jsonCommand, outputOf, type Surroundings } from "../command.ts";
 import { hang } from "../terminal/output.ts";
+import { lookAtCluster } from "./cluster.ts";
 import { lookAtContents } from "./contents.ts";
 import { lookAtFile } from "./file.ts";
-import type { Finding, Level } from "./finding.ts";
+import { broken, type Finding, type Level } from "./finding.ts";
 import { lookAtInflow } from "./inflow.ts";
 import { lookAtServer } from "./server.ts";
 import { lookAtSettings } from "./settings.ts";
@@ -35,11 +38,18 @@ async function look(around: Surroundings, full: boolean): Promise<Finding[]> {
   const { faults, config, address } = around.settings();
   return [
     ...lookAtContents(path, examination, full, nowMs),
-    ...lookAtFile(path),
+    ...(isFileOfNode(path) ? await lookAtNode(around, config) : lookAtFile(path)),
     ...lookAtSettings(faults, config, nowMs),
     ...lookAtInflow(path, config?.inbox ?? null, examination, nowMs),
     ...(await lookAtServer(path, address)),
   ];
+}
+
+/** The file is rqlite's: other things are right for it than for a file of one server. */
+async function lookAtNode({ databasePath: path, cluster }: Surroundings, config: Config | null): Promise<Finding[]> {
+  if (config?.cluster != null) return lookAtCluster(path, cluster());
+  const what = `${path} is the file of an rqlite node, which alone may write it.`;
+  return [broken("cluster", what, "Set CLUSTER and NODE, or DATABASE_PATH to another file.")];
 }
 
 function text(findings: readonly Finding[]): string {
@@ -48,7 +58,7 @@ function text(findings: readonly Finding[]): string {
     return [hang(label, what), ...(advice === "" ? [] : [hang(`${" ".repeat(label.length)}→ `, advice)])];
   });
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
-  const [warnings, broken] = [count("warning"), count("broken")];
-  const sum = warnings + broken === 0 ? "All is well." : `${broken} broken, ${warnings} to look into.`;
+  const [warnings, breakages] = [count("warning"), count("broken")];
+  const sum = warnings + breakages === 0 ? "All is well." : `${breakages} broken, ${warnings} to look into.`;
   return `${lines.join("\n")}\n\n${sum}`;
 }

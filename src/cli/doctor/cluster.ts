@@ -1,0 +1,90 @@
+/** A cluster: whether it has a majority, what its nodes were started with, and who may write into the folder of this one. */
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { explain } from "../../operator/explain.ts";
+import { adminCommand } from "../../operator/program-name.ts";
+import { UserError } from "../../operator/user-error.ts";
+import type { ClusterKeeper, ClusterStatus } from "../../store/cluster.ts";
+import { StoreError } from "../../store/errors.ts";
+import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+
+/** A log this large is mostly free room, which a scrub gives back. */
+const largeLogBytes = 1_000_000_000;
+
+export async function lookAtCluster(path: string, cluster: ClusterKeeper): Promise<Finding[]> {
+  return [...lookAtNodeFolder(path), ...(await lookAtNodes(cluster))];
+}
+
+/** Everything in the folder is rqlite's: Leadfile's user reads it through a group. */
+function lookAtNodeFolder(path: string): Finding[] {
+  const folder = dirname(path);
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
+  const findings: Finding[] = [];
+  if ((mode & 0o007) !== 0) {
+    const what = `Every user may look into ${folder}, where all leads lie in the clear.`;
+    findings.push(warning("permissions", what, `chmod 750 ${folder}`));
+  }
+  if (process.getuid?.() !== 0 && mayWrite(folder)) {
+    const what = `This user may write in ${folder}, which is rqlite's alone.`;
+    findings.push(warning("permissions", what, "Run Leadfile as a user of its own, in the group of rqlite's."));
+  }
+  return findings.length > 0
+    ? findings
+    : [fine("permissions", `${folder} is rqlite's to write, and its group's to read.`)];
+}
+
+async function lookAtNodes(cluster: ClusterKeeper): Promise<Finding[]> {
+  try {
+    return judge(await cluster.status());
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause;
+    const said = explain(cause);
+    const what = said instanceof UserError ? said.sentence : "The cluster gave no answer.";
+    return [broken("cluster", what, "Start rqlited, and look at what it says.")];
+  }
+}
+
+function judge({ nodes, hasMajority }: ClusterStatus): Finding[] {
+  const named = (those: ClusterStatus["nodes"]) => those.map(({ name }) => name).join(", ");
+  const lost = nodes.filter(({ isReachable }) => !isReachable);
+  const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed);
+  const wrong = nodes.filter(({ wrongFlags }) => wrongFlags.length > 0);
+  const large = nodes.filter(({ logBytes }) => (logBytes ?? 0) > largeLogBytes);
+  const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
+  const findings: Finding[] = [];
+  if (!hasMajority) {
+    findings.push(broken("cluster", `No majority of its ${nodes.length} nodes can be reached.`, "Start the others."));
+  } else if (lost.length > 0) {
+    findings.push(
+      warning("cluster", `These nodes cannot be reached: ${named(lost)}.`, "Start them, or let them leave."),
+    );
+  }
+  for (const { name, wrongFlags } of wrong) {
+    findings.push(
+      warning("cluster", `${name} was started without ${wrongFlags.join(" and ")}.`, "See docs/cluster.md."),
+    );
+  }
+  if (versions.size > 1) {
+    const what = `The nodes have several versions of rqlite: ${[...versions].join(", ")}.`;
+    findings.push(warning("cluster", what, "Bring all of them to one."));
+  }
+  if (unscrubbed.length > 0) {
+    const what = `The logs of ${named(unscrubbed)} still hold what was erased.`;
+    findings.push(warning("cluster", what, `${adminCommand} cluster scrub, on each machine; a timer does it nightly.`));
+  }
+  for (const { name, logBytes } of large) {
+    findings.push(
+      warning("cluster", `The log of ${name} takes ${inBytes(logBytes ?? 0)}.`, "A scrub gives the room back."),
+    );
+  }
+  return findings.length > 0 ? findings : [fine("cluster", `Its ${nodes.length} nodes are there.`)];
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
