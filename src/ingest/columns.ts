@@ -86,21 +86,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
   let byTarget: Map<Target, number[]> | null = null;
   let complete = false;
 
-  function group(): Map<Target, number[]> {
-    const grouped = new Map<Target, number[]>();
-    const profile = complete && isAddressBook(meanings);
-    for (const [number, meaning] of meanings.entries()) {
-      if (meaning === null || (profile && isCreation(names[number], meaning))) continue;
-      const those = grouped.get(meaning.target);
-      if (those === undefined) grouped.set(meaning.target, [number]);
-      else those.push(number);
-    }
-    const rank = (number: number) => meanings[number]?.rank ?? 0;
-    for (const those of grouped.values()) those.sort((a, b) => rank(a) - rank(b) || a - b);
-    return grouped;
-  }
-
-  const grouped = () => (byTarget ??= group());
+  const grouped = () => (byTarget ??= groupByTarget(names, meanings, complete));
 
   return {
     names,
@@ -135,22 +121,41 @@ export function createColumns(mapping: ColumnMapping): Columns {
     },
     of: (target) => grouped().get(target) ?? [],
     missing: () => [...mapping].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
-    report() {
-      const used = new Set([...grouped().values()].flat());
-      const left = names.filter((name, number) => !used.has(number) && !isRejectColumn(name));
-      const created = names.find((name, number) => !used.has(number) && isCreation(name, meanings[number] ?? null));
-      return {
-        matched: targets
-          .filter((target) => grouped().has(target))
-          .map((target) => ({ target, names: (grouped().get(target) ?? []).map((number) => names[number] ?? "") })),
-        unmatched: left,
-        remark:
-          created === undefined
-            ? null
-            : `${created} is taken for the time at which a profile was made, not for a visit; ` +
-              `--map "${created}=identified_at" overrules`,
-      };
-    },
+    report: () => reportOn(names, meanings, grouped()),
+  };
+}
+
+type Meanings = readonly (Meaning | null)[];
+
+/** The numbers of the columns of each field, the preferred first. */
+function groupByTarget(names: readonly string[], meanings: Meanings, complete: boolean): Map<Target, number[]> {
+  const grouped = new Map<Target, number[]>();
+  const profile = complete && isAddressBook(meanings);
+  for (const [number, meaning] of meanings.entries()) {
+    if (meaning === null || (profile && isCreation(names[number], meaning))) continue;
+    const those = grouped.get(meaning.target);
+    if (those === undefined) grouped.set(meaning.target, [number]);
+    else those.push(number);
+  }
+  const rank = (number: number) => meanings[number]?.rank ?? 0;
+  for (const those of grouped.values()) those.sort((a, b) => rank(a) - rank(b) || a - b);
+  return grouped;
+}
+
+function reportOn(names: readonly string[], meanings: Meanings, grouped: ReadonlyMap<Target, number[]>): ColumnReport {
+  const used = new Set([...grouped.values()].flat());
+  const left = names.filter((name, number) => !used.has(number) && !isRejectColumn(name));
+  const created = names.find((name, number) => !used.has(number) && isCreation(name, meanings[number] ?? null));
+  return {
+    matched: targets
+      .filter((target) => grouped.has(target))
+      .map((target) => ({ target, names: (grouped.get(target) ?? []).map((number) => names[number] ?? "") })),
+    unmatched: left,
+    remark:
+      created === undefined
+        ? null
+        : `${created} is taken for the time at which a profile was made, not for a visit; ` +
+          `--map "${created}=identified_at" overrules`,
   };
 }
 

@@ -24,7 +24,7 @@ export async function* readCsv(
 ): AsyncGenerator<Row[]> {
   let line = firstLine;
   /** From the first record on that is not plain to see. */
-  let parsed: ReturnType<typeof createRecordReader> | null = null;
+  let parsed: RecordReader | null = null;
   let width: number | null = null;
   function* rowsOf(found: readonly RawRecord[]): Generator<Row> {
     for (const record of found) {
@@ -41,7 +41,7 @@ export async function* readCsv(
     yield [...rowsOf(plain.records)];
     line = plain.line;
     if (plain.rest === "") continue;
-    parsed = createRecordReader(delimiter, line);
+    parsed = new RecordReader(delimiter, line);
     yield [...rowsOf(parsed.read(Buffer.from(plain.rest)))];
   }
   if (parsed !== null) yield [...rowsOf(parsed.end())];
@@ -79,77 +79,80 @@ type RawRecord =
   | { readonly line: number; readonly cells: null; readonly text: string; readonly fault: string };
 
 /** Parses chunks synchronously; after a damaged record it begins anew behind the first line of it. */
-function createRecordReader(delimiter: string, firstLine: number) {
-  let parser: Parser;
+class RecordReader {
+  private parser: Parser;
   /** What was given to this parser and belongs to no finished record yet. */
-  let held: Buffer = Buffer.alloc(0);
+  private held: Buffer = Buffer.alloc(0);
   /** Where `held` begins in all that this parser was given. */
-  let heldFrom = 0;
-  let line = firstLine;
-  let found: RawRecord[] = [];
-  restart();
+  private heldFrom = 0;
+  private found: RawRecord[] = [];
 
-  function restart(): void {
-    heldFrom = 0;
-    parser = new Parser({
+  constructor(
+    private readonly delimiter: string,
+    private line: number,
+  ) {
+    this.parser = this.newParser();
+  }
+
+  read(chunk: Buffer): RawRecord[] {
+    this.feed(chunk);
+    return this.drain(false);
+  }
+
+  end(): RawRecord[] {
+    this.feed(lookAhead);
+    return this.drain(true);
+  }
+
+  private newParser(): Parser {
+    const parser: Parser = new Parser({
       ...options,
-      delimiter,
+      delimiter: this.delimiter,
       max_record_size: largestRecord,
-      on_record(cells: string[]) {
-        take(cells, parser.info.bytes - heldFrom);
+      on_record: (cells: string[]) => {
+        this.take(cells, parser.info.bytes - this.heldFrom);
         return null;
       },
     });
     // The error is read from the parser at once; its event comes too late to be of use.
-    parser.on("error", () => undefined);
+    return parser.on("error", () => undefined);
   }
 
-  function take(cells: string[], length: number): void {
-    const text = held.subarray(0, length);
-    const before = leadingNewlines(text);
-    found.push({ line: line + before, cells });
-    line += countNewlines(text);
-    held = held.subarray(length);
-    heldFrom += length;
+  private take(cells: string[], length: number): void {
+    const text = this.held.subarray(0, length);
+    this.found.push({ line: this.line + leadingNewlines(text), cells });
+    this.line += countNewlines(text);
+    this.held = this.held.subarray(length);
+    this.heldFrom += length;
   }
 
   /** Gives up the first line of what is held, and reads on behind it. */
-  function giveUpLine(error: Error | null, end: boolean): void {
-    line += leadingNewlines(held);
-    held = held.subarray(leadingBytes(held));
+  private giveUpLine(error: Error | null, end: boolean): void {
+    this.line += leadingNewlines(this.held);
+    const held = this.held.subarray(leadingBytes(this.held));
     const length = held.indexOf(10) + 1 || held.length;
     const text = held.toString("utf8", 0, length).replace(/\r?\n$/, "");
-    if (text !== "") found.push(rescue(line, text, delimiter, error));
-    line += countNewlines(held.subarray(0, length));
+    if (text !== "") this.found.push(rescue(this.line, text, this.delimiter, error));
+    this.line += countNewlines(held.subarray(0, length));
+    this.held = Buffer.alloc(0);
+    this.heldFrom = 0;
+    this.parser = this.newParser();
     const rest = held.subarray(length);
-    held = Buffer.alloc(0);
-    restart();
-    if (rest.length > 0) feed(rest);
-    if (end && held.length > 0) feed(lookAhead);
+    if (rest.length > 0) this.feed(rest);
+    if (end && this.held.length > 0) this.feed(lookAhead);
   }
 
-  function feed(bytes: Buffer): void {
-    held = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
-    parser.write(bytes);
+  private feed(bytes: Buffer): void {
+    this.held = this.held.length === 0 ? bytes : Buffer.concat([this.held, bytes]);
+    this.parser.write(bytes);
   }
 
-  function drain(end: boolean): RawRecord[] {
-    while (parser.errored !== null || (end && hasText(held))) giveUpLine(parser.errored, end);
-    const records = found;
-    found = [];
+  private drain(end: boolean): RawRecord[] {
+    while (this.parser.errored !== null || (end && hasText(this.held))) this.giveUpLine(this.parser.errored, end);
+    const records = this.found;
+    this.found = [];
     return records;
   }
-
-  return {
-    read(chunk: Buffer): RawRecord[] {
-      feed(chunk);
-      return drain(false);
-    },
-    end(): RawRecord[] {
-      feed(lookAhead);
-      return drain(true);
-    },
-  };
 }
 
 /** A line is still good when its cells are plain to see: with a backslash before quotes, or a stray quote as a letter. */

@@ -33,24 +33,10 @@ export function openPlacer(database: Connection, account: AccountNumber, options
   let newest = none;
   /** The newest lead that there was before the first one of this import. */
   let newestBefore: number | null = null;
-  /** The last lead that was moved: all from the moment it asked for to the one it got are taken. */
-  let taken = { from: 0, to: none };
+  const ties = openTies(statements);
 
   function documentAt(lead: NewLead, ms: number): string {
     return options.dryRun ? "" : writeDocument(lead.id, writeMoment(ms), lead.tail);
-  }
-
-  /** Stores a lead at the first free millisecond from a moment on, and says which that was; null when its id is there. */
-  function place(lead: NewLead, pixel: number, wanted: number): number | null {
-    let at = wanted >= taken.from && wanted <= taken.to ? taken.to + 1 : wanted;
-    // It tries before it looks, because most leads are new.
-    while (!statements.insert(lead, { batch: placing.batch, pixel, at, doc: documentAt(lead, at) })) {
-      if (statements.momentOf(lead.id) !== null) return null;
-      at = statements.firstFree(at);
-    }
-    if (at !== wanted) taken = { from: wanted, to: at };
-    newest = Math.max(newest, at);
-    return at;
   }
 
   function ofThereAlready(lead: NewLead, pixel: number): ImportOutcome {
@@ -72,7 +58,7 @@ export function openPlacer(database: Connection, account: AccountNumber, options
     begin(now) {
       placing = now;
       guard.refresh(now.nowMs);
-      taken = { from: 0, to: none };
+      ties.forget();
       newest = Math.max(newest, statements.newest() ?? none);
       newestBefore ??= newest;
     },
@@ -82,10 +68,38 @@ export function openPlacer(database: Connection, account: AccountNumber, options
       const pixel = pixels.find(lead.pixelId) ?? ofUnknownPixel(lead);
       if (typeof pixel !== "number") return pixel;
       const wanted = lead.identifiedMs ?? Math.max(placing.stampMs, newest + 1);
-      const at = place(lead, pixel, wanted);
+      const insertAt = (at: number) =>
+        statements.insert(lead, { batch: placing.batch, pixel, at, doc: documentAt(lead, at) });
+      const at = ties.place(lead.id, wanted, insertAt);
       if (at === null) return ofThereAlready(lead, pixel);
+      newest = Math.max(newest, at);
       const moved = lead.identifiedMs !== null && at !== wanted;
       return { kind: "imported", atMs: at, moved, late: at < (newestBefore ?? none) };
+    },
+  };
+}
+
+type Statements = ReturnType<typeof prepareImport>;
+
+/** Leads that share a millisecond: each lies at the first free one from the moment that it asks for. */
+function openTies(statements: Pick<Statements, "momentOf" | "firstFree">) {
+  /** The last lead that was moved: all from the moment it asked for to the one it got are taken. */
+  let taken = { from: 0, to: Number.NEGATIVE_INFINITY };
+  return {
+    /** To be called where others may have written since. */
+    forget() {
+      taken = { from: 0, to: Number.NEGATIVE_INFINITY };
+    },
+    /** Inserts a lead, and says at which moment; null when its id is there. */
+    place(id: string, wanted: number, insertAt: (at: number) => boolean): number | null {
+      let at = wanted >= taken.from && wanted <= taken.to ? taken.to + 1 : wanted;
+      // It tries before it looks, because most leads are new.
+      while (!insertAt(at)) {
+        if (statements.momentOf(id) !== null) return null;
+        at = statements.firstFree(at);
+      }
+      if (at !== wanted) taken = { from: wanted, to: at };
+      return at;
     },
   };
 }
