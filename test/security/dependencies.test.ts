@@ -36,6 +36,7 @@ test("nothing in the sources runs a program, or a text as a program, but for the
     "cli/cluster/cluster.ts",
     "cli/follow/exec.ts",
     "companion.ts",
+    "demo-cluster.ts",
     "rqlite/local-cluster.ts",
     "rqlite/scrub.ts",
   ]);
