@@ -41,6 +41,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   cluster: ["cluster status"],
   "cluster init": ["cluster init /var/lib/leadfile/leadfile.db"],
   "cluster status": ["cluster status", "cluster status --json"],
+  "cluster migrate": ["cluster migrate"],
   "cluster scrub": ["cluster scrub --stop 'systemctl stop rqlited' --start 'systemctl start rqlited'"],
   "cluster leave": ["cluster leave n3"],
   inbox: ["inbox /srv/leads", "inbox /srv/leads --once"],

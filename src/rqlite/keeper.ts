@@ -11,6 +11,7 @@ import { openBlockingNode } from "./blocking.ts";
 import { bootNode, countTables } from "./boot.ts";
 import { clockMarginMs, leaseMs } from "./lease.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
+import { migrateCluster } from "./migrate.ts";
 import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "./node.ts";
 import { scrubNode } from "./scrub.ts";
 import { statementOf } from "./statement.ts";
@@ -30,6 +31,7 @@ export function keepCluster(path: string, node: RqliteNode): ClusterKeeper {
         local.close();
       }
     },
+    migrate: () => withWriter(path, node, async (file, writer) => migrateCluster(file, writer)),
     scrub: (around) => withWriter(path, node, (file, writer) => scrubNode(node, file, writer, around)),
     leave: (name) => withWriter(path, node, (_, writer) => removeNode(node, writer, name)),
   };

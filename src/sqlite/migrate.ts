@@ -35,6 +35,20 @@ function knownMs(): number[] {
   return readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
 }
 
+export interface Migration {
+  readonly statements: readonly string[];
+  readonly hash: string;
+  readonly madeMs: number;
+}
+
+/** The migrations that a file lacks, for whoever writes it in another way than this process. */
+export function pendingMigrations(database: Connection): Migration[] {
+  const applied = appliedMs(database) ?? 0;
+  return readMigrationFiles({ migrationsFolder })
+    .filter(({ folderMillis }) => folderMillis > applied)
+    .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, madeMs: folderMillis }));
+}
+
 /** Throws a StoreError for the database of another program, before anything in it is changed. */
 export function refuseForeign(database: Connection, path: string): void {
   // Another first start may run at the same time. So the tables are asked for first, and the migrations after them.

@@ -3,6 +3,8 @@
 export interface ClusterKeeper {
   /** Makes an existing file the first node. Throws a StoreError where the node is not alone and empty. */
   begin(file: string): Promise<{ readonly leads: number }>;
+  /** Brings the schema up to this version; gives how many migrations were made. */
+  migrate(): Promise<number>;
   status(): Promise<ClusterStatus>;
   /** Takes what was erased out of the log of the node beside, which is stopped for a moment. */
   scrub(around: Restarting): Promise<Scrubbed>;

@@ -11,6 +11,7 @@ export function clusterCommand(around: Surroundings): Command {
     .description("several nodes of rqlite, with a server beside each")
     .addCommand(initCommand(around))
     .addCommand(statusCommand(around))
+    .addCommand(migrateCommand(around))
     .addCommand(scrubCommand(around))
     .addCommand(leaveCommand(around));
 }
@@ -33,6 +34,16 @@ function statusCommand(around: Surroundings): Command {
       const status = await around.cluster().status();
       outputOf(options).result(status, statusText(status));
       if (!status.hasMajority) around.endWith(1);
+    });
+}
+
+function migrateCommand(around: Surroundings): Command {
+  return jsonCommand("migrate")
+    .description("bring the schema up to this version, before the first server of it starts")
+    .action(async (options: { json?: boolean }) => {
+      const migrations = await around.cluster().migrate();
+      const done = migrations === 0 ? "It is of this version already." : "It is of this version now.";
+      outputOf(options).result({ migrations }, `${done} Servers of the version before go on.`);
     });
 }
 
