@@ -46,14 +46,14 @@ export interface DisclosureReader {
 
 /** A filter as text: the same for the same leads, and empty for a page of all. */
 export function filterOf({ city, hasEmail, pixelId, state }: LeadQuery): string {
+  if (city === null && !hasEmail && pixelId === null && state === null) return "";
   const filter = {
     ...(city === null ? {} : { city }),
     ...(hasEmail ? { has_email: true } : {}),
     ...(pixelId === null ? {} : { pixel_id: pixelId }),
     ...(state === null ? {} : { state }),
   };
-  const text = JSON.stringify(filter);
-  return text === "{}" ? "" : text;
+  return JSON.stringify(filter);
 }
 
 /** Tells whether a lead is on pages with a filter that cover its moment. */

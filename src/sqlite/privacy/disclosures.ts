@@ -30,21 +30,36 @@ export function openDisclosureReader(database: Connection): DisclosureReader {
 }
 
 /** Writes a part in one transaction: between the two statements a lead would seem to be given to nobody. */
-export function writeDisclosures(database: Connection, { key, day, filter, removed, added }: DisclosurePart): void {
-  if (removed.length + added.length === 0) return;
-  const of = sql`key = ${key} AND day = ${day} AND filter = ${filter}`;
+function writeDisclosures(database: Connection, part: DisclosurePart): void {
+  const { removed, added } = part;
+  if (removed.length === 0 && added.length === 0) return;
+  if (removed.length === 0) {
+    addSpans(database, part);
+    return;
+  }
   database.transaction(
     () => {
-      // Another writer may have made one longer: that one stays.
-      database.run(sql`
-        DELETE FROM disclosures WHERE ${of} AND (oldest, newest) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${pairs(removed)}))`);
-      database.run(sql`
-        INSERT INTO disclosures (key, day, filter, oldest, newest)
-        SELECT ${key}, ${day}, ${filter}, value ->> 0, value ->> 1 FROM json_each(${pairs(added)}) WHERE TRUE
-        ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest)`);
+      removeSpans(database, part);
+      addSpans(database, part);
     },
     { behavior: "immediate" },
   );
+}
+
+/** Another writer may have made one longer: that one stays. Each is found by the key of the table, among many thousands. */
+function removeSpans(database: Connection, { key, day, filter, removed }: DisclosurePart): void {
+  const spans = pairs(removed);
+  database.run(sql`
+    DELETE FROM disclosures WHERE key = ${key} AND day = ${day} AND filter = ${filter}
+      AND oldest IN (SELECT value ->> 0 FROM json_each(${spans}))
+      AND (oldest, newest) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${spans}))`);
+}
+
+function addSpans(database: Connection, { key, day, filter, added }: DisclosurePart): void {
+  database.run(sql`
+    INSERT INTO disclosures (key, day, filter, oldest, newest)
+    SELECT ${key}, ${day}, ${filter}, value ->> 0, value ->> 1 FROM json_each(${pairs(added)}) WHERE TRUE
+    ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest)`);
 }
 
 function pairs(spans: readonly Span[]): string {
@@ -52,7 +67,7 @@ function pairs(spans: readonly Span[]): string {
 }
 
 /** Forgets what is older than is kept. */
-export function forgetOldDisclosures(database: Connection, today: string): void {
+function forgetOldDisclosures(database: Connection, today: string): void {
   const firstKept = dayOf(Date.parse(today) - keptDays * dayMs);
   database.run(sql`DELETE FROM disclosures WHERE key IN (SELECT number FROM keys) AND day < ${firstKept}`);
 }
