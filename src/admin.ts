@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
 import { createPause } from "./cli/terminal/pause.ts";
 import { companionOption, startCompanion } from "./companion.ts";
+import { isInTheClear, ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
 import {
   readClientKey,
   readCluster,
@@ -12,11 +13,10 @@ import {
   settingFaults,
   withoutSecrets,
 } from "./config.ts";
-import { endWith } from "./end.ts";
-import { openLog } from "./log.ts";
+import { endWith } from "./operator/end.ts";
+import { openLog } from "./operator/log.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
-import { isInTheClear, ownAddress, publicOrigin, receiveOrigin } from "./origin.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
 import { lockForServing } from "./sqlite/server-lock.ts";

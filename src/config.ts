@@ -1,21 +1,11 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
 import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ClusterConfig, readClusterSettings } from "./cluster-settings.ts";
+import { type ClusterConfig, readClusterSettings } from "./config/cluster.ts";
+import { type Environment, given, oneOf, readHost, readPort, text, wholeNumber, wrong } from "./config/settings.ts";
+import { readTlsPair, type TlsPair } from "./config/tls-pair.ts";
+import { type LogLevel, logLevels } from "./operator/log.ts";
 import { UserError } from "./operator/user-error.ts";
-import {
-  type Environment,
-  given,
-  type LogLevel,
-  logLevels,
-  oneOf,
-  readHost,
-  readPort,
-  text,
-  wholeNumber,
-  wrong,
-} from "./settings.ts";
-import { readTlsPair, type TlsPair } from "./tls-pair.ts";
 
 export interface Config {
   readonly host: string;

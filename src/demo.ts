@@ -2,8 +2,8 @@
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { demoCluster } from "./demo-cluster.ts";
-import { endWith } from "./end.ts";
-import { serve } from "./serve.ts";
+import { endWith } from "./operator/end.ts";
+import { serve } from "./serving/serve.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 
 try {

@@ -1,8 +1,8 @@
 /** bun start: config → store → server → stop. */
 import { readConfig } from "./config.ts";
-import { endWith } from "./end.ts";
+import { endWith } from "./operator/end.ts";
 import { adminCommand } from "./operator/program-name.ts";
-import { serve } from "./serve.ts";
+import { serve } from "./serving/serve.ts";
 
 try {
   const { url, isEmpty } = serve(readConfig());

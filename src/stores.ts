@@ -1,5 +1,5 @@
 /** Which store there is: the one file of an appliance, or the file of an rqlite node, which only rqlite may write. */
-import type { ClusterConfig } from "./cluster-settings.ts";
+import type { ClusterConfig } from "./config/cluster.ts";
 import type { Config } from "./config.ts";
 import { UserError } from "./operator/user-error.ts";
 import { openClusterAdminStore } from "./rqlite/admin-store.ts";

@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
+import { settings } from "../../src/config/settings.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
 import { sharedHeaders } from "../../src/http/docs/openapi-responses.ts";
 import { createColumns } from "../../src/ingest/columns.ts";
-import { settings } from "../../src/settings.ts";
 import { theProgram } from "../program.ts";
 
 const root = join(import.meta.dir, "../..");

@@ -1,7 +1,7 @@
 /** The server's retention through days and failures: the clock and the timers are the test's. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { pino } from "pino";
-import { keepRetaining } from "../../src/retaining.ts";
+import { keepRetaining } from "../../src/serving/retaining.ts";
 import type { Retained, ServedStore } from "../../src/store/serving.ts";
 import { noonMs } from "../builders.ts";
 

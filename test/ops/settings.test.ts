@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isLoopback } from "../../src/config/origin.ts";
+import { settings } from "../../src/config/settings.ts";
 import { readConfig, readDemoConfig } from "../../src/config.ts";
-import { isLoopback } from "../../src/origin.ts";
-import { settings } from "../../src/settings.ts";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
 

@@ -1,10 +1,10 @@
 /** The settings: each by itself, and whether they go together. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
+import { isInTheClear, isLoopback, publicOrigin } from "../../config/origin.ts";
 import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/time.ts";
 import type { UserError } from "../../operator/user-error.ts";
-import { isInTheClear, isLoopback, publicOrigin } from "../../origin.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Certificates of 90 days are renewed a month before they end: with this much left, renewing has failed. */

@@ -1,11 +1,11 @@
 /** The sections of the page at /docs, made from the contract. */
 import changes from "../../../CHANGELOG.md" with { type: "text" };
+import { settings } from "../../config/settings.ts";
 import { type ErrorCode, errorCodes, errors } from "../../contract/errors.ts";
 import { Lead } from "../../contract/lead.ts";
 import { pageSize } from "../../contract/limits.ts";
 import { leadParameters } from "../../contract/parameters.ts";
 import { paths } from "../../contract/paths.ts";
-import { settings } from "../../settings.ts";
 import { definitions, programs, prose } from "./markup.ts";
 import { firstRequest, paging, polling, waiting } from "./programs.ts";
 

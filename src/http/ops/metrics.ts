@@ -1,8 +1,8 @@
 /** GET /metrics: counts and times for Prometheus, by route and status, and the sizes of what can grow. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { isLoopback } from "../../config/origin.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
-import { isLoopback } from "../../origin.ts";
 import type { ReadStore } from "../../store/reading.ts";
 
 export interface Metrics {

@@ -1,9 +1,7 @@
 /** The settings that there are, as variables of an environment, and how one of each kind is read. */
-import { defaultLimitPerMin } from "./contract/limits.ts";
-import { UserError } from "./operator/user-error.ts";
-
-export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-export type LogLevel = (typeof logLevels)[number];
+import { defaultLimitPerMin } from "../contract/limits.ts";
+import { logLevels } from "../operator/log.ts";
+import { UserError } from "../operator/user-error.ts";
 
 interface Setting {
   readonly fallback: string;

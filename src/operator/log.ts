@@ -1,7 +1,9 @@
 /** The log on standard output: lines for a person on a terminal, else JSON, written together a few times a second. */
 import { type Logger, pino } from "pino";
-import { printable } from "./operator/printable.ts";
-import type { LogLevel } from "./settings.ts";
+import { printable } from "./printable.ts";
+
+export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 /** A line of its own for each request would be a call to the system for each. */
 const togetherBytes = 4096;

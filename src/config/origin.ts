@@ -1,6 +1,6 @@
 /** Where a server with these settings is reached: from which machines, and under which origin. */
 import { isIP } from "node:net";
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 
 /** Whether an address to listen on can be reached from this machine alone. */
 export function isLoopback(host: string): boolean {

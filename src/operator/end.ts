@@ -1,6 +1,6 @@
 /** How a process ends that cannot go on: one line on standard error, and the status of the refusal. */
-import { explain } from "./operator/explain.ts";
-import { inOneLine, UserError } from "./operator/user-error.ts";
+import { explain } from "./explain.ts";
+import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process. A mistake of ours shows its name and place, and never the values that it met. */
 export function endWith(cause: unknown): never {

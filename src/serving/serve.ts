@@ -1,22 +1,22 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { statSync } from "node:fs";
 import type { Logger } from "pino";
-import { type Companion, startCompanion } from "./companion.ts";
-import type { Config } from "./config.ts";
-import { endWith } from "./end.ts";
-import { createApp } from "./http/app.ts";
-import type { Inflow } from "./http/ops/metrics.ts";
-import { type Listening, listen } from "./http/server.ts";
-import { lookAtWaiting } from "./inbox/waiting.ts";
-import { createLimiter } from "./limiter.ts";
-import { openLog } from "./log.ts";
-import { UserError } from "./operator/user-error.ts";
-import { isInTheClear, publicOrigin } from "./origin.ts";
+import { type Companion, startCompanion } from "../companion.ts";
+import { isInTheClear, publicOrigin } from "../config/origin.ts";
+import { wrong } from "../config/settings.ts";
+import type { Config } from "../config.ts";
+import { createApp } from "../http/app.ts";
+import type { Inflow } from "../http/ops/metrics.ts";
+import { type Listening, listen } from "../http/server.ts";
+import { lookAtWaiting } from "../inbox/waiting.ts";
+import { createLimiter } from "../limiter.ts";
+import { endWith } from "../operator/end.ts";
+import { openLog } from "../operator/log.ts";
+import { UserError } from "../operator/user-error.ts";
+import { spoolOf } from "../store/database-files.ts";
+import type { ServedStore } from "../store/serving.ts";
+import { openStoreOf } from "../stores.ts";
 import { keepRetaining } from "./retaining.ts";
-import { wrong } from "./settings.ts";
-import { spoolOf } from "./store/database-files.ts";
-import type { ServedStore } from "./store/serving.ts";
-import { openStoreOf } from "./stores.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
 export interface Running {

@@ -1,8 +1,8 @@
 /** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
-import { StoreFailure } from "./store/reading.ts";
-import type { ServedStore } from "./store/serving.ts";
-import type { Flushed } from "./store/usage.ts";
+import { StoreFailure } from "../store/reading.ts";
+import type { ServedStore } from "../store/serving.ts";
+import type { Flushed } from "../store/usage.ts";
 
 const writeMs = 500;
 /** When another program was writing, the next try follows soon. */
