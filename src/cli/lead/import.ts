@@ -128,7 +128,13 @@ function importOptions({ onDuplicate, createPixels, dryRun }: ImportRequest) {
 
 function originOf(around: Surroundings, file: string, { rejects }: ImportRequest) {
   const name = file === "-" ? "-" : basename(file);
-  return { file: name, by: userInfo().username, rejectsFile: rejects ?? null, startedMs: around.now() };
+  return { file: name, by: nameOfUser(), rejectsFile: rejects ?? null, startedMs: around.now() };
+}
+
+/** The user of the system who runs this; the number where a service or a container has no name for it. */
+function nameOfUser(): string {
+  const { username, uid } = userInfo();
+  return username === "unknown" ? `uid ${uid}` : username;
 }
 
 interface Merging {
