@@ -148,6 +148,12 @@ describe("only one place uses", () => {
   });
 });
 
+test("of a cluster there is one look at the lease on the way of a request, and nothing else", () => {
+  expect(filesOf("http").flatMap(({ files }) => files.filter((to) => roomOf(to) === "rqlite"))).toEqual([]);
+  const looks = filesOf("rqlite").flatMap(({ path, text }) => text.match(/lease\.holds\(\)/g)?.map(() => path) ?? []);
+  expect(looks).toEqual(["rqlite/served-store.ts"]);
+});
+
 test("every file is named for what it answers for", () => {
   const vague = /^(utils?|helpers?|index|common|misc|shared|types|services?|managers?)$/;
   const names = house.flatMap(({ path }) => path.replace(/\.ts$/, "").split("/"));

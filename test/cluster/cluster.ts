@@ -12,7 +12,6 @@ import {
   untilReady,
 } from "../../src/rqlite/local-cluster.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
-import type { AdminStore } from "../../src/store/admin.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { aFolder } from "../folder.ts";
@@ -50,19 +49,18 @@ export interface Cluster {
 /** Three nodes with a server each, on a file with one account; all of it ends with the test. */
 export async function aCluster(
   leads: readonly Lead[] = [],
-  prepare: (admin: AdminStore, account: Account) => void = () => {},
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Cluster> {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
   const admin = openAdminStore(file);
   const account = anAccount(admin, { leads });
   const { secret: key, id: keyId } = aKey(admin, account);
-  prepare(admin, account);
   admin.close();
   const engines = await startNodes(folder, file);
   const places = await Promise.all(
     engines.map(async (engine): Promise<Place> => {
-      const server = start(settingsOf(engine));
+      const server = start({ ...settingsOf(engine), ...settings });
       return { node: engine, engine, server, url: await server.listening() };
     }),
   );

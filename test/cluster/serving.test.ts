@@ -28,6 +28,15 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     }
   });
 
+  test("each node passes the checks of any server of this API", async () => {
+    const cluster = await aCluster(someLeads(120), { RATE_LIMIT_PER_MIN: "60" });
+    for (const place of cluster.places) {
+      const { key } = (await cluster.admin(place).run("key", "create", cluster.account.id, "--json")).json;
+      const ended = await cluster.admin(place).give(key, "conformance", place.url);
+      expect([ended.status, ended.status === 0 ? "" : ended.stdout]).toEqual([0, ""]);
+    }
+  });
+
   test("a node without the majority serves nobody within 6 s, and by itself again within 10 s", async () => {
     const cluster = await aCluster(someLeads(3));
     const [kept, ...lost] = cluster.places;
