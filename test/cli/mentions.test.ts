@@ -107,3 +107,27 @@ test("an address that a warning cut out of a cell, or that was not stored, is in
   await admin.import("pixel_id,name,email\npx,Dana,first@example.com; second@example.org\npx,Kim,no address\n");
   expect(filesWith(admin.folder, "second@example.org", "no address")).toEqual([]);
 });
+
+test("the receipt names the files into which imports of the account wrote rejected rows, as their paths were given", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  const rejects = join(admin.folder, "rejects.csv");
+  await admin.import(`${dana}px,,,\n`, "--rejects", rejects);
+  for (const [account, files] of [
+    ["acme", [rejects]],
+    ["other", []],
+  ] as const) {
+    const { json, stderr } = await admin.run("lead", "erase", account, ...byEmail, "--json");
+    expect(json["receipt"]).toMatchObject({ rejects_files: files });
+    expect(stderr.includes(rejects)).toBe(files.length > 0);
+  }
+});
+
+test("letters beyond ASCII are one in upper and lower case", async () => {
+  const admin = anAdmin();
+  await admin.import(
+    "pixel_id,email,page_url\npx,MüLLÉR@Example.com,\npx,robin@example.com,https://a.example/MÜLLÉR@example.com\n",
+  );
+  const { json, stderr } = await admin.run(...erase, "--email", "müllér@example.COM", "--json");
+  expect(json["erased"]).toBe(1);
+  expect(stderr).toContain("Another 1 lead holds");
+});

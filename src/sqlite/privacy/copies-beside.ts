@@ -40,7 +40,16 @@ function isReadableSqlite(path: string): boolean {
   }
 }
 
+/** A file that this user may not read is named as well: nobody can say that it holds nothing. */
 function holds(path: string, search: Search): boolean {
+  try {
+    return isFoundIn(path, search);
+  } catch {
+    return existsSync(path);
+  }
+}
+
+function isFoundIn(path: string, search: Search): boolean {
   const file = openSync(path, "r");
   try {
     let isFound = false;
