@@ -16,7 +16,7 @@ const mostShown = 100_000;
 
 export function auditCommand(around: Surroundings): Command {
   return new Command("audit")
-    .description("who was looked for, erased and exported is not in it; that it was done, is")
+    .description("the record of what was done with the data, and never with whose")
     .addCommand(
       jsonCommand("list")
         .description("list acts, newest first: find, erase, export, retain, backup, restore and those on keys")

@@ -38,7 +38,7 @@ async function run(around: Surroundings, dir: string, options: InboxOptions): Pr
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UserError(`There is no folder ${dir}.`, "Make it, with a folder for each account in it.");
   }
-  // A second one would import half of the files, and move them while the first one reads.
+  // A second inbox would import half of the files, and move them while the first one reads.
   const release = around.lock(join(resolve(dir), ".inbox"));
   if (release === null) {
     throw new UserError(`Another inbox watches ${dir}.`, "End that first, or watch another folder.");

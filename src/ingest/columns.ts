@@ -1,4 +1,4 @@
-/** Which column of a file is which field of a lead: by its name, by the path to it, or by the order of its owner. */
+/** Which column of a file is which field of a lead: by --map, by its name, or by the path to it. */
 
 import { parse } from "csv-parse/sync";
 import { type LeadField, leadFields } from "../contract/lead.ts";
@@ -7,17 +7,17 @@ import { meaningOfNested, standIn } from "./paths.ts";
 import { mostColumns, tooManyColumns } from "./too-many-columns.ts";
 import { ingredients, type Meaning, meaningOf, normalizeName, type Target } from "./vocabulary.ts";
 
-/** ColumnMapping of the owner, by the squashed name of a column; a null field is not to be kept. */
+/** What --map says, by the normalised name of a column; null for a column that is not kept. */
 export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
 
-/** The columns that a rejects file has besides those of its source. */
+/** The columns that a rejects file has in addition to those of its source. */
 export const rejectColumns = ["reject_line", "reject_reason"] as const;
 
 const targets: readonly Target[] = [...leadFields, ...ingredients];
 
 /** The columns of a file, which may turn out to be more while it is read. */
 export interface Columns {
-  /** What each column is called here, where no two are called the same. */
+  /** The name of each column, with no two alike. */
   readonly names: readonly string[];
   /** What each column is called in the file. */
   readonly titles: readonly string[];
@@ -31,9 +31,9 @@ export interface Columns {
   targetOf(path: readonly string[]): Target | null;
   /** Whether a column is the place of the visitor's company, which stands in where there is no other. */
   isStandIn(number: number): boolean;
-  /** Says that there will be no more columns: what they are together tells an address book. */
+  /** Call this when there will be no more columns: all of them together show whether it is an address book. */
   complete(): void;
-  /** The names in the orders of the owner that no column has. */
+  /** The names in --map that no column has. */
   missing(): readonly string[];
   /** What became of each column, for the eyes of whoever imports. */
   report(): ColumnReport;
@@ -81,7 +81,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
   const numbers = new Map<string, number>();
   const meanings: (Meaning | null)[] = [];
   const named = new Set<string>();
-  /** The same names are asked after in every line, and finding out what one means takes longer than reading the line. */
+  /** Names come again in every line, and finding the meaning of one takes longer than reading a line. */
   const asked = new Map<string, Target | null>();
   let byTarget: Map<Target, number[]> | null = null;
   let complete = false;

@@ -23,7 +23,7 @@ export async function* readCsv(
   firstLine: number,
 ): AsyncGenerator<Row[]> {
   let line = firstLine;
-  /** From the first record on that is not plain to see. */
+  /** The parser reads from the first record on that is not plain. */
   let parsed: RecordReader | null = null;
   let width: number | null = null;
   function* rowsOf(found: readonly RawRecord[]): Generator<Row> {
@@ -61,7 +61,7 @@ function readHeader(names: readonly string[], columns: Columns): number {
 function toRow(record: RawRecord, width: number, delimiter: string): Row {
   const { line, cells } = record;
   if (cells === null) {
-    // The whole line stands behind the last column, where it cannot be taken for values.
+    // The whole line goes behind the last column, where nobody takes it for values.
     return { line, cells: [], fault: record.fault, source: [...Array<string>(width).fill(""), record.text] };
   }
   // Some programs end every row with a delimiter more than the header.
@@ -126,7 +126,7 @@ class RecordReader {
     this.heldFrom += length;
   }
 
-  /** Gives up the first line of what is held, and reads on behind it. */
+  /** Rejects the first line of what is held, and reads on behind it. */
   private giveUpLine(error: Error | null, end: boolean): void {
     this.line += leadingNewlines(this.held);
     const held = this.held.subarray(leadingBytes(this.held));

@@ -23,11 +23,11 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
   const value = parseJson(text);
   if (value === undefined) return readLines(held, chunks, columns, damaged());
   const line = countOf("\n", text.slice(0, text.search(/\S/))) + 1;
-  // The bytes and the text of a page are let go of while its records are read.
+  // The bytes and the text of a page are freed while its records are read.
   return inGroups(rowsOf(value, line, columns, () => JSON.stringify(value)));
 }
 
-/** A first line that is damaged makes no document of a file whose second line is a record. */
+/** A damaged first line does not make a document of a file whose second line is a record. */
 function readLines(
   held: readonly Buffer[],
   rest: AsyncGenerator<Buffer>,

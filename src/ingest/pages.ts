@@ -32,7 +32,10 @@ const ofPerson: ReadonlySet<Target> = new Set<Target>([
 ]);
 const ofVisit: ReadonlySet<Target> = new Set<Target>(["identified_at", "page_url", "pixel_id"]);
 
-/** Tells a page from a record by what the names in it mean: around the list of a page nothing is said of a visitor. */
+/**
+ * Tells a page from a record by the meaning of its names: around the list of a page, no name says anything of a
+ * visitor.
+ */
 export function readPage(value: unknown, columns: Columns): Reading {
   if (Array.isArray(value)) return isPlainList(value) ? { kind: "other" } : { kind: "page", items: value, path: [] };
   if (!isObject(value)) return { kind: "other" };
@@ -48,7 +51,9 @@ export function readPage(value: unknown, columns: Columns): Reading {
     : { kind: "record", record: value };
 }
 
-/** Of several lists one may hold the people, and then the others cannot be said to belong to one of them. */
+/**
+ * Where there are several lists, one may hold the people. Then the other lists cannot be said to belong to one of them.
+ */
 function readLists(record: Record<string, unknown>, lists: readonly List[], around: ReadonlySet<Target>): Reading {
   const several = lists.filter(({ items }) => items.length > 1);
   const crowded = several.some(({ says }) => says.has("email")) && !shares(around, ofPerson);

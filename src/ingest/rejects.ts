@@ -7,7 +7,7 @@ import type { RejectedRow } from "../store/imports.ts";
 import { isRejectColumn, rejectColumns } from "./columns.ts";
 import type { Format } from "./row.ts";
 
-/** The trouble of the place for rejected rows, and none of the file that is imported. */
+/** A failure at the rejects file, not at the file that is imported. */
 export class RejectsNotWritten extends UserError {}
 
 /** Throws a UserError where the file could not be written, before anything is read; it touches nothing. */

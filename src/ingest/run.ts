@@ -1,4 +1,4 @@
-/** The first half of an import: a file is read to its end, and every row put aside as a lead or as rejected. */
+/** The first half of an import: it reads a file to its end, and puts every row aside as a lead or as rejected. */
 import { dayMs } from "../contract/time.ts";
 import type { ImportCounts, NewLead, RejectedRow, StagedImport } from "../store/imports.ts";
 import type { Columns } from "./columns.ts";
@@ -28,12 +28,12 @@ export interface Reading extends Judging {
   readonly onProgress: (rows: number) => void;
 }
 
-/** So many pixels are remembered; a file may name one in each row. */
+/** So many pixels are kept in memory; a file may name another one in each row. */
 const mostPixels = 10_000;
 
 /**
- * Reads to the end, and counts what is settled by then: rejected rows, and duplicates that need no pixel. Returns the
- * pixels of what was put aside.
+ * Reads to the end, and counts what is decided by then: rejected rows, and duplicates that need no pixel. Returns the
+ * pixels of the leads that were put aside.
  */
 export async function readToEnd(reading: Reading, counts: ImportCounts): Promise<ReadonlySet<string>> {
   const { groups, now } = reading;

@@ -35,7 +35,7 @@ export function readTime(text: string, reading: TimeReading): ReadTime {
   if (epoch !== null) return { ms: epoch };
   const civil =
     readIso(text) ?? readSlashes(text, reading.dayFirst) ?? readMail(text) ?? readWords(text) ?? readSerial(text);
-  // The other order of day and month may be the right one, which is for the owner of the file to say.
+  // The other order of day and month may be right. Only the owner of the file can say.
   const hint = !reading.dayFirst && forms.slashes.test(text) ? "; --day-first reads the day before the month" : "";
   if (civil === null) return { fault: `its time is in no form that is understood${hint}` };
   if (civil.day === null || civil.clock === null) return { fault: `its time is on no calendar or clock${hint}` };
@@ -63,7 +63,7 @@ function readSlashes(text: string, dayFirst: boolean): Civil | null {
   const match = forms.slashes.exec(text);
   if (match === null) return null;
   const [, one, separator, two, year, ...time] = match;
-  // With dots the day comes first wherever they are used: not a case for the order of the US.
+  // With dots the day comes first wherever dots are used, so the order of the US does not apply.
   if (separator === "." && !dayFirst) return null;
   // With dashes a short year could stand in front as well.
   if (separator === "-" && year?.length === 2) return null;

@@ -1,6 +1,6 @@
 /**
- * What vendors call the fields of a lead. Names are compared squashed: lower case, letters and digits alone.
- * The order is the order of preference: where several columns hold one field, each row takes the first that has a value.
+ * What vendors call the fields of a lead. Names are compared normalised: lower case, letters and digits alone. The
+ * order is the order of preference: where several columns hold one field, each row takes the first that has a value.
  */
 
 import type { LeadField } from "../contract/lead.ts";
@@ -12,7 +12,10 @@ export const ingredients = ["first_name", "last_name", "country", "time_zone"] a
 /** A field of a lead, or what goes into one. */
 export type Target = LeadField | (typeof ingredients)[number];
 
-/** Squashes a name to what is compared, letters and digits of any script: `Personal E-Mails` and `PERSONAL_EMAILS` are one. */
+/**
+ * Normalises a name for comparing to letters and digits of any script: `Personal E-Mails` and `PERSONAL_EMAILS` are
+ * one.
+ */
 export function normalizeName(name: string): string {
   return name
     .normalize("NFKD")
@@ -126,7 +129,7 @@ export const aliases: Record<Target, readonly string[]> = {
   ],
 };
 
-/** Words before a name that only say that it is the visitor's. */
+/** Words before a name that only say that the field is the visitor's. */
 const ofVisitor =
   /^(?:visitor|contact|person|prospect|individual|lead|customer|subscriber|profile|identified|resolved)/;
 
@@ -153,14 +156,14 @@ export interface Meaning {
   readonly rank: number;
 }
 
-/** The first mention of a name counts, and a map keeps the last: hence the turning round. */
+/** The first mention of a name counts, but a map keeps the last. So the list is reversed. */
 const meanings: ReadonlyMap<string, Meaning> = new Map(
   namesOf(aliases)
     .flatMap((target) => aliases[target].map((name, rank) => [name, { target, rank }] as const))
     .toReversed(),
 );
 
-/** What a squashed name means, or null when nothing is known by it. */
+/** What a normalised name means; null for an unknown name. */
 export function meaningOf(normalized: string): Meaning | null {
   const name = canonical(normalized);
   // A second or third of its kind, not a bracket such as "Age 18-24".

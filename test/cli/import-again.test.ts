@@ -1,4 +1,4 @@
-/** What an import does with rows that are there already, and how it is rehearsed. */
+/** What an import does with rows that are there already, and what --dry-run says of them. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../admin.ts";
@@ -74,12 +74,12 @@ describe("--dry-run", () => {
     );
     const before = await admin.exported();
     const pixels = (await admin.run("pixel", "list", "acme", "--json")).stdout;
-    const rehearsed = await admin.import(mixed, "--on-duplicate", kind, "--dry-run");
+    const tried = await admin.import(mixed, "--on-duplicate", kind, "--dry-run");
     expect(await admin.exported()).toBe(before);
     expect((await admin.run("pixel", "list", "acme", "--json")).stdout).toBe(pixels);
     const real = await admin.import(mixed, "--on-duplicate", kind);
-    // A rehearsal is no batch.
-    expect([rehearsed.json, rehearsed.status]).toEqual([{ ...real.json, import: null }, real.status]);
+    // A dry run is no batch.
+    expect([tried.json, tried.status]).toEqual([{ ...real.json, import: null }, real.status]);
     expect(real.json).toMatchObject({ read: 6, rejected: 2, late: 1 });
     expect(real.status).toBe(3);
   });
@@ -88,9 +88,9 @@ describe("--dry-run", () => {
     const admin = anAdmin();
     using other = new Database(admin.file);
     other.run("BEGIN IMMEDIATE");
-    const rehearsed = await admin.import(two, ...px, "--dry-run");
+    const tried = await admin.import(two, ...px, "--dry-run");
     other.run("COMMIT");
-    expect(rehearsed).toMatchObject({ status: 0, json: { imported: 2 } });
+    expect(tried).toMatchObject({ status: 0, json: { imported: 2 } });
   }, 30_000);
 
   test("says so to people", async () => {

@@ -52,7 +52,7 @@ test("the list says of each import when, from what file, by whom, what came of i
   expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*taken back .*export of january\.csv/);
 });
 
-test("an import that changed nothing has no number, and neither has a rehearsal", async () => {
+test("an import that changed nothing has no number, and neither has a dry run", async () => {
   const admin = anAdmin();
   expect((await admin.import(january, ...px, "--dry-run")).json).toMatchObject({ import: null, imported: 3 });
   expect((await admin.import(january, ...px)).json).toMatchObject({ import: 1 });

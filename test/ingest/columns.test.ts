@@ -1,4 +1,4 @@
-/** Which column is which: the owner's orders go first, and what became of each column is told. */
+/** Which column is which: what --map says goes first, and what became of each column is told. */
 import { describe, expect, test } from "bun:test";
 import { readMapping } from "../../src/ingest/columns.ts";
 import { UserError } from "../../src/operator/user-error.ts";
@@ -85,7 +85,7 @@ test("columns without a name and columns that mean nothing are named as not kept
   expect(columns.report().unmatched).toEqual(["(column 2)", "Shoe Size"]);
 });
 
-test("the two columns that a rejects file has besides are neither kept nor complained of", async () => {
+test("the two columns that a rejects file adds are neither kept nor complained of", async () => {
   const { columns } = await readText("email,reject_line,reject_reason\n");
   expect(columns.report().unmatched).toEqual([]);
 });

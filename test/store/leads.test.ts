@@ -142,19 +142,15 @@ describe.each(stores)("in %s", (_, open) => {
     expect(store.served.pixels.list(number)).toEqual([{ id: "px_site", status: "active" }]);
   });
 
-  test("a rehearsal ends as the import would, and leaves nothing behind", () => {
+  test("a dry run ends as the import would, and leaves nothing behind", () => {
     const store = open();
     const { number } = accountIn(store);
     const there = aLead();
     importLeads(store.leads, number, [newLead(there)]);
     const before = pageOf(store, number);
     const leads = [there, aLead({ pixel_id: "px_new" }), aLead({ identified_at: there.identified_at })].map(newLead);
-    const rehearsed = importLeads(store.leads, number, leads, { dryRun: true });
-    expect(rehearsed).toMatchObject([
-      { kind: "duplicate" },
-      { moved: false, late: false },
-      { moved: true, late: false },
-    ]);
+    const tried = importLeads(store.leads, number, leads, { dryRun: true });
+    expect(tried).toMatchObject([{ kind: "duplicate" }, { moved: false, late: false }, { moved: true, late: false }]);
     expect(pageOf(store, number)).toEqual(before);
     expect(store.served.pixels.list(number)).toEqual([{ id: "px_site", status: "active" }]);
   });

@@ -9,7 +9,7 @@ import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 const toleranceMs = 5 * 60_000;
 const idleDays = 90;
 const idleShown = 3;
-/** Made every night, none for this long means that it fails. */
+/** Backups are made every night: none for so long means that they fail. */
 const backupDays = 3;
 
 export function lookAtContents(path: string, found: Examination, full: boolean, nowMs: number): Finding[] {

@@ -4,10 +4,13 @@ import { dirname } from "node:path";
 import { filesOf, walOf } from "../../store/database-files.ts";
 import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 
-/** A log this large was not folded into the file for long: somebody reads without end, or nobody ever restarts. */
+/**
+ * A log this large was not folded into the file for long: somebody reads without end, or the server was never
+ * restarted.
+ */
 const largeLogBytes = 256_000_000;
 
-/** Beside what SQLite needs: room for logs and temporary files of others. */
+/** In addition to what SQLite needs: room for logs and temporary files of others. */
 const spareBytes = 100_000_000;
 const leastBytes = 20_000_000;
 

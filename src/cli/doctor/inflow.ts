@@ -7,7 +7,7 @@ import { spoolOf } from "../../store/database-files.ts";
 import type { Examination } from "../../store/examination.ts";
 import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 
-/** Where leads come by themselves, none for this long means that something stands still. */
+/** Where leads come by themselves, none for so long means that something has stopped. */
 const quietDays = 3;
 /** Deliveries wait a minute, and an import of many leads takes some more. */
 const longestWaitMs = 15 * 60_000;

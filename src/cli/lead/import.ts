@@ -75,12 +75,12 @@ interface Asked {
   readonly request: ImportRequest;
 }
 
-/** All that one import has at hand. */
+/** Everything that one import needs. */
 interface ImportRun extends Asked {
   readonly columns: Columns;
   readonly output: Output;
   readonly notes: Notes;
-  /** How Ctrl-C ends it; null where it goes on to its end. */
+  /** How Ctrl-C ends it; null where Ctrl-C does not end it. */
   readonly interruption: Interruption | null;
 }
 
@@ -160,11 +160,11 @@ async function merge(around: Surroundings, { output }: ImportRun, merging: Mergi
   return { batch: staged.batch(), counts };
 }
 
-/** A server beside it goes first where the machine is busy: its clients wait for an answer, an import for nobody. */
+/** Where the machine is busy the server goes first: its clients wait for an answer. */
 function giveWay(): void {
   try {
     setPriority(10);
   } catch {
-    // A hardened service may not; then both go at the same pace.
+    // A hardened service may not set it. Then both run at the same priority.
   }
 }

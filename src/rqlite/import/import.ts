@@ -8,7 +8,7 @@ import { eq } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
 import { type BatchRecord, nextBatch } from "../../sqlite/import/batches.ts";
 import { shadowTables } from "../../sqlite/import/import.ts";
-import { openMerge, tally } from "../../sqlite/import/merge.ts";
+import { countOutcome, openMerge } from "../../sqlite/import/merge.ts";
 import { openStaging, type StagedLead, type Staging } from "../../sqlite/import/staging.ts";
 import { prepareImport } from "../../sqlite/import/statements.ts";
 import { openPixels } from "../../sqlite/pixels.ts";
@@ -52,7 +52,7 @@ export function beginClusterImport(
     rejectedRows: staging.rejectedRows,
     async *merge(before, now) {
       if (options.dryRun) {
-        yield* rehearse(file.path, account, { options, origin, staging }, before, now);
+        yield* runDry(file.path, account, { options, origin, staging }, before, now);
         return;
       }
       const merge = openClusterMerge(cluster, account, { options, origin, staging });
@@ -72,14 +72,8 @@ interface Material {
   readonly staging: Pick<Staging, "read">;
 }
 
-/** A rehearsal writes to tables of its own, in front of the file. */
-async function* rehearse(
-  path: string,
-  { number }: Account,
-  material: Material,
-  before: ImportCounts,
-  now: () => number,
-) {
+/** A dry run writes to tables of its own, in front of the file. */
+async function* runDry(path: string, { number }: Account, material: Material, before: ImportCounts, now: () => number) {
   const database = openReadOnly(path);
   try {
     shadowTables(database, number);
@@ -153,7 +147,7 @@ function writeStep(cluster: ClusterImporting, planner: Planner, record: BatchRec
 
 function countsAfter({ leads, counts }: Step, { outcomes }: Plan): ImportCounts {
   const after = { ...counts };
-  for (const [place, outcome] of outcomes.entries()) tally(outcome, leads[place]?.clamped ?? false, after);
+  for (const [place, outcome] of outcomes.entries()) countOutcome(outcome, leads[place]?.clamped ?? false, after);
   return after;
 }
 

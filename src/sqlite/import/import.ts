@@ -75,7 +75,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
         placer.begin({ batch: 0, nowMs, stampMs: nowMs });
         return leads.map(placer.write);
       };
-      // A rehearsal writes to its shadows alone, and must not keep anybody from writing.
+      // A dry run writes only to its shadow tables, and must not keep anybody from writing.
       return database.transaction(work, { behavior: options.dryRun ? "deferred" : "immediate" });
     },
   };
@@ -83,7 +83,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
 
 /**
  * Puts temporary tables in front of those that an import writes to: SQLite takes a temporary table for one of the
- * same name in the file, so that a rehearsal runs the very same statements and is forgotten with the connection.
+ * same name in the file, so that a dry run runs the very same statements and is forgotten with the connection.
  */
 export function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`

@@ -33,7 +33,7 @@ export function openMerge(database: Connection, account: AccountNumber, material
 
   function writeOne(lead: StagedLead, counts: ImportCounts): void {
     const placed = placer.write(lead);
-    tally(placed, lead.clamped, counts);
+    countOutcome(placed, lead.clamped, counts);
     if (placed.kind !== "imported") return;
     record.oldestMs = Math.min(record.oldestMs ?? placed.atMs, placed.atMs);
     record.newestMs = Math.max(record.newestMs ?? placed.atMs, placed.atMs);
@@ -66,7 +66,7 @@ export function openMerge(database: Connection, account: AccountNumber, material
       const work = portions(counts, now, (leads) => {
         done = leads;
       });
-      for await (const _ of options.dryRun ? rehearse(work) : inLargeTransactions(database, work)) {
+      for await (const _ of options.dryRun ? runDry(work) : inLargeTransactions(database, work)) {
         yield { done, counts: { ...counts } };
       }
     },
@@ -74,8 +74,8 @@ export function openMerge(database: Connection, account: AccountNumber, material
   };
 }
 
-/** A rehearsal writes to tables of its own, and needs no lock. */
-function* rehearse({ begin, step, end }: Portions): Generator<void> {
+/** A dry run writes to tables of its own, and needs no lock. */
+function* runDry({ begin, step, end }: Portions): Generator<void> {
   begin();
   while (step()) yield;
   end(true);
@@ -83,7 +83,7 @@ function* rehearse({ begin, step, end }: Portions): Generator<void> {
 }
 
 /** Adds what became of a lead to the counts. */
-export function tally(placed: ImportOutcome, clamped: boolean, counts: ImportCounts): void {
+export function countOutcome(placed: ImportOutcome, clamped: boolean, counts: ImportCounts): void {
   counts.read++;
   switch (placed.kind) {
     case "imported":
