@@ -12,9 +12,12 @@ export function shmOf(path: string): string {
   return `${path}-shm`;
 }
 
-/** The folder of what vendors have delivered, until it is imported: beside the file, on the same disk. */
+/**
+ * The folder of what vendors have delivered, until it is imported: beside the file, on the same disk. Beside a node's file
+ * rqlite alone may write, so that it is in the folder in which the program runs.
+ */
 export function spoolOf(path: string): string {
-  return `${path}.spool`;
+  return isFileOfNode(path) ? "leadfile.db.spool" : `${path}.spool`;
 }
 
 /** The file, and all that may lie beside it while it is open. */
