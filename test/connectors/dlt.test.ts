@@ -28,6 +28,8 @@ function aPipeline(tool: string, url: string, key: string) {
     SOURCES__LEADFILE__BASE_URL: url,
     SOURCES__LEADFILE__KEY: key,
     RUNTIME__DLTHUB_TELEMETRY: "false",
+    // For root, dlt keeps its pipelines in one place for all, and one that was cut off would go on there.
+    DLT_DATA_DIR: join(folder, "dlt"),
   };
   const begin = () => start(tool, { args: [join(connectors, "dlt/leadfile.py")], folder, settings });
   return {
