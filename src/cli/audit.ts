@@ -15,24 +15,22 @@ interface Options {
 const mostShown = 100_000;
 
 export function auditCommand(around: Surroundings): Command {
-  return new Command("audit")
-    .description("the record of what was done with the data, and never with whose")
-    .addCommand(
-      jsonCommand("list")
-        .description("list acts, newest first: find, erase, export, retain, backup, restore and those on keys")
-        .option("--account <ACCOUNT>", "of this account alone; id or exact name")
-        .option("--limit <N>", "so many at most", "100")
-        .action((options: Options) => {
-          const most = readLimit(options.limit);
-          const account = options.account === undefined ? null : accountOf(around.store(), options.account).id;
-          const acts = around
-            .store()
-            .audit.list(most, account)
-            .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
-          const rows = acts.map(({ at, act, account, detail }) => [at, act, account ?? "", detailText(detail)]);
-          outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
-        }),
-    );
+  return new Command("audit").description("the record of what was done with the data, and never with whose").addCommand(
+    jsonCommand("list")
+      .description("list acts, newest first: find, erase, export, retain, backup, restore and those on keys")
+      .option("--account <ACCOUNT>", "of this account alone; id or exact name")
+      .option("--limit <N>", "so many at most", "100")
+      .action((options: Options) => {
+        const most = readLimit(options.limit);
+        const account = options.account === undefined ? null : accountOf(around.store(), options.account).id;
+        const acts = around
+          .store()
+          .audit.list(most, account)
+          .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
+        const rows = acts.map(({ at, act, account, detail }) => [at, act, account ?? "", detailText(detail)]);
+        outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
+      }),
+  );
 }
 
 function readLimit(text: string): number {

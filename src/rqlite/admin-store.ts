@@ -2,7 +2,7 @@
 import { openAudit } from "../sqlite/audit.ts";
 import { findBatch, listBatches } from "../sqlite/import/batches.ts";
 import { exportDocuments, openLeads } from "../sqlite/leads.ts";
-import { openRecipientRepository } from "../sqlite/privacy/passed.ts";
+import { openRecipientRepository } from "../sqlite/privacy/ledger/passed.ts";
 import { readStats } from "../sqlite/stats.ts";
 import type { AdminStore } from "../store/admin.ts";
 import { openBlockingNode } from "./blocking.ts";

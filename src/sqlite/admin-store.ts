@@ -9,7 +9,7 @@ import { openKeys } from "./keys.ts";
 import { exportDocuments, openLeads } from "./leads.ts";
 import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
-import { openRecipientRepository } from "./privacy/passed.ts";
+import { openRecipientRepository } from "./privacy/ledger/passed.ts";
 import { openPeople } from "./privacy/people.ts";
 import { openRetention } from "./privacy/retention.ts";
 import { openSources } from "./sources.ts";

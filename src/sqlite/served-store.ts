@@ -9,7 +9,7 @@ import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
 import { openDatabase, withoutWaiting } from "./open.ts";
-import { openDisclosureReader, openDisclosureWriter } from "./privacy/disclosures.ts";
+import { openDisclosureReader, openDisclosureWriter } from "./privacy/ledger/disclosures.ts";
 import { isRetentionDue } from "./privacy/retention.ts";
 import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
 import { guarded, openReader, type Reader } from "./reader.ts";

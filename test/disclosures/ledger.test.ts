@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { dayMs, dayOf } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
-import { openDisclosureReader, openDisclosureWriter } from "../../src/sqlite/privacy/disclosures.ts";
+import { openDisclosureReader, openDisclosureWriter } from "../../src/sqlite/privacy/ledger/disclosures.ts";
 import { createDisclosureLedger } from "../../src/store/disclosure-ledger.ts";
 import { noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";

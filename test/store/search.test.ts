@@ -1,7 +1,7 @@
 /** The search for what was erased finds every value where it is, and none where it is not. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSearch, leastLength } from "../../src/sqlite/privacy/byte-search.ts";
+import { createSearch, leastLength } from "../../src/sqlite/privacy/search/byte-search.ts";
 
 const some = { minLength: leastLength, maxLength: 12 };
 const letters = fc.array(fc.constantFrom(97, 98, 65), some).map((bytes) => Buffer.from(bytes));

@@ -9,8 +9,8 @@ import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
 import { openDeletion } from "./deletion.ts";
-import { type Wanted, wantedOf } from "./forms.ts";
-import { removeTraces } from "./traces.ts";
+import { type Wanted, wantedOf } from "./search/forms.ts";
+import { removeTraces } from "./search/traces.ts";
 
 /** Deleting so many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;

@@ -1,14 +1,12 @@
 /** A look through the leads of an account for some persons: whose each lead is, and which others hold something of them. */
 import { isAscii } from "node:buffer";
-import { and, asc, gte, lt, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { PersonMark, PersonTrait } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
-import { placeholder } from "../placeholder.ts";
-import { leads, momentBounds, positionOf } from "../schema.ts";
-import { createSearch } from "./byte-search.ts";
-import { formsOf, standsAlone, viewOf } from "./forms.ts";
 import { collecting } from "./garbage.ts";
+import { leadsOf, type OnRead, type Row, readLead } from "./reading-leads.ts";
+import { createSearch } from "./search/byte-search.ts";
+import { formsOf, standsAlone } from "./search/forms.ts";
 import { digestsOf, traitsOf } from "./traits.ts";
 
 /** Leads are known by the moment that each has for itself in its account, persons by their place in the list. */
@@ -17,9 +15,6 @@ export interface Sight {
   /** Leads that are not theirs and hold what they are known by, such as in an address: moments with ids. */
   readonly mentions: ReadonlyMap<number, ReadonlyMap<number, string>>;
 }
-
-/** Called after each group of leads with how many were read until then. */
-export type OnRead = (leads: number) => void;
 
 /** Looks for all persons at once. It takes as long as reading the leads once or twice, however many persons they are. */
 export function lookFor(database: Connection, account: number, persons: readonly PersonMark[], onRead: OnRead): Sight {
@@ -47,9 +42,6 @@ interface Known {
   readonly trait: PersonTrait;
   readonly place: number;
 }
-
-/** A stored lead: its moment and its document. */
-type Row = readonly [ms: number, doc: Uint8Array];
 
 /** Finds the leads of the persons, and those that mention what was given; returns what else their own leads say of them. */
 function findPersons(
@@ -118,10 +110,6 @@ function mention(mentions: Map<number, Map<number, string>>, place: number, ms: 
   else known.set(ms, id);
 }
 
-export function readLead(doc: Uint8Array): Lead {
-  return JSON.parse(viewOf(doc).toString());
-}
-
 const valuesUntilCollected = 10_000;
 
 /** Tells whose values stand for themselves in a document. */
@@ -137,57 +125,4 @@ export function openHolders(known: readonly Known[]): (doc: Uint8Array) => Set<n
     });
     return held;
   };
-}
-
-const leadsAtOnce = 1000;
-const leadsUntilCollected = 10_000;
-const newline = 0x0a;
-
-/** All leads of an account, oldest first, read in groups: none of them holds up the log for long. */
-export function leadsOf(database: Connection, account: number, onRead: OnRead): Generator<Row> {
-  return collecting(readLeads(database, account, onRead), leadsUntilCollected);
-}
-
-function* readLeads(database: Connection, account: number, onRead: OnRead): Generator<Row> {
-  const number = placeholder.integer("account");
-  const some = database
-    .select({ ms: leads.identifiedAt, doc: leads.doc })
-    .from(leads)
-    .where(
-      and(
-        gte(leads.position, positionOf(number, placeholder.integer("from"))),
-        lt(leads.position, positionOf(number, placeholder.integer("to"))),
-      ),
-    )
-    .orderBy(asc(leads.position))
-    .limit(leadsAtOnce)
-    .as("some");
-  // Bytes in one piece: as a thousand pieces they would fill the memory before the engine lets go of them.
-  const group = database
-    .select({
-      moments: sql<string>`json_group_array(${some.ms})`,
-      docs: sql<Uint8Array>`CAST(group_concat(${some.doc}, char(${newline})) AS BLOB)`,
-    })
-    .from(some)
-    .prepare();
-  let read = 0;
-  for (let from = momentBounds.earliest; ; ) {
-    const [row] = group.values({ account, from, to: momentBounds.afterLatest });
-    const moments: number[] = row === undefined ? [] : JSON.parse(row[0]);
-    const last = moments.at(-1);
-    if (row === undefined || last === undefined) return;
-    yield* parted(moments, row[1]);
-    onRead((read += moments.length));
-    from = last + 1;
-  }
-}
-
-/** Documents that a line break parts: within JSON there is none. */
-function* parted(moments: readonly number[], docs: Uint8Array): Generator<Row> {
-  let begin = 0;
-  for (const ms of moments) {
-    const end = docs.indexOf(newline, begin);
-    yield [ms, docs.subarray(begin, end === -1 ? docs.length : end)];
-    begin = end + 1;
-  }
 }

@@ -1,10 +1,10 @@
 /** How far clients have read, and which leads that came late they have passed. */
 import { and, asc, eq, gt, isNull, lt, max, or } from "drizzle-orm";
-import type { Lead } from "../../contract/lead.ts";
-import { type Passed, type ReadPosition, type RecipientRepository, readFilter } from "../../store/disclosures.ts";
-import type { AccountNumber } from "../../store/reading.ts";
-import type { Connection } from "../connection.ts";
-import { disclosures, imports, keys, leads } from "../schema.ts";
+import type { Lead } from "../../../contract/lead.ts";
+import { type Passed, type ReadPosition, type RecipientRepository, readFilter } from "../../../store/disclosures.ts";
+import type { AccountNumber } from "../../../store/reading.ts";
+import type { Connection } from "../../connection.ts";
+import { disclosures, imports, keys, leads } from "../../schema.ts";
 
 export function openRecipientRepository(database: Connection): RecipientRepository {
   return {

@@ -4,20 +4,20 @@
  * written anew.
  */
 
-import { filesOf } from "../../store/database-files.ts";
-import type { Traces } from "../../store/privacy.ts";
-import { removeStaleDrafts } from "../atomic-file.ts";
-import type { Connection } from "../connection.ts";
-import type { Descriptors } from "../file.ts";
-import { accounts } from "../schema.ts";
-import { vacuum } from "../vacuum.ts";
-import { truncateWal } from "../wal.ts";
+import { filesOf } from "../../../store/database-files.ts";
+import type { Traces } from "../../../store/privacy.ts";
+import { removeStaleDrafts } from "../../atomic-file.ts";
+import type { Connection } from "../../connection.ts";
+import type { Descriptors } from "../../file.ts";
+import { accounts } from "../../schema.ts";
+import { vacuum } from "../../vacuum.ts";
+import { truncateWal } from "../../wal.ts";
+import { collecting } from "../garbage.ts";
+import { leadsOf } from "../reading-leads.ts";
 import { createSearch, type Search } from "./byte-search.ts";
 import { copiesWith } from "./copies-beside.ts";
 import { searchFile } from "./file-search.ts";
 import { standsAlone, type Wanted } from "./forms.ts";
-import { collecting } from "./garbage.ts";
-import { leadsOf } from "./sight.ts";
 
 /** Readers end within moments; a backup or another program may take longer. */
 const patienceMs = 15_000;

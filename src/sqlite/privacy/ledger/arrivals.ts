@@ -1,9 +1,9 @@
 /** When leads came: on which UTC days their imports wrote them, and which later ones may have written over them. */
 import { eq } from "drizzle-orm";
-import { dayMs, dayOf } from "../../contract/time.ts";
-import type { AccountNumber } from "../../store/reading.ts";
-import type { Connection } from "../connection.ts";
-import { imports } from "../schema.ts";
+import { dayMs, dayOf } from "../../../contract/time.ts";
+import type { AccountNumber } from "../../../store/reading.ts";
+import type { Connection } from "../../connection.ts";
+import { imports } from "../../schema.ts";
 
 export interface Arrival {
   /** A lead was not there on any day before this one. */

@@ -1,9 +1,9 @@
 /** What is looked for in bytes: a value in every form in which it may stand in a file, and where it stands for itself. */
-import type { Lead } from "../../contract/lead.ts";
-import type { PersonTrait } from "../../store/privacy.ts";
-import { bytesOf } from "../import/statements.ts";
+import type { Lead } from "../../../contract/lead.ts";
+import type { PersonTrait } from "../../../store/privacy.ts";
+import { bytesOf } from "../../import/statements.ts";
+import { traitsOf } from "../traits.ts";
 import { type Form, leastLength } from "./byte-search.ts";
-import { traitsOf } from "./traits.ts";
 
 /** As text, within JSON, and within an address once or twice encoded. Upper and lower case of ASCII are one to a search. */
 export function formsOf({ kind, value }: PersonTrait): string[] {

@@ -8,7 +8,7 @@ import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { imports } from "../schema.ts";
 import { openDeletion } from "./deletion.ts";
-import { type ArrivedLead, openRecipients } from "./recipients.ts";
+import { type ArrivedLead, openRecipients } from "./ledger/recipients.ts";
 import { isTakenAlong, marksOf } from "./sight.ts";
 import { openStored } from "./stored.ts";
 import { hashOf, listInstances, openBlocking } from "./suppressions.ts";

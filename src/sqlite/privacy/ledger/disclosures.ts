@@ -1,9 +1,9 @@
 /** The ledger in the file: what is kept of a key and day, and how it changes. */
 import { and, asc, eq, sql } from "drizzle-orm";
-import { dayMs, dayOf } from "../../contract/time.ts";
-import type { DisclosurePart, DisclosureReader, Span } from "../../store/disclosures.ts";
-import type { Connection } from "../connection.ts";
-import { disclosures } from "../schema.ts";
+import { dayMs, dayOf } from "../../../contract/time.ts";
+import type { DisclosurePart, DisclosureReader, Span } from "../../../store/disclosures.ts";
+import type { Connection } from "../../connection.ts";
+import { disclosures } from "../../schema.ts";
 
 /** Who asks whom leads were given to may ask for the last thirteen months. */
 const keptDays = 400;

@@ -1,8 +1,8 @@
 /** Files beside the database that hold what was erased, such as backups and what is kept of a restore. */
 import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { filesOf, spoolOf } from "../../store/database-files.ts";
-import { inodeOf, isSqlite, serverLockPath } from "../file.ts";
+import { filesOf, spoolOf } from "../../../store/database-files.ts";
+import { inodeOf, isSqlite, serverLockPath } from "../../file.ts";
 import type { Search } from "./byte-search.ts";
 import { searchFile } from "./file-search.ts";
 

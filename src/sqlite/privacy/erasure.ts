@@ -1,0 +1,164 @@
+/** Persons are erased in steps, and what is left of them in bytes is taken out behind that. */
+import { and, eq, isNull, sql } from "drizzle-orm";
+import type { Lead } from "../../contract/lead.ts";
+import type { Erased, Erasure, HowToErase, PersonMark } from "../../store/privacy.ts";
+import type { Account } from "../../store/repositories.ts";
+import { recordAct } from "../audit.ts";
+import type { Connection } from "../connection.ts";
+import type { Descriptors } from "../file.ts";
+import { imports } from "../schema.ts";
+import { openErasing } from "./erase-person.ts";
+import { collecting } from "./garbage.ts";
+import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
+import { removeTraces } from "./search/traces.ts";
+import { lookFor, type Sight } from "./sight.ts";
+import { openStored } from "./stored.ts";
+
+/** A transaction ends after this time, so that nobody waits longer; one person is always whole. */
+const transactionMs = 100;
+/** So many persons lose their receipts at most where the command is killed between the disk and its output. */
+const personsAtOnce = 500;
+const stepsUntilCollected = 20;
+/** Of more leads than these not each is looked for: the file is written anew in any case. */
+const mostLookedFor = 10_000;
+
+const ignore = () => undefined;
+
+/** The file in which persons are looked for. */
+interface File {
+  readonly database: Connection;
+  readonly path: string;
+  readonly descriptors: Descriptors;
+}
+
+/** Nothing is erased before the first step is asked for. */
+export function startErasure(
+  { database, path, descriptors }: File,
+  account: Account,
+  persons: readonly PersonMark[],
+  { withMentions, onRead = ignore }: HowToErase,
+  nowMs: number,
+): Erasure {
+  const removed = createRemoved();
+  const erasePerson = openErasing(database, account);
+  const isStill = openPresence(database, account.number);
+
+  function eraseOne(place: number, sight: Sight): Erased[] {
+    const mark = persons[place];
+    if (mark === undefined) return [];
+    const own = sight.own.get(place) ?? [];
+    const mentions = sight.mentions.get(place) ?? new Map<number, string>();
+    if (!withMentions) removed.mention(mentions);
+    const { leads, receipt } = erasePerson(mark, { own, alongside: withMentions ? [...mentions.keys()] : [] }, nowMs);
+    removed.take(mark, leads);
+    return [{ place, erased: leads.length, receipt }];
+  }
+
+  function* eraseSeen(places: readonly number[], sight: Sight): Generator<readonly Erased[]> {
+    for (let next = 0; next < places.length; ) {
+      const some = database.transaction(
+        () => {
+          const done = eraseForAWhile(places.slice(next, next + personsAtOnce), (place) => eraseOne(place, sight));
+          const detail = {
+            ...howMany(persons, done.length),
+            erased: done.reduce((sum, { erased }) => sum + erased, 0),
+          };
+          recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
+          return done;
+        },
+        { behavior: "immediate" },
+      );
+      next += some.length;
+      yield some;
+    }
+  }
+
+  return {
+    *steps() {
+      const importsBefore = openImports(database, account.number);
+      const sight = lookFor(database, account.number, persons, onRead);
+      yield* collecting(eraseSeen([...persons.keys()], sight), stepsUntilCollected);
+      // All of them are blocked by now, and an import that ran until then may have brought some after they were looked for.
+      if (!importsBefore.wereAtWork()) return;
+      const again = lookFor(database, account.number, persons, onRead);
+      yield* eraseSeen([...again.own.keys()], again);
+    },
+    mentions: () =>
+      removed.mentions
+        .entries()
+        .flatMap(([ms, id]) => (isStill(ms) ? [id] : []))
+        .toArray(),
+    removeTraces: () => removeTraces(database, path, removed.wanted(), descriptors, removed.isTooMany()),
+  };
+}
+
+/** Erases one after the other until the time of a transaction is up, and one at least. */
+function eraseForAWhile(places: readonly number[], eraseOne: (place: number) => Erased[]): Erased[] {
+  const done: Erased[] = [];
+  const endMs = performance.now() + transactionMs;
+  for (const place of places) {
+    if (done.length > 0 && performance.now() > endMs) break;
+    done.push(...eraseOne(place));
+  }
+  return done;
+}
+
+/** By what persons were named, for the record. */
+export function howMany(persons: readonly PersonMark[], count: number): Record<string, string | number> {
+  const [one] = persons;
+  return persons.length === 1 && one !== undefined ? { by: one.kind } : { by: "list", persons: count };
+}
+
+/** What is remembered of a lead that is gone. */
+function naming({ id, name, email, verified_email, phone }: Lead): Named {
+  return { id, name, email, verified_email, phone };
+}
+
+/** What has gone, as far as it is looked for afterwards in the bytes of all files. */
+function createRemoved() {
+  const marks: PersonMark[] = [];
+  const lookedFor: Named[] = [];
+  const mentions = new Map<number, string>();
+  let leads = 0;
+  return {
+    mentions,
+    mention(found: ReadonlyMap<number, string>): void {
+      for (const [ms, id] of found) mentions.set(ms, id);
+    },
+    take(mark: PersonMark, gone: readonly Lead[]): void {
+      marks.push(mark);
+      leads += gone.length;
+      if (leads <= mostLookedFor) lookedFor.push(...gone.map(naming));
+    },
+    isTooMany: () => leads > mostLookedFor,
+    /** One after the other: of a long list they are more than is to be in memory at once. */
+    *wanted(): Generator<Wanted> {
+      for (const lead of lookedFor) yield* wantedOf(lead);
+      for (const { kind, value } of marks) if (kind !== "digest") yield { kind, forms: formsOf({ kind, value }) };
+    },
+  };
+}
+
+/** Whether there is a lead at a moment. */
+function openPresence(database: Connection, account: number): (ms: number) => boolean {
+  const leadAt = openStored(database, account);
+  return (ms) => leadAt(ms).length > 0;
+}
+
+/** Whether an import of the account ran at some time since this was called. */
+function openImports(database: Connection, account: number): { wereAtWork(): boolean } {
+  const ofAccount = eq(imports.account, account);
+  const last = () =>
+    database
+      .select({ number: sql<number>`coalesce(max(${imports.number}), 0)` })
+      .from(imports)
+      .where(ofAccount)
+      .get()?.number ?? 0;
+  const known = last();
+  const running = database
+    .select({ number: imports.number })
+    .from(imports)
+    .where(and(ofAccount, isNull(imports.finishedAt)));
+  const isRunning = running.limit(1).all().length > 0;
+  return { wereAtWork: () => isRunning || last() > known };
+}

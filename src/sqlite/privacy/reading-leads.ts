@@ -1,0 +1,72 @@
+/** All leads of an account, read for persons: in bytes, and with little memory. */
+import { and, asc, gte, lt, sql } from "drizzle-orm";
+import type { Lead } from "../../contract/lead.ts";
+import type { Connection } from "../connection.ts";
+import { placeholder } from "../placeholder.ts";
+import { leads, momentBounds, positionOf } from "../schema.ts";
+import { collecting } from "./garbage.ts";
+import { viewOf } from "./search/forms.ts";
+
+/** A stored lead: its moment and its document. */
+export type Row = readonly [ms: number, doc: Uint8Array];
+
+/** Called after each group of leads with how many were read until then. */
+export type OnRead = (leads: number) => void;
+
+/** The lead of a document. */
+export function readLead(doc: Uint8Array): Lead {
+  return JSON.parse(viewOf(doc).toString());
+}
+
+const leadsAtOnce = 1000;
+const leadsUntilCollected = 10_000;
+const newline = 0x0a;
+
+/** All leads of an account, oldest first, read in groups: none of them holds up the log for long. */
+export function leadsOf(database: Connection, account: number, onRead: OnRead): Generator<Row> {
+  return collecting(readLeads(database, account, onRead), leadsUntilCollected);
+}
+
+function* readLeads(database: Connection, account: number, onRead: OnRead): Generator<Row> {
+  const number = placeholder.integer("account");
+  const some = database
+    .select({ ms: leads.identifiedAt, doc: leads.doc })
+    .from(leads)
+    .where(
+      and(
+        gte(leads.position, positionOf(number, placeholder.integer("from"))),
+        lt(leads.position, positionOf(number, placeholder.integer("to"))),
+      ),
+    )
+    .orderBy(asc(leads.position))
+    .limit(leadsAtOnce)
+    .as("some");
+  // Bytes in one piece: as a thousand pieces they would fill the memory before the engine lets go of them.
+  const group = database
+    .select({
+      moments: sql<string>`json_group_array(${some.ms})`,
+      docs: sql<Uint8Array>`CAST(group_concat(${some.doc}, char(${newline})) AS BLOB)`,
+    })
+    .from(some)
+    .prepare();
+  let read = 0;
+  for (let from = momentBounds.earliest; ; ) {
+    const [row] = group.values({ account, from, to: momentBounds.afterLatest });
+    const moments: number[] = row === undefined ? [] : JSON.parse(row[0]);
+    const last = moments.at(-1);
+    if (row === undefined || last === undefined) return;
+    yield* parted(moments, row[1]);
+    onRead((read += moments.length));
+    from = last + 1;
+  }
+}
+
+/** Documents that a line break parts: within JSON there is none. */
+function* parted(moments: readonly number[], docs: Uint8Array): Generator<Row> {
+  let begin = 0;
+  for (const ms of moments) {
+    const end = docs.indexOf(newline, begin);
+    yield [ms, docs.subarray(begin, end === -1 ? docs.length : end)];
+    begin = end + 1;
+  }
+}
