@@ -19,7 +19,7 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest();
 /** One of each kind; a phone as a digest of ten digits, though eleven are stored. */
 const list = [
   " dana@example.COM",
-  "(619) 555-0123",
+  "+1 (619) 555-0123 x12",
   ids[2],
   sha256("kim@example.com").toString("hex").toUpperCase(),
   sha256("4155550199").toString("base64"),
@@ -93,6 +93,7 @@ describe("erase --list", () => {
   test.each([
     ["a word", "dana@example.com\n\nhello\n", "Line 3"],
     ["an address without a name", "@example.com\n", "Line 1"],
+    ["two addresses in one place", "robin@example.com\ndana@example.com kim@example.com\n", "Line 2"],
     ["a digest that was cut", `dana@example.com\n${"a".repeat(63)}\n`, "Line 2"],
     ["nothing at all", "\n\n", "names nobody"],
   ])("refuses the whole of a list with %s before anything is erased, and names the line", async (_, text, said) => {

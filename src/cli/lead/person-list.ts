@@ -18,6 +18,8 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const columnName =
   /^(?:e-?mail|phone|lead|id|person|sha-?256|hash|digest)(?:[ _-]?(?:address|number|id|sha-?256|hash))*$/i;
 
+const writtenPhone = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s*\d+)?$/i;
+
 /** The persons of a list; throws a UserError that names the first line that is none, and never repeats it. */
 export function readList(name: string, text: string): Listed[] {
   const rows = readRows(name, text);
@@ -88,12 +90,13 @@ function readLines(text: string): ListRow[] {
 /** What a text names, by its look; null where it is none of these. */
 export function markOf(text: string): PersonMark | null {
   if (text.includes("@")) {
-    const email = firstEmail([text]).value;
+    // Of two in one place the second would be passed over, and nobody would know.
+    const email = text.split("@").length > 2 ? null : firstEmail([text]).value;
     return email === null ? null : { kind: "email", value: emailKey(email) };
   }
   if (/^[0-9a-f]{64}$/i.test(text)) return { kind: "digest", value: text.toLowerCase() };
   if (/^[\w+/-]{43}=?$/.test(text)) return { kind: "digest", value: Buffer.from(text, "base64").toString("hex") };
   if (uuid.test(text)) return { kind: "id", value: text.toLowerCase() };
-  const phone = /^\+?[\d\s()./-]+$/.test(text) ? firstPhone([text]).value : null;
+  const phone = writtenPhone.test(text) ? firstPhone([text]).value : null;
   return phone !== null && phone.length >= 7 ? { kind: "phone", value: phoneKey(phone) } : null;
 }
