@@ -79,14 +79,11 @@ export async function aCluster(
     leader: async () => (await byLeading(places)).leader,
     followers: async () => (await byLeading(places)).followers,
     async restart(place) {
-      place.engine = watched(startNode(found ?? "", place.node, others(places, place)));
+      // It knows the others; one that is to join and finds no leader ends.
+      place.engine = watched(startNode(found ?? "", place.node));
       await untilReady(place.node);
     },
   };
-}
-
-function others(places: readonly Place[], one: Place): LocalNode[] {
-  return places.filter((place) => place !== one).map(({ node }) => node);
 }
 
 export function settingsOf({ path, url, name }: LocalNode): Record<string, string> {
