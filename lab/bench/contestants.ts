@@ -14,7 +14,7 @@ export interface Contestant {
 }
 
 const root = join(import.meta.dir, "../..");
-export const peersFolder = join(root, "bench/peers");
+export const peersFolder = join(import.meta.dir, "peers");
 const translated = join(peersFolder, "dist/fastify.mjs");
 const binary = join(peersFolder, "node_modules/better-sqlite3/build/Release/better_sqlite3.node");
 const limit = { RATE_LIMIT_PER_MIN: "1000000000" };
@@ -81,7 +81,7 @@ function fastify(settings: Readonly<Record<string, string>>): Contestant {
 }
 
 function missingPackage(name: string): string | null {
-  return existsSync(join(peersFolder, "node_modules", name)) ? null : `bench/peers is not installed (no ${name})`;
+  return existsSync(join(peersFolder, "node_modules", name)) ? null : `lab/bench/peers is not installed (no ${name})`;
 }
 
 /** Node reads no TypeScript before its version 22, so the peer is translated for it. */
