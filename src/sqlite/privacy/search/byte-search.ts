@@ -22,6 +22,9 @@ const folded = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte
 /** Knuth's multiplier, which spreads neighbouring hashes. */
 const spread = 0x9e3779b1;
 
+/** A place is looked up in a bucket only where a bit of its own says so: there are eight bits to a bucket. */
+const markBits = 3;
+
 /** The forms of all values, one behind the other: so many small arrays would need several times the memory. */
 interface Forms {
   readonly bytes: Uint8Array;
@@ -54,14 +57,14 @@ export function createSearch(values: Iterable<readonly Form[]>): Search {
     reach,
     look(text, from, to, hit) {
       const { isUsed } = index;
-      const shift = 32 - bits;
+      const shift = 32 - bits - markBits;
       const length = text.length;
       let hash = 0;
       // Every byte of a file passes here: no call, and each array read in one place.
       for (let place = 0; place < length; place++) {
         hash = (hash << 6) ^ (folded[text[place] as number] as number);
-        const bucket = Math.imul(hash, spread) >>> shift;
-        if (((isUsed[bucket >>> 3] as number) & (1 << (bucket & 7))) !== 0) collect(bucket, place + 1);
+        const mark = Math.imul(hash, spread) >>> shift;
+        if (((isUsed[mark >>> 3] as number) & (1 << (mark & 7))) !== 0) collect(mark >>> markBits, place + 1);
       }
 
       function collect(bucket: number, gramEnd: number): void {
@@ -76,7 +79,7 @@ export function createSearch(values: Iterable<readonly Form[]>): Search {
   };
 }
 
-function bucketOf(hash: number, shift: number): number {
+function markOf(hash: number, shift: number): number {
   return Math.imul(hash, spread) >>> shift;
 }
 
@@ -129,25 +132,27 @@ function createBytes() {
 function buildIndex({ starts, owners, bytes }: Forms, bits: number) {
   const first = new Int32Array(1 << bits).fill(-1);
   const load = new Uint8Array(1 << bits);
-  const isUsed = new Uint8Array(1 << (bits - 3));
+  const isUsed = new Uint8Array(1 << (bits + markBits - 3));
   const next = new Int32Array(owners.length);
   const gramEnd = new Int32Array(owners.length);
   for (let form = 0; form < owners.length; form++) {
     const begin = starts[form] as number;
-    let best = { bucket: 0, end: 0, load: 256 };
+    let best = { mark: 0, end: 0, load: 256 };
     let hash = 0;
     for (let place = begin; place < (starts[form + 1] as number); place++) {
       hash = (hash << 6) ^ (bytes[place] as number);
       const end = place + 1 - begin;
       if (end < leastLength) continue;
-      const bucket = bucketOf(hash, 32 - bits);
-      if ((load[bucket] as number) < best.load) best = { bucket, end, load: load[bucket] as number };
+      const mark = markOf(hash, 32 - bits - markBits);
+      const here = load[mark >>> markBits] as number;
+      if (here < best.load) best = { mark, end, load: here };
     }
+    const bucket = best.mark >>> markBits;
     gramEnd[form] = best.end;
-    next[form] = first[best.bucket] as number;
-    first[best.bucket] = form;
-    load[best.bucket] = Math.min(255, best.load + 1);
-    isUsed[best.bucket >>> 3] = (isUsed[best.bucket >>> 3] as number) | (1 << (best.bucket & 7));
+    next[form] = first[bucket] as number;
+    first[bucket] = form;
+    load[bucket] = Math.min(255, best.load + 1);
+    isUsed[best.mark >>> 3] = (isUsed[best.mark >>> 3] as number) | (1 << (best.mark & 7));
   }
   return { first, next, gramEnd, isUsed };
 }
