@@ -16,8 +16,11 @@ export interface DisclosureLedger extends DisclosureNotes {
 
 /** A key with more filters than this on a day gets pages without a filter: that says too much, and never too little. */
 export const mostFilters = 100;
-/** So many pages take a millisecond or two to write, in which no request is answered. */
-const pagesAtOnce = 1000;
+/**
+ * So many pages take some milliseconds to write, in which no request is answered. Fewer would cost more: pages at random
+ * deep down lie all over the table, and each part would write most of it.
+ */
+const pagesAtOnce = 2500;
 /** So many pages may wait before they are joined. */
 const mostPending = 5000;
 /** So many spans are kept in memory, so that they need not be read again. */
