@@ -1,5 +1,4 @@
 /** Charts as SVG, drawn by a library made for plots. Their colours come from the page around them. */
-import { parseHTML } from "linkedom";
 import type { Bar } from "../terminal/chart.ts";
 
 export interface Charts {
@@ -15,9 +14,10 @@ const rowHeight = 24;
 const titlesShown = 5;
 const longestName = 16;
 
-/** Loads the library, which takes a tenth of a second that no other command should wait for. */
+/** Loads the libraries, which takes two tenths of a second that no other command should wait for. */
 export async function openCharts(): Promise<Charts> {
   const Plot = await import("@observablehq/plot");
+  const { parseHTML } = await import("linkedom");
   const { document } = parseHTML("<html></html>");
   const common = { document, width, style: { fontSize: "11px" } };
   return {
