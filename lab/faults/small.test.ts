@@ -22,7 +22,8 @@ for (const fault of faults) {
       // What mostly waits can wait together.
       if (fault.waits === true) for (const breakage of fault.breakages) void begin(breakage);
       const { broken, done } = await begin(null);
-      expect({ seed, broken, done }).toEqual({ seed, broken: [], done: fault.small });
+      // Some attacks come in portions, and end with the one in which it was enough.
+      expect({ seed, broken, isEnough: done >= fault.small }).toEqual({ seed, broken: [], isEnough: true });
     };
     test(fault.held, hold, timeoutMs);
 
