@@ -1,5 +1,5 @@
 /** Accounts, pixels and keys of a cluster: read from the file of the own node, written through the leader. */
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { openAccounts } from "../sqlite/accounts.ts";
 import { openKeys } from "../sqlite/keys.ts";
@@ -7,6 +7,7 @@ import { openPixels } from "../sqlite/pixels.ts";
 import { accounts, audit, keys, mostAccounts, pixels } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
 import type { AuditEntry } from "../store/privacy.ts";
+import type { AccountNumber } from "../store/reading.ts";
 import type { AccountRepository, KeyRecord, KeyRepository, PixelRepository } from "../store/repositories.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { Statement } from "./node.ts";
@@ -83,12 +84,10 @@ export function openClusterKeys(file: LocalFile, writer: Writer): KeyRepository 
   return {
     create(account, { digest, prefix, label, expiresMs = null }, nowMs) {
       const id = `key_${randomText(12)}`;
-      const owner = sql`(SELECT ${accounts.id} FROM ${accounts} WHERE ${accounts.number} = ${account})`;
       writer.commit([
         statementOf(sql`INSERT INTO ${keys} (account, id, digest, prefix, label, created_at, expires_at)
                         VALUES (${account}, ${id}, ${digest}, ${prefix}, ${label}, ${nowMs}, ${expiresMs})`),
-        statementOf(sql`INSERT INTO ${audit} (at, act, account, detail)
-                        VALUES (${nowMs}, 'key.create', ${owner}, ${JSON.stringify({ key: id })})`),
+        auditOfAccount(account, { atMs: nowMs, act: "key.create", detail: { key: id } }),
       ]);
       const made = books().find(id);
       if (made === null) throw new Error("a key that was just made is not there");
@@ -104,7 +103,16 @@ export function openClusterKeys(file: LocalFile, writer: Writer): KeyRepository 
 }
 
 /** Puts an act on record. */
-export function auditStatement({ atMs, act, account, detail }: AuditEntry): Statement {
+export function auditStatement({ account, ...act }: AuditEntry): Statement {
+  return insertAct(act, sql`${account}`);
+}
+
+/** The same where the account is known by its number. */
+export function auditOfAccount(account: AccountNumber, act: Omit<AuditEntry, "account">): Statement {
+  return insertAct(act, sql`(SELECT ${accounts.id} FROM ${accounts} WHERE ${accounts.number} = ${account})`);
+}
+
+function insertAct({ atMs, act, detail }: Omit<AuditEntry, "account">, account: SQL): Statement {
   return statementOf(sql`INSERT INTO ${audit} (at, act, account, detail)
                          VALUES (${atMs}, ${act}, ${account}, ${JSON.stringify(detail)})`);
 }

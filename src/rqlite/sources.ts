@@ -1,10 +1,10 @@
 /** Sources of a cluster: read from the file of the own node, written through the leader. */
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
-import { accounts, audit, sources } from "../sqlite/schema.ts";
+import { sources } from "../sqlite/schema.ts";
 import { openSources } from "../sqlite/sources.ts";
 import type { SourceRepository } from "../store/sources.ts";
-import { auditStatement } from "./books.ts";
+import { auditOfAccount, auditStatement } from "./books.ts";
 import type { LocalFile } from "./local-file.ts";
 import { statementOf } from "./statement.ts";
 import type { Writer } from "./writer.ts";
@@ -14,12 +14,10 @@ export function openClusterSources(file: LocalFile, writer: Writer): SourceRepos
   return {
     create(account, { digest, prefix, label, options }, nowMs) {
       const id = `src_${randomText(12)}`;
-      const owner = sql`(SELECT ${accounts.id} FROM ${accounts} WHERE ${accounts.number} = ${account})`;
       writer.commit([
         statementOf(sql`INSERT INTO ${sources} (account, id, digest, prefix, label, options, created_at)
                         VALUES (${account}, ${id}, ${digest}, ${prefix}, ${label}, ${JSON.stringify(options)}, ${nowMs})`),
-        statementOf(sql`INSERT INTO ${audit} (at, act, account, detail)
-                        VALUES (${nowMs}, 'source.create', ${owner}, ${JSON.stringify({ source: id })})`),
+        auditOfAccount(account, { atMs: nowMs, act: "source.create", detail: { source: id } }),
       ]);
       const made = books().find(id);
       if (made === null) throw new Error("a source that was just made is not there");

@@ -1,11 +1,12 @@
 /** A cluster: whether it has a majority, what its nodes were started with, and who may write into the folder of this one. */
-import { accessSync, constants, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { explain } from "../../operator/explain.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { ClusterKeeper, ClusterStatus } from "../../store/cluster.ts";
 import { StoreError } from "../../store/errors.ts";
+import { mayWrite } from "./file.ts";
 import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
 
 /** A log this large is mostly free room, which a scrub gives back. */
@@ -78,13 +79,4 @@ function judge({ nodes, hasMajority }: ClusterStatus): Finding[] {
     );
   }
   return findings.length > 0 ? findings : [fine("cluster", `Its ${nodes.length} nodes are there.`)];
-}
-
-function mayWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

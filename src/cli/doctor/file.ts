@@ -89,7 +89,8 @@ function statOf(path: string): Stats | null {
   return statSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
-function mayWrite(path: string): boolean {
+/** Whether this user may write into a file or folder. */
+export function mayWrite(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
     return true;
