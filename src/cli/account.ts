@@ -2,17 +2,17 @@
 import { Command } from "commander";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
-import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { accountOf, type CommandContext, checkText, jsonCommand, outputOf } from "./command.ts";
 import { table } from "./terminal/output.ts";
 
-export function accountCommand(around: Surroundings): Command {
+export function accountCommand(context: CommandContext): Command {
   const account = new Command("account").description("accounts and their subscriptions");
   account.addCommand(
     jsonCommand("create")
       .description("make an account with an active subscription, and print its id")
       .argument("<NAME>", "a name that no other account has")
       .action((name: string, options) => {
-        const made = create(around, name);
+        const made = create(context, name);
         outputOf(options).result(view(made), made.id);
       }),
   );
@@ -20,7 +20,7 @@ export function accountCommand(around: Surroundings): Command {
     jsonCommand("list")
       .description("list all accounts")
       .action((options) => {
-        const all = around.store().accounts.list().map(view);
+        const all = context.store().accounts.list().map(view);
         outputOf(options).result(
           all,
           table(
@@ -35,26 +35,26 @@ export function accountCommand(around: Surroundings): Command {
         );
       }),
   );
-  account.addCommand(subscriptionCommand(around, "activate", true));
-  account.addCommand(subscriptionCommand(around, "deactivate", false));
+  account.addCommand(subscriptionCommand(context, "activate", true));
+  account.addCommand(subscriptionCommand(context, "deactivate", false));
   return account;
 }
 
-function create(around: Surroundings, text: string): Account {
+function create(context: CommandContext, text: string): Account {
   const name = checkText("NAME", text);
   if (/^acc_/i.test(name)) throw new UserError("NAME begins like an id, acc_.", "Choose a name that does not.", 2);
-  const made = around.store().accounts.create(name, around.now());
+  const made = context.store().accounts.create(name, context.now());
   if (made !== null) return made;
   throw new UserError(`There is an account with the name ${JSON.stringify(name)}.`, "Choose another name.");
 }
 
-function subscriptionCommand(around: Surroundings, verb: string, active: boolean): Command {
+function subscriptionCommand(context: CommandContext, verb: string, active: boolean): Command {
   return jsonCommand(verb)
     .description(`switch the subscription ${active ? "on" : "off"}; holds from the next request`)
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
-      const { accounts } = around.store();
-      const account = accountOf(around.store(), idOrName);
+      const { accounts } = context.store();
+      const account = accountOf(context.store(), idOrName);
       accounts.setActive(account.number, active);
       const now = view({ ...account, active });
       outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);

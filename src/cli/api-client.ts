@@ -2,7 +2,7 @@
 import { ApiError, Leadfile, LeadfileError, type LeadfileOptions, SettingError } from "../../client/src/leadfile.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
-import type { Surroundings } from "./command.ts";
+import type { CommandContext } from "./command.ts";
 import { readFirstLine } from "./terminal/standard-input.ts";
 
 /** A client of the server at an address; throws a UserError that says what is wrong with the address or the key. */
@@ -15,8 +15,8 @@ export function createClient(options: LeadfileOptions): Leadfile {
 }
 
 /** The key, from the environment or else the first line of standard input: no argument, which others could see. */
-export async function readKey(around: Pick<Surroundings, "clientKey" | "standardInput">): Promise<string> {
-  const key = around.clientKey() ?? (await readFirstLine(around.standardInput())).trim();
+export async function readKey(context: Pick<CommandContext, "clientKey" | "standardInput">): Promise<string> {
+  const key = context.clientKey() ?? (await readFirstLine(context.standardInput())).trim();
   if (key !== "") return key;
   throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
 }

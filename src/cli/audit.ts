@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { UserError } from "../operator/user-error.ts";
-import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped } from "./lead/progress.ts";
 import { table } from "./terminal/output.ts";
 
@@ -14,7 +14,7 @@ interface Options {
 
 const mostShown = 100_000;
 
-export function auditCommand(around: Surroundings): Command {
+export function auditCommand(context: CommandContext): Command {
   return new Command("audit").description("the record of what was done with the data, and never with whose").addCommand(
     jsonCommand("list")
       .description("list acts, newest first: find, erase, export, retain, backup, restore and those on keys")
@@ -22,8 +22,8 @@ export function auditCommand(around: Surroundings): Command {
       .option("--limit <N>", "so many at most", "100")
       .action((options: Options) => {
         const most = readLimit(options.limit);
-        const account = options.account === undefined ? null : accountOf(around.store(), options.account).id;
-        const acts = around
+        const account = options.account === undefined ? null : accountOf(context.store(), options.account).id;
+        const acts = context
           .store()
           .audit.list(most, account)
           .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));

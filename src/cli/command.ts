@@ -26,7 +26,7 @@ export interface ReceivingParts {
 }
 
 /** What a command is given by the outside world. */
-export interface Surroundings {
+export interface CommandContext {
   /** Opens the store at the first call. */
   readonly store: () => AdminStore;
   /** Copies of the file, which are made and brought back while the store is not open. */

@@ -4,7 +4,7 @@ import { conform, type Report } from "../conformance/conform.ts";
 import type { Keys } from "../conformance/probe.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
-import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { hang } from "./terminal/output.ts";
 import { readAll } from "./terminal/standard-input.ts";
 
@@ -13,7 +13,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function conformanceCommand(around: Surroundings): Command {
+export function conformanceCommand(context: CommandContext): Command {
   return jsonCommand("conformance")
     .description("check any server against the specification, section by section")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -24,22 +24,22 @@ export function conformanceCommand(around: Surroundings): Command {
 The key is LEADFILE_KEY, or the first line of standard input. A second line may
 hold a revoked key, a third one a key of an account without a subscription.`,
     )
-    .action((url: string, options: Options) => check(around, url, options));
+    .action((url: string, options: Options) => check(context, url, options));
 }
 
-async function check(around: Surroundings, url: string, options: Options): Promise<void> {
+async function check(context: CommandContext, url: string, options: Options): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new UserError("URL is no address.", "It takes one such as https://www.example.com.", 2);
   }
   const output = outputOf(options);
-  const keys = await readKeys(around);
+  const keys = await readKeys(context);
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say: output.say });
   output.result(report, reportText(report));
-  if (report.failed > 0) around.endWith(1);
+  if (report.failed > 0) context.endWith(1);
 }
 
-async function readKeys(around: Surroundings): Promise<Keys> {
-  const given = around.clientKey() ?? (await readAll(around.standardInput()));
+async function readKeys(context: CommandContext): Promise<Keys> {
+  const given = context.clientKey() ?? (await readAll(context.standardInput()));
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
   if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };

@@ -3,20 +3,20 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Merged } from "../store/privacy.ts";
-import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { leadsText } from "./lead/find.ts";
 import { grouped } from "./lead/progress.ts";
 
-export function backupCommand(around: Surroundings): Command {
+export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .description("make a consistent copy while the server runs, with FILE.manifest.json beside it")
     .argument("<FILE>", "a file that is not there yet")
     .option("--drill", "restore FILE into a temporary place and compare; one that is not there is made first")
     .action((file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
-      const copies = around.copies();
+      const copies = context.copies();
       const isThere = options.drill === true && existsSync(file);
-      const made = isThere ? null : copies.backup(file, around.now());
+      const made = isThere ? null : copies.backup(file, context.now());
       const backup = made !== null && options.drill !== true ? made : copies.drill(file);
       const drilled = options.drill === true ? " Restored into a temporary place, it is the same." : "";
       output.result(backup, `${file} has ${leadsText(backup.leads)} in ${grouped(backup.bytes)} bytes.${drilled}`);
@@ -25,23 +25,23 @@ export function backupCommand(around: Surroundings): Command {
     });
 }
 
-export function restoreCommand(around: Surroundings): Command {
+export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
     .description("put a backup in the place of the database; the server must be stopped")
     .argument("<FILE>", "a backup with its manifest beside it")
     .option("--receipts <FILE>", "erase again what these receipts name, one a line, as lead erase printed them")
     .action((file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
-      const { leads, erasedAgain, merged, unread, kept } = around
+      const { leads, erasedAgain, merged, unread, kept } = context
         .copies()
-        .restore(file, options.receipts ?? null, around.now());
+        .restore(file, options.receipts ?? null, context.now());
       const again =
         erasedAgain === 0
           ? ""
           : `; ${leadsText(erasedAgain)} of persons who were erased ${erasedAgain === 1 ? "is" : "are"} erased again`;
       output.result(
         { leads, erased_again: erasedAgain },
-        `${around.databasePath} has ${leadsText(leads)} now${again}.`,
+        `${context.databasePath} has ${leadsText(leads)} now${again}.`,
       );
       if (merged.length > 0) output.say(mergedText(merged));
       if (unread.length > 0) output.say(unreadText(unread));

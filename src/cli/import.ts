@@ -5,43 +5,43 @@ import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Batch } from "../store/imports.ts";
 import type { Account } from "../store/repositories.ts";
-import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { createProgress, grouped } from "./lead/progress.ts";
 import { table } from "./terminal/output.ts";
 
-export function importsCommand(around: Surroundings): Command {
+export function importsCommand(context: CommandContext): Command {
   return new Command("import")
     .description("list imports, and take one back")
-    .addCommand(listCommand(around))
-    .addCommand(undoCommand(around));
+    .addCommand(listCommand(context))
+    .addCommand(undoCommand(context));
 }
 
-function listCommand(around: Surroundings): Command {
+function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the imports of an account that added or replaced leads, newest first")
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
-      const batches = around.store().imports.list(accountOf(around.store(), idOrName));
+      const batches = context.store().imports.list(accountOf(context.store(), idOrName));
       const header = ["IMPORT", "AT", "BY", "STATE", "ADDED", "REPLACED", "OTHER", "OLDEST", "NEWEST", "FILE"];
       outputOf(options).result(batches.map(view), table(header, batches.map(cells)));
     });
 }
 
-function undoCommand(around: Surroundings): Command {
+function undoCommand(context: CommandContext): Command {
   return jsonCommand("undo")
     .description("take back exactly the leads that an import added; importing the file again brings them back")
     .argument("<ACCOUNT>", "id or exact name")
     .argument("<IMPORT>", "its number, as import list shows it")
     .action(async (idOrName: string, text: string, options) => {
-      const account = accountOf(around.store(), idOrName);
-      const batch = findBatch(around, account, text);
+      const account = accountOf(context.store(), idOrName);
+      const batch = findBatch(context, account, text);
       refuseReplaced(batch);
       const output = outputOf(options);
       const progress = createProgress("Taking back", batch.imported, output);
       let removed = 0;
       try {
         if (batch.undoneMs === null) {
-          for await (removed of around.store().imports.undo(account, batch, around.now()))
+          for await (removed of context.store().imports.undo(account, batch, context.now()))
             progress.update(removed, removed);
         }
       } finally {
@@ -55,8 +55,8 @@ function undoCommand(around: Surroundings): Command {
     });
 }
 
-function findBatch(around: Surroundings, account: Account, text: string): Batch {
-  const batch = /^\d{1,15}$/.test(text) ? around.store().imports.find(account, Number(text)) : null;
+function findBatch(context: CommandContext, account: Account, text: string): Batch {
+  const batch = /^\d{1,15}$/.test(text) ? context.store().imports.find(account, Number(text)) : null;
   if (batch !== null) return batch;
   throw new UserError(
     `The account has no import ${JSON.stringify(text)}.`,

@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
 import { settingsIn } from "../inbox/settings.ts";
 import { UserError } from "../operator/user-error.ts";
-import { jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { importUnattended } from "./lead/import-unattended.ts";
 
 interface InboxOptions {
@@ -17,7 +17,7 @@ interface InboxOptions {
 const lookEveryMs = 1_000;
 const settleMs = 2_100;
 
-export function inboxCommand(around: Surroundings): Command {
+export function inboxCommand(context: CommandContext): Command {
   return jsonCommand("inbox")
     .description("import files that are dropped into a folder, until Ctrl-C")
     .argument("<DIR>", "has a folder for each account, by id or exact name")
@@ -31,15 +31,15 @@ Rejected rows lie in rejected/, a file that could not be read in failed/, beside
 a text that says why. import.json in the folder of an account says how its files
 are read: {"pixel":"px_shop","timezone":"America/New_York"}.`,
     )
-    .action((dir: string, options: InboxOptions) => run(around, dir, options));
+    .action((dir: string, options: InboxOptions) => run(context, dir, options));
 }
 
-async function run(around: Surroundings, dir: string, options: InboxOptions): Promise<void> {
+async function run(context: CommandContext, dir: string, options: InboxOptions): Promise<void> {
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UserError(`There is no folder ${dir}.`, "Make it, with a folder for each account in it.");
   }
   // A second inbox would import half of the files, and move them while the first one reads.
-  const release = around.lock(join(resolve(dir), ".inbox"));
+  const release = context.lock(join(resolve(dir), ".inbox"));
   if (release === null) {
     throw new UserError(`Another inbox watches ${dir}.`, "End that first, or watch another folder.");
   }
@@ -47,23 +47,23 @@ async function run(around: Surroundings, dir: string, options: InboxOptions): Pr
   const counts = { done: 0, failed: 0, later: 0 };
   const inbox = openInbox(dir, {
     destinationOf(name, path) {
-      const account = around.store().accounts.find(name);
+      const account = context.store().accounts.find(name);
       if (account === null) return { fault: "no account has this id or name; its files stay where they are." };
       const settings = settingsIn(path);
       return "fault" in settings ? settings : { account: account.id, settings };
     },
     async importFile(destination, file, rejects) {
-      const outcome = await importUnattended(around, destination, file, rejects, { mayHaveWrongTime: false });
+      const outcome = await importUnattended(context, destination, file, rejects, { mayHaveWrongTime: false });
       counts[outcome.kind]++;
       return outcome;
     },
     whenDone: "keep",
-    now: around.now,
+    now: context.now,
     say: output.say,
   });
   try {
-    if (options.once === true) await lookOnce(inbox, around);
-    else await lookOn(inbox, around);
+    if (options.once === true) await lookOnce(inbox, context);
+    else await lookOn(inbox, context);
   } finally {
     release();
   }
@@ -71,13 +71,13 @@ async function run(around: Surroundings, dir: string, options: InboxOptions): Pr
 }
 
 /** Takes what is complete now, or in two seconds. */
-async function lookOnce(inbox: Inbox, around: Surroundings): Promise<void> {
+async function lookOnce(inbox: Inbox, context: CommandContext): Promise<void> {
   const waiting = await inbox.look();
-  if (waiting > 0 && !(await around.pause(settleMs))) await inbox.look();
+  if (waiting > 0 && !(await context.pause(settleMs))) await inbox.look();
 }
 
 /** Looks until it is told to end. */
-export async function lookOn(inbox: Inbox, around: Surroundings): Promise<void> {
+export async function lookOn(inbox: Inbox, context: CommandContext): Promise<void> {
   do await inbox.look();
-  while (!(await around.pause(lookEveryMs)));
+  while (!(await context.pause(lookEveryMs)));
 }

@@ -5,19 +5,19 @@ import type { Pixel } from "../contract/pixel.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
-import { accountOf, checkPixelId, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { accountOf, type CommandContext, checkPixelId, checkText, jsonCommand, outputOf } from "./command.ts";
 import { table } from "./terminal/output.ts";
 
-export function pixelCommand(around: Surroundings): Command {
+export function pixelCommand(context: CommandContext): Command {
   const pixel = new Command("pixel").description("the pixels of an account");
-  pixel.addCommand(createCommand(around));
+  pixel.addCommand(createCommand(context));
   pixel.addCommand(
     jsonCommand("list")
       .description("list the pixels of an account")
       .argument("<ACCOUNT>", "id or exact name")
       .action((idOrName: string, options) => {
-        const account = accountOf(around.store(), idOrName);
-        const all = around
+        const account = accountOf(context.store(), idOrName);
+        const all = context
           .store()
           .pixels.list(account.number)
           .map((pixel) => view(account, pixel));
@@ -37,26 +37,26 @@ export function pixelCommand(around: Surroundings): Command {
       .argument("<ID>", "id of the pixel")
       .argument("<STATUS>", "such as active or paused")
       .action((idOrName: string, id: string, text: string, options) => {
-        const account = accountOf(around.store(), idOrName);
+        const account = accountOf(context.store(), idOrName);
         const status = checkText("STATUS", text);
-        if (!around.store().pixels.setStatus(account.number, { id, status })) throw noSuchPixel(account, id);
+        if (!context.store().pixels.setStatus(account.number, { id, status })) throw noSuchPixel(account, id);
         outputOf(options).result(view(account, { id, status }), `The status of pixel ${id} is ${status}.`);
       }),
   );
   return pixel;
 }
 
-function createCommand(around: Surroundings): Command {
+function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
     .description("make a pixel, and print its id")
     .argument("<ACCOUNT>", "id or exact name")
     .option("--id <ID>", "the id that the vendor gave it; without one it gets one")
     .option("--status <STATUS>", "what the API says of it", "active")
     .action((idOrName: string, options: { id?: string; status: string; json?: boolean }) => {
-      const account = accountOf(around.store(), idOrName);
+      const account = accountOf(context.store(), idOrName);
       const id = options.id === undefined ? `px_${randomText(12)}` : checkPixelId("--id", options.id);
       const pixel = { id, status: checkText("--status", options.status) };
-      if (!around.store().pixels.create(account.number, pixel, around.now())) {
+      if (!context.store().pixels.create(account.number, pixel, context.now())) {
         throw new UserError(
           `The account has a pixel with the id ${JSON.stringify(id)}.`,
           `${adminCommand} pixel list shows it.`,

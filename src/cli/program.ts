@@ -5,7 +5,7 @@ import { adminCommand } from "../operator/program-name.ts";
 import { accountCommand } from "./account.ts";
 import { auditCommand } from "./audit.ts";
 import { clusterCommand } from "./cluster/cluster.ts";
-import type { Surroundings } from "./command.ts";
+import type { CommandContext } from "./command.ts";
 import { completionsCommand } from "./completions/completions.ts";
 import { conformanceCommand } from "./conformance.ts";
 import { backupCommand, restoreCommand } from "./copies.ts";
@@ -29,29 +29,29 @@ import { print } from "./terminal/output.ts";
 import { paint } from "./terminal/paint.ts";
 
 /** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
-export function createProgram(around: Surroundings): Command {
+export function createProgram(context: CommandContext): Command {
   const program: Command = new Command(adminCommand)
     .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
     .version(version)
-    .addCommand(accountCommand(around))
-    .addCommand(pixelCommand(around))
-    .addCommand(keyCommand(around))
-    .addCommand(leadCommand(around))
-    .addCommand(importsCommand(around))
-    .addCommand(inboxCommand(around))
-    .addCommand(receiveCommand(around))
-    .addCommand(sourceCommand(around))
-    .addCommand(statsCommand(around))
-    .addCommand(doctorCommand(around))
-    .addCommand(retainCommand(around))
-    .addCommand(backupCommand(around))
-    .addCommand(restoreCommand(around))
-    .addCommand(auditCommand(around))
-    .addCommand(clusterCommand(around))
-    .addCommand(demoCommand(around))
-    .addCommand(conformanceCommand(around))
-    .addCommand(followCommand(around))
-    .addCommand(mcpCommand(around))
+    .addCommand(accountCommand(context))
+    .addCommand(pixelCommand(context))
+    .addCommand(keyCommand(context))
+    .addCommand(leadCommand(context))
+    .addCommand(importsCommand(context))
+    .addCommand(inboxCommand(context))
+    .addCommand(receiveCommand(context))
+    .addCommand(sourceCommand(context))
+    .addCommand(statsCommand(context))
+    .addCommand(doctorCommand(context))
+    .addCommand(retainCommand(context))
+    .addCommand(backupCommand(context))
+    .addCommand(restoreCommand(context))
+    .addCommand(auditCommand(context))
+    .addCommand(clusterCommand(context))
+    .addCommand(demoCommand(context))
+    .addCommand(conformanceCommand(context))
+    .addCommand(followCommand(context))
+    .addCommand(mcpCommand(context))
     .addCommand(completionsCommand(() => program))
     .addHelpText(
       "after",
@@ -61,11 +61,11 @@ First steps:
   ${adminCommand} lead import acme export.csv --create-pixels
   ${adminCommand} key create acme --label "my client"
 
-The file is DATABASE_PATH, ${around.databasePath}; the server may be running.`,
+The file is DATABASE_PATH, ${context.databasePath}; the server may be running.`,
     );
-  if (around.serve !== null) {
-    const address = () => around.settings().address ?? around.origin();
-    program.addCommand(serveCommand(around.serve)).addCommand(healthCommand(address));
+  if (context.serve !== null) {
+    const address = () => context.settings().address ?? context.origin();
+    program.addCommand(serveCommand(context.serve)).addCommand(healthCommand(address));
   }
   addExamples(program);
   styleHelp(program);

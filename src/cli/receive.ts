@@ -8,7 +8,7 @@ import { createDoor } from "../receive/door.ts";
 import { listenForDeliveries } from "../receive/listen.ts";
 import { openSpool, type Spool } from "../receive/spool.ts";
 import { spoolOf } from "../store/database-files.ts";
-import { jsonCommand, type Surroundings } from "./command.ts";
+import { type CommandContext, jsonCommand } from "./command.ts";
 import { lookOn } from "./inbox.ts";
 import { importUnattended } from "./lead/import-unattended.ts";
 
@@ -18,7 +18,7 @@ interface ReceiveOptions {
   readonly import?: boolean;
 }
 
-export function receiveCommand(around: Surroundings): Command {
+export function receiveCommand(context: CommandContext): Command {
   return jsonCommand("receive")
     .description("take what vendors deliver by webhook, until Ctrl-C; source create makes an address")
     .addOption(
@@ -34,22 +34,22 @@ export function receiveCommand(around: Surroundings): Command {
 It listens on RECEIVE_HOST and RECEIVE_PORT. A delivery is on the disk before it
 is answered with 200; a minute later its leads are served.`,
     )
-    .action((options: ReceiveOptions) => (options.import === true ? importSpool(around) : receive(around, options)));
+    .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
 }
 
-async function receive(around: Surroundings, { every }: ReceiveOptions): Promise<void> {
-  const { address, log, baseUrl, trustProxy, startCompanion } = around.receiving();
-  const folder = spoolOf(around.databasePath);
-  const release = around.lock(folder);
+async function receive(context: CommandContext, { every }: ReceiveOptions): Promise<void> {
+  const { address, log, baseUrl, trustProxy, startCompanion } = context.receiving();
+  const folder = spoolOf(context.databasePath);
+  const release = context.lock(folder);
   if (release === null) {
-    throw new UserError(`Another process takes deliveries for ${around.databasePath}.`, "End that first.");
+    throw new UserError(`Another process takes deliveries for ${context.databasePath}.`, "End that first.");
   }
-  const spool = await openSpool(folder, around.now);
-  const door = createDoor({ sources: around.store().sources, spool, log, baseUrl, trustProxy });
+  const spool = await openSpool(folder, context.now);
+  const door = createDoor({ sources: context.store().sources, spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, door);
   process.stdout.write(`listening on ${server.url.origin}\n`);
   const importing = startCompanion(["receive", "--import"]);
-  await completeEvery(every * 1000, spool, around);
+  await completeEvery(every * 1000, spool, context);
   await server.stop();
   await spool.close();
   await importing.stop();
@@ -57,37 +57,37 @@ async function receive(around: Surroundings, { every }: ReceiveOptions): Promise
 }
 
 /** What came is completed now and then, so that one import takes all deliveries of a minute. */
-async function completeEvery(ms: number, spool: Spool, around: Surroundings): Promise<void> {
-  while (!(await around.pause(ms))) await spool.complete();
+async function completeEvery(ms: number, spool: Spool, context: CommandContext): Promise<void> {
+  while (!(await context.pause(ms))) await spool.complete();
 }
 
 /** Imports what the spool has completed, beside the door: an import must keep no delivery waiting. */
-async function importSpool(around: Surroundings): Promise<void> {
-  const folder = spoolOf(around.databasePath);
-  const release = await lockWhenFree(join(folder, ".import"), around);
+async function importSpool(context: CommandContext): Promise<void> {
+  const folder = spoolOf(context.databasePath);
+  const release = await lockWhenFree(join(folder, ".import"), context);
   if (release === null) return;
   const inbox = openInbox(folder, {
     destinationOf(sourceId) {
-      const source = around.store().sources.find(sourceId);
+      const source = context.store().sources.find(sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
       const settings = checkSettings(source.options, "the source");
       return "fault" in settings ? settings : { account: source.account, settings };
     },
     importFile: (destination, file, rejects) =>
-      importUnattended(around, destination, file, rejects, { mayHaveWrongTime: true }),
+      importUnattended(context, destination, file, rejects, { mayHaveWrongTime: true }),
     whenDone: "remove",
-    now: around.now,
+    now: context.now,
     say: (line) => process.stderr.write(`${line}\n`),
   });
-  await lookOn(inbox, around);
+  await lookOn(inbox, context);
   release();
 }
 
 /** That of a door that was killed still has a file to finish. Null when it is time to end. */
-async function lockWhenFree(path: string, around: Surroundings): Promise<(() => void) | null> {
+async function lockWhenFree(path: string, context: CommandContext): Promise<(() => void) | null> {
   for (;;) {
-    const release = around.lock(path);
-    if (release !== null || (await around.pause(500))) return release;
+    const release = context.lock(path);
+    if (release !== null || (await context.pause(500))) return release;
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
-import { accountOf, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { leadsText } from "./lead/find.ts";
 import { grouped } from "./lead/progress.ts";
 import { sayTraces } from "./lead/traces.ts";
@@ -16,7 +16,7 @@ interface Options {
 
 const mostDays = 36_500;
 
-export function retainCommand(around: Surroundings): Command {
+export function retainCommand(context: CommandContext): Command {
   return jsonCommand("retain")
     .description("keep leads for so many days: erase older ones now and daily, and reject them at import")
     .argument("<ACCOUNT>", "id or exact name")
@@ -24,14 +24,14 @@ export function retainCommand(around: Surroundings): Command {
     .option("--yes", "do not ask, though it would erase all leads that there are")
     .action(async (idOrName: string, options: Options) => {
       const days = readDays(options.days);
-      const account = accountOf(around.store(), idOrName);
-      const { retention } = around.store();
-      const all = days !== null && retention.wouldEraseAll(account.number, days, around.now());
+      const account = accountOf(context.store(), idOrName);
+      const { retention } = context.store();
+      const all = days !== null && retention.wouldEraseAll(account.number, days, context.now());
       if (all && options.yes !== true) await confirmAll(account.name);
-      const { erased, traces } = retention.set(account, days, around.now());
+      const { erased, traces } = retention.set(account, days, context.now());
       const output = outputOf(options);
       output.result({ days, erased }, textOf(account.name, days, erased));
-      if (erased > 0) sayTraces(output, around.databasePath, traces);
+      if (erased > 0) sayTraces(output, context.databasePath, traces);
     });
 }
 

@@ -7,7 +7,7 @@ import { readMapping } from "../ingest/columns.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Source } from "../store/sources.ts";
-import { accountOf, checkText, jsonCommand, outputOf, type Surroundings } from "./command.ts";
+import { accountOf, type CommandContext, checkText, jsonCommand, outputOf } from "./command.ts";
 import { checkPixel, readRules } from "./lead/import-options.ts";
 import { confirm } from "./terminal/confirm.ts";
 import { leadsNowhere, table } from "./terminal/output.ts";
@@ -24,15 +24,15 @@ interface CreateOptions {
   readonly json?: boolean;
 }
 
-export function sourceCommand(around: Surroundings): Command {
+export function sourceCommand(context: CommandContext): Command {
   return new Command("source")
     .description("addresses at which vendors deliver leads by webhook")
-    .addCommand(createCommand(around))
-    .addCommand(listCommand(around))
-    .addCommand(revokeCommand(around));
+    .addCommand(createCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(revokeCommand(context));
 }
 
-function createCommand(around: Surroundings): Command {
+function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
     .description("make an address to paste at a vendor, and print it, this once")
     .argument("<ACCOUNT>", "id or exact name")
@@ -48,28 +48,28 @@ function createCommand(around: Surroundings): Command {
     )
     .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
     .option("--day-first", "read 01/02/2026 as the first of February")
-    .action((idOrName: string, options: CreateOptions) => create(around, idOrName, options));
+    .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
 }
 
-function create(around: Surroundings, idOrName: string, options: CreateOptions): void {
-  const account = accountOf(around.store(), idOrName);
+function create(context: CommandContext, idOrName: string, options: CreateOptions): void {
+  const account = accountOf(context.store(), idOrName);
   const label = options.label === undefined ? null : checkText("--label", options.label);
   const request = { ...options, onDuplicate: "skip" } as const;
   readRules(account.id, request);
-  checkPixel(around, account, request);
+  checkPixel(context, account, request);
   readMapping(options.map ?? null);
   // A token that nobody saw could only be revoked.
   if (leadsNowhere())
     throw new UserError("Standard output leads nowhere, and the address is shown once.", "Let it be seen.");
   const token = createKey("lfin_");
-  const source = around
+  const source = context
     .store()
     .sources.create(
       account.number,
       { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) },
-      around.now(),
+      context.now(),
     );
-  const url = `${around.receiveOrigin()}/in/${token}`;
+  const url = `${context.receiveOrigin()}/in/${token}`;
   const output = outputOf(options);
   output.result({ ...view(source), url, token }, url);
   output.say(
@@ -86,13 +86,13 @@ function settingsOf({ label: _, json: __, createPixels, dayFirst, ...rest }: Cre
   };
 }
 
-function listCommand(around: Surroundings): Command {
+function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the sources of an account")
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
-      const { number } = accountOf(around.store(), idOrName);
-      const all = around.store().sources.list(number).map(view);
+      const { number } = accountOf(context.store(), idOrName);
+      const all = context.store().sources.list(number).map(view);
       const rows = all.map(({ id, prefix, state, created_at, label }) => [
         id,
         prefix,
@@ -104,14 +104,14 @@ function listCommand(around: Surroundings): Command {
     });
 }
 
-function revokeCommand(around: Surroundings): Command {
+function revokeCommand(context: CommandContext): Command {
   return jsonCommand("revoke")
     .description("take no more deliveries at the address of a source, at once and for ever")
     .argument("<ID>", "id of the source, as source list shows it")
     .option("--yes", "do not ask")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
       await confirm(`Revoke the source ${printable(id)} for ever?`, options);
-      const source = around.store().sources.revoke(id, around.now());
+      const source = context.store().sources.revoke(id, context.now());
       if (source === null) {
         throw new UserError(
           `No source has the id ${JSON.stringify(id)}.`,

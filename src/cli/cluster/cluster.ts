@@ -1,59 +1,59 @@
 /** bun admin cluster: several nodes of rqlite, with a server beside each. */
 import { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
-import { jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { leadsText } from "../lead/find.ts";
 import { grouped } from "../lead/progress.ts";
 import { statusText } from "./status.ts";
 
-export function clusterCommand(around: Surroundings): Command {
+export function clusterCommand(context: CommandContext): Command {
   return new Command("cluster")
     .description("several nodes of rqlite, with a server beside each")
-    .addCommand(initCommand(around))
-    .addCommand(statusCommand(around))
-    .addCommand(migrateCommand(around))
-    .addCommand(scrubCommand(around))
-    .addCommand(leaveCommand(around));
+    .addCommand(initCommand(context))
+    .addCommand(statusCommand(context))
+    .addCommand(migrateCommand(context))
+    .addCommand(scrubCommand(context))
+    .addCommand(leaveCommand(context));
 }
 
-function initCommand(around: Surroundings): Command {
+function initCommand(context: CommandContext): Command {
   return jsonCommand("init")
     .description("make an existing file the first node of a cluster: the empty node at CLUSTER takes it")
     .argument("<FILE>", "the file of a server that is stopped; it stays as it is")
     .action(async (file: string, options: { json?: boolean }) => {
-      const { leads } = await around.cluster().begin(file);
+      const { leads } = await context.cluster().begin(file);
       const next = "Start the other nodes with -join, and a server beside each.";
       outputOf(options).result({ file, leads }, `The node has ${leadsText(leads)}. ${next}`);
     });
 }
 
-function statusCommand(around: Surroundings): Command {
+function statusCommand(context: CommandContext): Command {
   return jsonCommand("status")
     .description("show the nodes, who leads, how far each is, and which servers answer")
     .action(async (options: { json?: boolean }) => {
-      const status = await around.cluster().status();
+      const status = await context.cluster().status();
       outputOf(options).result(status, statusText(status));
-      if (!status.hasMajority) around.endWith(1);
+      if (!status.hasMajority) context.endWith(1);
     });
 }
 
-function migrateCommand(around: Surroundings): Command {
+function migrateCommand(context: CommandContext): Command {
   return jsonCommand("migrate")
     .description("bring the schema up to this version, before the first server of it starts")
     .action(async (options: { json?: boolean }) => {
-      const migrations = await around.cluster().migrate();
+      const migrations = await context.cluster().migrate();
       const done = migrations === 0 ? "It is of this version already." : "It is of this version now.";
       outputOf(options).result({ migrations }, `${done} Servers of the version before go on.`);
     });
 }
 
-function scrubCommand(around: Surroundings): Command {
+function scrubCommand(context: CommandContext): Command {
   return jsonCommand("scrub")
     .description("take what was erased out of the log of this machine's node, which is stopped for a moment")
     .requiredOption("--stop <COMMAND>", "what stops the node, such as 'systemctl stop leadfile-rqlited'")
     .requiredOption("--start <COMMAND>", "what starts it again")
     .action(async ({ stop, start, ...options }: { stop: string; start: string; json?: boolean }) => {
-      const done = await around.cluster().scrub({ stop: () => run(stop), start: () => run(start) });
+      const done = await context.cluster().scrub({ stop: () => run(stop), start: () => run(start) });
       const { node, bytesBefore, bytesAfter, awayMs } = done;
       outputOf(options).result(
         { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
@@ -63,12 +63,12 @@ function scrubCommand(around: Surroundings): Command {
     });
 }
 
-function leaveCommand(around: Surroundings): Command {
+function leaveCommand(context: CommandContext): Command {
   return jsonCommand("leave")
     .description("take a node out of the cluster; its server answers nobody any more when this returns")
     .argument("<NODE>", "as cluster status names it")
     .action(async (name: string, options: { json?: boolean }) => {
-      await around.cluster().leave(name);
+      await context.cluster().leave(name);
       outputOf(options).result(
         { node: name },
         `${name} is out. Stop its server and its rqlited, and delete its folder.`,

@@ -5,7 +5,7 @@ import { paths } from "../../contract/paths.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { AdminStore } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
-import { jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { demoLeads, demoPixels } from "./leads.ts";
 import { goOn, readSeconds, readSeed } from "./live.ts";
 
@@ -29,19 +29,19 @@ interface DemoOptions {
   readonly json?: boolean;
 }
 
-export function demoCommand(around: Surroundings): Command {
+export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
     .description("make an account with three pixels, 1,000 made-up leads and a key")
     .option("--live", "then go on inventing leads until Ctrl-C, to watch a poller work")
     .addOption(new Option("--every <SECONDS>", "how long after one another").default(5).argParser(readSeconds))
     .addOption(new Option("--seed <NUMBER>", "invent the same visitors each time").argParser(readSeed))
     .action(async (options: DemoOptions) => {
-      const url = around.origin();
-      const demo = makeDemo(around.store(), around.now());
+      const url = context.origin();
+      const demo = makeDemo(context.store(), context.now());
       const { account, pixels, key } = demo;
       const output = outputOf(options);
       output.result({ account, pixels, key, url }, demoText(demo, url));
-      if (options.live === true) await goOn(around, output, account, options);
+      if (options.live === true) await goOn(context, output, account, options);
     });
 }
 

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { writeMoment } from "../../contract/time.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { accountOf, type Surroundings } from "../command.ts";
+import { accountOf, type CommandContext } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { createInventor, newLead } from "./leads.ts";
 
@@ -27,16 +27,16 @@ export function readSeed(text: string): number {
 }
 
 /** Invents leads until Ctrl-C. Each is written before it is told, and the same seed gives the same visitors. */
-export async function goOn(around: Surroundings, output: Output, accountId: string, live: Live): Promise<void> {
-  const account = accountOf(around.store(), accountId);
+export async function goOn(context: CommandContext, output: Output, accountId: string, live: Live): Promise<void> {
+  const account = accountOf(context.store(), accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
   const options = { onDuplicate: "skip", createPixels: true, dryRun: false } as const;
-  const target = around.store().leads.beginImport(account.number, options);
+  const target = context.store().leads.beginImport(account.number, options);
   output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
   let count = 0;
-  while (!(await around.pause(live.every * 1000))) {
-    const nowMs = around.now();
+  while (!(await context.pause(live.every * 1000))) {
+    const nowMs = context.now();
     const visit = invent();
     // Without a time of its own a lead comes after all others, where whoever polls will find it.
     target.write([{ ...newLead(account.id, nowMs, visit), identifiedMs: null }], nowMs);

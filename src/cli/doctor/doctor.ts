@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
-import { jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { hang } from "../terminal/output.ts";
 import { lookAtCluster } from "./cluster.ts";
 import { lookAtContents } from "./contents.ts";
@@ -14,7 +14,7 @@ import { lookAtSettings } from "./settings.ts";
 
 const statuses: Readonly<Record<Level, number>> = { fine: 0, warning: 1, broken: 2 };
 
-export function doctorCommand(around: Surroundings): Command {
+export function doctorCommand(context: CommandContext): Command {
   return jsonCommand("doctor")
     .description("look for what is wrong with the file, the settings and the disk")
     .option("--full", "compare every index with its table as well, which takes longer")
@@ -23,22 +23,22 @@ export function doctorCommand(around: Surroundings): Command {
       "\nChanges nothing. Ends with 0 when all is well, 1 with warnings, 2 when something\nis broken.",
     )
     .action(async (options: { full?: boolean; json?: boolean }) => {
-      const findings = await look(around, options.full === true);
+      const findings = await look(context, options.full === true);
       const found = findings.filter(({ level }) => level !== "fine");
       const shown = found.map(({ level, what, advice }) => ({ level, what, advice }));
       outputOf(options).result({ findings: shown }, text(findings));
-      around.endWith(Math.max(0, ...findings.map(({ level }) => statuses[level])));
+      context.endWith(Math.max(0, ...findings.map(({ level }) => statuses[level])));
     });
 }
 
-async function look(around: Surroundings, full: boolean): Promise<Finding[]> {
-  const { databasePath: path } = around;
-  const nowMs = around.now();
-  const examination = around.examine(full);
-  const { faults, config, address } = around.settings();
+async function look(context: CommandContext, full: boolean): Promise<Finding[]> {
+  const { databasePath: path } = context;
+  const nowMs = context.now();
+  const examination = context.examine(full);
+  const { faults, config, address } = context.settings();
   return [
     ...lookAtContents(path, examination, full, nowMs),
-    ...(isFileOfNode(path) ? await lookAtNode(around, config) : lookAtFile(path)),
+    ...(isFileOfNode(path) ? await lookAtNode(context, config) : lookAtFile(path)),
     ...lookAtSettings(faults, config, nowMs),
     ...lookAtInflow(path, config?.inbox ?? null, examination, nowMs),
     ...(await lookAtServer(path, address)),
@@ -46,7 +46,7 @@ async function look(around: Surroundings, full: boolean): Promise<Finding[]> {
 }
 
 /** The file is rqlite's: other things are right for it than for a file of one server. */
-async function lookAtNode({ databasePath: path, cluster }: Surroundings, config: Config | null): Promise<Finding[]> {
+async function lookAtNode({ databasePath: path, cluster }: CommandContext, config: Config | null): Promise<Finding[]> {
   if (config?.cluster != null) return lookAtCluster(path, cluster());
   const what = `${path} is the file of an rqlite node, which alone may write it.`;
   return [broken("cluster", what, "Set CLUSTER and NODE, or DATABASE_PATH to another file.")];

@@ -2,13 +2,13 @@
 import { Command } from "commander";
 import type { Lead } from "../../../client/src/leadfile.ts";
 import { createClient, readKey, refusalOf, wordsOf } from "../api-client.ts";
-import type { Surroundings } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { createOutput } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/stop.ts";
 import { checkpointIn, type FollowOptions, readReceiver, readSince } from "./options.ts";
 import { deliver, type Receiver } from "./receiver.ts";
 
-export function followCommand(around: Surroundings): Command {
+export function followCommand(context: CommandContext): Command {
   return new Command("follow")
     .description("hand on each new lead of a server, oldest first, as it comes")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -33,14 +33,14 @@ HMAC-SHA-256, in hex, of Leadfile-Timestamp, a dot and the body. The
 Idempotency-Key is the id of the lead. The command of --exec sees neither key
 nor secret.`,
     )
-    .action((url: string, options: FollowOptions) => follow(around, url, options));
+    .action((url: string, options: FollowOptions) => follow(context, url, options));
 }
 
-async function follow(around: Surroundings, url: string, options: FollowOptions): Promise<void> {
+async function follow(context: CommandContext, url: string, options: FollowOptions): Promise<void> {
   const { say } = createOutput(false);
   const since = readSince(options.since);
-  const receiver = readReceiver(around, options);
-  const key = await readKey(around);
+  const receiver = readReceiver(context, options);
+  const key = await readKey(context);
   const client = createClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
   const stop = stopSignal();
   const leads = client.leads.follow({
@@ -52,7 +52,7 @@ async function follow(around: Surroundings, url: string, options: FollowOptions)
     onError: (error) => say(`${wordsOf(error)} The next poll tries again.`),
   });
   await handOn(leads, receiver, say, stop);
-  around.leave();
+  context.leave();
 }
 
 /** Until a stop, or until nobody takes leads any more; a lead that was not taken comes again at the next start. */

@@ -3,7 +3,7 @@
 import { fileCheckpoint } from "../../../client/src/file.ts";
 import type { Checkpoint, Duration } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { Surroundings } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { command } from "./exec.ts";
 import { standardOutput } from "./lines.ts";
 import { readAddress, webhook } from "./post.ts";
@@ -23,13 +23,13 @@ export interface FollowOptions {
 const leastSecret = 16;
 
 /** Where leads go; throws a UserError where that is not one place. */
-export function readReceiver(around: Surroundings, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
+export function readReceiver(context: CommandContext, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
   if (exec !== undefined && post !== undefined) throw new UserError("Leads go to --exec or to --post.", "", 2);
-  if (exec !== undefined) return command(exec, around.commandEnvironment());
+  if (exec !== undefined) return command(exec, context.commandEnvironment());
   if (post === undefined) return standardOutput();
   const url = readAddress(post, allowPlainHttp === true);
-  const secret = around.postSecret() ?? "";
-  if (secret.length >= leastSecret) return webhook({ url, secret, now: around.now });
+  const secret = context.postSecret() ?? "";
+  if (secret.length >= leastSecret) return webhook({ url, secret, now: context.now });
   throw new UserError(
     `--post signs what it sends, with a secret of ${leastSecret} characters or more.`,
     "Set LEADFILE_POST_SECRET, to the same as at the receiver.",

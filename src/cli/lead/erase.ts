@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
 import type { Erased, Erasure, Survey } from "../../store/privacy.ts";
-import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { type Output, print } from "../terminal/output.ts";
 import { createPace } from "../terminal/pace.ts";
 import { leadsText } from "./find.ts";
@@ -16,27 +16,27 @@ interface Options extends PersonOptions {
   readonly dryRun?: boolean;
 }
 
-export function eraseCommand(around: Surroundings): Command {
+export function eraseCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("erase"))
     .description("remove persons for good, keep them out of later imports, and print a receipt for each")
     .argument("<ACCOUNT>", "id or exact name")
     .option("--mentions", "take leads along that hold a person's address elsewhere, such as in page_url")
     .option("--dry-run", "say how many leads would go, and change nothing")
     .action(async (idOrName: string, options: Options) => {
-      const account = accountOf(around.store(), idOrName);
-      const persons = await readPersons(around, options);
+      const account = accountOf(context.store(), idOrName);
+      const persons = await readPersons(context, options);
       const marks = persons.map(({ mark }) => mark);
       const output = outputOf(options);
       const pace = createPace(output);
       const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
-      const { people } = around.store();
+      const { people } = context.store();
       if (options.dryRun === true) return printSurvey(output, persons, people.survey(account, marks, onRead), options);
       const how = { withMentions: options.mentions === true, onRead };
-      const erasure = people.erase(account, marks, how, around.now());
-      const done = await eraseAll(around, erasure, persons.length, createReceipts(output, options.list !== undefined));
+      const erasure = people.erase(account, marks, how, context.now());
+      const done = await eraseAll(context, erasure, persons.length, createReceipts(output, options.list !== undefined));
       sayErased(output, account.name, done);
       sayMentions(output, erasure.mentions());
-      sayTraces(output, around.databasePath, erasure.removeTraces());
+      sayTraces(output, context.databasePath, erasure.removeTraces());
       output.say("Out of reach: exports, rejects files, logs, and backups made before (a restore erases again).");
       for (const file of done.rejectsFiles)
         output.say(`An import wrote rejected rows into this file, look there: ${file}`);
@@ -52,14 +52,14 @@ interface Done {
 
 /** The receipts first: a person is gone from there on, whatever becomes of the search for what is left. */
 async function eraseAll(
-  around: Surroundings,
+  context: CommandContext,
   erasure: Erasure,
   persons: number,
   receipts: ReturnType<typeof createReceipts>,
 ): Promise<Done> {
   const rejectsFiles: readonly string[] = [];
   const done = { persons: 0, leads: 0, held: 0, rejectsFiles };
-  let isInterrupted = await around.pause(0);
+  let isInterrupted = await context.pause(0);
   if (!isInterrupted) {
     for (const step of erasure.steps()) {
       for (const one of step) receipts.add(one);
@@ -68,7 +68,7 @@ async function eraseAll(
       done.held += step.filter(({ erased }) => erased > 0).length;
       done.rejectsFiles = step[0]?.receipt.rejects_files ?? done.rejectsFiles;
       receipts.progress(done.persons, persons);
-      isInterrupted = await around.pause(0);
+      isInterrupted = await context.pause(0);
       if (isInterrupted) break;
     }
   }

@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../../contract/lead.ts";
-import { accountOf, type Surroundings } from "../command.ts";
+import { accountOf, type CommandContext } from "../command.ts";
 import { print } from "../terminal/output.ts";
 
 interface Options {
@@ -10,7 +10,7 @@ interface Options {
   readonly spreadsheetSafe?: boolean;
 }
 
-export function exportCommand(around: Surroundings): Command {
+export function exportCommand(context: CommandContext): Command {
   return new Command("export")
     .description("write all leads of an account to standard output, oldest first")
     .argument("<ACCOUNT>", "id or exact name")
@@ -21,10 +21,10 @@ export function exportCommand(around: Surroundings): Command {
     )
     .option("--spreadsheet-safe", "with csv: put a ' before what a spreadsheet would run as a formula")
     .action((idOrName: string, options: Options) => {
-      const { number, id } = accountOf(around.store(), idOrName);
+      const { number, id } = accountOf(context.store(), idOrName);
       const detail = { format: options.format };
-      around.store().audit.record({ atMs: around.now(), act: "lead.export", account: id, detail });
-      for (const text of texts(around.store().leads.export(number), options)) if (!print(text)) return;
+      context.store().audit.record({ atMs: context.now(), act: "lead.export", account: id, detail });
+      for (const text of texts(context.store().leads.export(number), options)) if (!print(text)) return;
     });
 }
 

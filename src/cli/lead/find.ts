@@ -4,25 +4,25 @@ import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../operator/printable.ts";
 import type { Received } from "../../store/disclosures.ts";
 import type { Held } from "../../store/privacy.ts";
-import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { type Output, print } from "../terminal/output.ts";
 import { createPace } from "../terminal/pace.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { Listed } from "./person-list.ts";
 import { grouped } from "./progress.ts";
 
-export function findCommand(around: Surroundings): Command {
+export function findCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("find"))
     .description("print what is held on one person, newest first, one lead a line, or on many, one person a line")
     .argument("<ACCOUNT>", "id or exact name")
     .action(async (idOrName: string, options: PersonOptions) => {
-      const account = accountOf(around.store(), idOrName);
-      const persons = await readPersons(around, options);
+      const account = accountOf(context.store(), idOrName);
+      const persons = await readPersons(context, options);
       const output = outputOf(options);
       const pace = createPace(output);
       const marks = persons.map(({ mark }) => mark);
       const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
-      const held = around.store().people.find(account, marks, around.now(), onRead);
+      const held = context.store().people.find(account, marks, context.now(), onRead);
       if (options.list !== undefined) printList(output, persons, held);
       else for (const one of held) printOne(output, account.name, one);
     });

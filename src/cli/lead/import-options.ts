@@ -9,7 +9,7 @@ import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { filesOf } from "../../store/database-files.ts";
 import type { Account } from "../../store/repositories.ts";
-import { checkPixelId, type Surroundings } from "../command.ts";
+import { type CommandContext, checkPixelId } from "../command.ts";
 
 export interface ImportRequest {
   readonly map?: string;
@@ -60,8 +60,8 @@ function readIdentity(text: string): IdentityField[] {
 }
 
 /** Throws a UserError when --pixel names one that the account does not have and that is not to be made. */
-export function checkPixel(around: Surroundings, account: Account, { pixel, createPixels }: ImportRequest): void {
-  if (pixel === undefined || createPixels === true || around.store().pixels.has(account.number, pixel.trim())) return;
+export function checkPixel(context: CommandContext, account: Account, { pixel, createPixels }: ImportRequest): void {
+  if (pixel === undefined || createPixels === true || context.store().pixels.has(account.number, pixel.trim())) return;
   throw new UserError(
     `The account has no pixel ${JSON.stringify(pixel)}.`,
     `Add --create-pixels, or make it: ${adminCommand} pixel create.`,
@@ -69,16 +69,17 @@ export function checkPixel(around: Surroundings, account: Account, { pixel, crea
 }
 
 /** Throws a UserError where --rejects cannot be written, or is what is read or the database, by whatever name. */
-export function checkRejects(around: Surroundings, file: string, { rejects }: ImportRequest): void {
+export function checkRejects(context: CommandContext, file: string, { rejects }: ImportRequest): void {
   if (rejects === undefined) return;
-  const parts = filesOf(around.databasePath);
-  if (parts.some((part) => resolve(part) === resolve(rejects))) throw overwrites(around.databasePath);
+  const parts = filesOf(context.databasePath);
+  if (parts.some((part) => resolve(part) === resolve(rejects))) throw overwrites(context.databasePath);
   const found = statSync(rejects, { throwIfNoEntry: false });
   if (found?.isFile() === true) {
     const isFound = (other: Stats | undefined) => other?.ino === found.ino && other.dev === found.dev;
     const source = file === "-" ? fstatSync(0) : statSync(file, { throwIfNoEntry: false });
     if (isFound(source)) throw overwrites(file === "-" ? "standard input" : file);
-    if (parts.some((part) => isFound(statSync(part, { throwIfNoEntry: false })))) throw overwrites(around.databasePath);
+    if (parts.some((part) => isFound(statSync(part, { throwIfNoEntry: false }))))
+      throw overwrites(context.databasePath);
   }
   checkWritable(rejects);
 }

@@ -8,7 +8,7 @@ import { RejectsNotWritten } from "../../ingest/rejects.ts";
 import { explain } from "../../operator/explain.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { StoreError } from "../../store/errors.ts";
-import type { Surroundings } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { importFile } from "./import.ts";
 import type { ImportRequest } from "./import-options.ts";
@@ -19,7 +19,7 @@ const silent: Output = { json: false, result: () => true, say: () => undefined }
 
 /** Imports a file and says what became of it; throws only what is a mistake of ours. */
 export async function importUnattended(
-  around: Surroundings,
+  context: CommandContext,
   { account, settings }: Destination,
   file: string,
   rejects: string,
@@ -28,7 +28,7 @@ export async function importUnattended(
   try {
     const columns = createColumns(readMapping(settings.map ?? null));
     const request = { ...requestOf(settings, rejects), mayHaveWrongTime };
-    const { counts } = await importFile(around, {
+    const { counts } = await importFile(context, {
       idOrName: account,
       file,
       request,

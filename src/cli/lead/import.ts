@@ -7,7 +7,7 @@ import { writeRejects } from "../../ingest/rejects.ts";
 import { openSource } from "../../ingest/source.ts";
 import type { Passed } from "../../store/disclosures.ts";
 import { emptyCounts, type ImportCounts, type StagedImport } from "../../store/imports.ts";
-import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./import-options.ts";
 import { announcePlan } from "./import-plan.ts";
@@ -17,7 +17,7 @@ import { goOn, type Interruption, watchInterruption } from "./interruption.ts";
 import { passedText, passedView } from "./passed.ts";
 import { createProgress } from "./progress.ts";
 
-export function importCommand(around: Surroundings): Command {
+export function importCommand(context: CommandContext): Command {
   return jsonCommand("import")
     .description("import a vendor's export: CSV or NDJSON, gzipped or not")
     .argument("<ACCOUNT>", "id or exact name")
@@ -47,16 +47,16 @@ The file is read to its end before its first lead goes in.
 Ends with 3 when it is done but has rejected rows.`,
     )
     .action((idOrName: string, file: string, request: ImportRequest) =>
-      runCommand(around, { idOrName, file, request }),
+      runCommand(context, { idOrName, file, request }),
     );
 }
 
-async function runCommand(around: Surroundings, asked: Asked): Promise<void> {
+async function runCommand(context: CommandContext, asked: Asked): Promise<void> {
   const { request } = asked;
   const output = outputOf(request);
   const notes = createNotes();
   const columns = createColumns(readMapping(request.map ?? null));
-  const { batch, counts, passed } = await importFile(around, {
+  const { batch, counts, passed } = await importFile(context, {
     ...asked,
     columns,
     output,
@@ -66,7 +66,7 @@ async function runCommand(around: Surroundings, asked: Asked): Promise<void> {
   for (const line of notes.lines(columns.missing())) output.say(line);
   output.result({ import: batch, ...counts, passed: passed.map(passedView) }, summaryText(counts, batch, request));
   for (const client of passed) output.say(passedText(client));
-  if (counts.rejected > 0) around.endWith(3);
+  if (counts.rejected > 0) context.endWith(3);
 }
 
 interface Asked {
@@ -92,28 +92,28 @@ interface Imported {
 }
 
 /** Reads a file to its end, then writes its leads; what it says on its way goes to the output of the run. */
-export async function importFile(around: Surroundings, run: ImportRun): Promise<Imported> {
+export async function importFile(context: CommandContext, run: ImportRun): Promise<Imported> {
   const { idOrName, file, request } = run;
-  const account = accountOf(around.store(), idOrName);
+  const account = accountOf(context.store(), idOrName);
   const rules = readRules(account.id, request);
-  checkPixel(around, account, request);
-  checkRejects(around, file, request);
-  const source = openSource(file, around.standardInput);
+  checkPixel(context, account, request);
+  checkRejects(context, file, request);
+  const source = openSource(file, context.standardInput);
   giveWay();
-  const staged = around.store().imports.begin(account, importOptions(request), originOf(around, file, request));
+  const staged = context.store().imports.begin(account, importOptions(request), originOf(context, file, request));
   const interruption = run.interruption ?? goOn;
   try {
     const counts = emptyCounts();
     const judging = { rules, retainDays: account.retainDays, ...importOptions(request) };
-    const reading = readFile({ ...run, ...judging, source, staged, now: around.now }, counts);
+    const reading = readFile({ ...run, ...judging, source, staged, now: context.now }, counts);
     const { format, pixels } = await interruption.whileReading(reading);
     if (request.rejects !== undefined && request.dryRun !== true) {
       writeRejects(request.rejects, staged.rejectedRows(), format, run.columns.titles);
     }
     const leads = await announcePlan(run, staged, { counts, pixels });
-    const { recipients } = around.store();
-    const positions = recipients.positions(account.number, around.now());
-    const merged = await merge(around, run, { staged, counts, leads, interruption });
+    const { recipients } = context.store();
+    const positions = recipients.positions(account.number, context.now());
+    const merged = await merge(context, run, { staged, counts, leads, interruption });
     const isLate = merged.batch !== null && merged.counts.late > 0 && request.dryRun !== true;
     return { ...merged, passed: isLate ? recipients.passed(account.number, merged.batch, positions) : [] };
   } finally {
@@ -126,9 +126,9 @@ function importOptions({ onDuplicate, createPixels, dryRun }: ImportRequest) {
   return { onDuplicate, createPixels: createPixels === true, dryRun: dryRun === true };
 }
 
-function originOf(around: Surroundings, file: string, { rejects }: ImportRequest) {
+function originOf(context: CommandContext, file: string, { rejects }: ImportRequest) {
   const name = file === "-" ? "-" : basename(file);
-  return { file: name, by: nameOfUser(), rejectsFile: rejects ?? null, startedMs: around.now() };
+  return { file: name, by: nameOfUser(), rejectsFile: rejects ?? null, startedMs: context.now() };
 }
 
 /** The user of the system who runs this; the number where a service or a container has no name for it. */
@@ -144,12 +144,16 @@ interface Merging {
   readonly interruption: Interruption;
 }
 
-async function merge(around: Surroundings, { output }: ImportRun, merging: Merging): Promise<Omit<Imported, "passed">> {
+async function merge(
+  context: CommandContext,
+  { output }: ImportRun,
+  merging: Merging,
+): Promise<Omit<Imported, "passed">> {
   const { staged, leads, interruption } = merging;
   const progress = createProgress("Writing", leads, output);
   let { counts } = merging;
   try {
-    for await (const step of staged.merge(counts, around.now)) {
+    for await (const step of staged.merge(counts, context.now)) {
       counts = { ...step.counts };
       progress.update(step.done, step.done);
       interruption.afterStep(step.done, leads);

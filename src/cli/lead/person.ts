@@ -6,7 +6,7 @@ import { idFromSource } from "../../ingest/identity.ts";
 import { firstPhone } from "../../ingest/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { PersonTrait } from "../../store/privacy.ts";
-import type { Surroundings } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
 import { type Listed, readList, readListFile } from "./person-list.ts";
 
@@ -28,7 +28,10 @@ export function withPerson(command: Command): Command {
 }
 
 /** The persons that are meant; throws a UserError, which never repeats what was given. */
-export async function readPersons(around: Surroundings, { email, phone, id, list }: PersonOptions): Promise<Listed[]> {
+export async function readPersons(
+  context: CommandContext,
+  { email, phone, id, list }: PersonOptions,
+): Promise<Listed[]> {
   const given = Object.entries({ email, phone, id, list }).flatMap(([kind, text]) =>
     text === undefined ? [] : [{ kind, text }],
   );
@@ -41,10 +44,10 @@ export async function readPersons(around: Surroundings, { email, phone, id, list
     );
   }
   if (one.kind === "list") {
-    const text = one.text === "-" ? await readAll(around.standardInput()) : readListFile(one.text);
+    const text = one.text === "-" ? await readAll(context.standardInput()) : readListFile(one.text);
     return readList(one.text, text);
   }
-  const text = (one.text === "-" ? await readAll(around.standardInput()) : one.text).trim();
+  const text = (one.text === "-" ? await readAll(context.standardInput()) : one.text).trim();
   const mark = text.includes("\n") ? null : traitOf(one.kind, text);
   if (mark !== null) return [{ line: 1, mark }];
   throw new UserError(`What was given for --${one.kind} is none.`, "Give one e-mail address, phone number or id.", 2);

@@ -1,7 +1,7 @@
 /** bun admin mcp: tools for a model over standard input and output, through the API of any server. */
 import { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
-import type { Surroundings } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { stopSignal } from "../terminal/stop.ts";
 import { createToolClient } from "./client.ts";
 
@@ -10,7 +10,7 @@ interface Options {
   readonly allowPlainHttp?: boolean;
 }
 
-export function mcpCommand(around: Surroundings): Command {
+export function mcpCommand(context: CommandContext): Command {
   return new Command("mcp")
     .description("give an AI model tools that read a server (MCP)")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -24,11 +24,11 @@ the Model Context Protocol. Three tools, summarize_leads, list_leads and usage,
 read through the API with that key, so that its limit and usage hold. Names,
 e-mail addresses and phones are masked, and page addresses lose their query.`,
     )
-    .action((url: string, options: Options) => run(around, url, options));
+    .action((url: string, options: Options) => run(context, url, options));
 }
 
-async function run(around: Surroundings, url: string, options: Options): Promise<void> {
-  const key = around.clientKey();
+async function run(context: CommandContext, url: string, options: Options): Promise<void> {
+  const key = context.clientKey();
   // Standard input is taken by the protocol.
   if (key === null) throw new UserError("No key was given.", "Set LEADFILE_KEY in what starts this program.", 2);
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
@@ -36,7 +36,7 @@ async function run(around: Surroundings, url: string, options: Options): Promise
   const { createServer } = await import("./server.ts");
   const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
   const { masked, revealed } = await import("./mask.ts");
-  const server = createServer({ client, show: options.reveal === true ? revealed : masked, now: around.now });
+  const server = createServer({ client, show: options.reveal === true ? revealed : masked, now: context.now });
   const stop = stopSignal();
   const ended = new Promise<void>((resolve) => {
     stop.addEventListener("abort", () => resolve(), { once: true });
@@ -45,5 +45,5 @@ async function run(around: Surroundings, url: string, options: Options): Promise
   await server.connect(new StdioServerTransport());
   await ended;
   await server.close();
-  around.leave();
+  context.leave();
 }

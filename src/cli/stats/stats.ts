@@ -4,7 +4,7 @@ import { dayMs, dayOf, writeMoment } from "../../contract/time.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Share, Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
-import { accountOf, jsonCommand, outputOf, type Surroundings } from "../command.ts";
+import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { sumOf } from "./periods.ts";
 import { statsText } from "./text.ts";
 import { writePage } from "./write-page.ts";
@@ -18,7 +18,7 @@ interface StatsOptions {
   readonly json?: boolean;
 }
 
-export function statsCommand(around: Surroundings): Command {
+export function statsCommand(context: CommandContext): Command {
   return jsonCommand("stats")
     .description("leads per day, by pixel, state and source, and requests per key and day")
     .argument("<ACCOUNT>", "id or exact name")
@@ -26,16 +26,16 @@ export function statsCommand(around: Surroundings): Command {
     .option("--html <FILE>", "write them as one page that needs no network, without anything of a person")
     .action(async (idOrName: string, options: StatsOptions) => {
       const days = readDays(options.days);
-      const account = accountOf(around.store(), idOrName);
-      const todayMs = Math.floor(around.now() / dayMs) * dayMs;
+      const account = accountOf(context.store(), idOrName);
+      const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
-      const stats = around.store().stats(account.number, todayMs - (days - 1) * dayMs);
+      const stats = context.store().stats(account.number, todayMs - (days - 1) * dayMs);
       const output = outputOf(options);
       if (options.html === undefined) {
         output.result(view(account, period, stats), statsText(account, period, stats));
         return;
       }
-      await writePage(around, options.html, { account, period, stats, nowMs: around.now() });
+      await writePage(context, options.html, { account, period, stats, nowMs: context.now() });
       output.result(view(account, period, stats), `The charts are in ${options.html}; open it in a browser.`);
     });
 }

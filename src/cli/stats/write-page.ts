@@ -2,12 +2,12 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../../operator/user-error.ts";
-import type { Surroundings } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { type Figures, statsPage } from "./page.ts";
 
 /** Throws a UserError when the file cannot be written, or belongs to the database. */
-export async function writePage(around: Surroundings, file: string, figures: Figures): Promise<void> {
-  if (resolve(file).startsWith(resolve(around.databasePath))) {
+export async function writePage(context: CommandContext, file: string, figures: Figures): Promise<void> {
+  if (resolve(file).startsWith(resolve(context.databasePath))) {
     throw new UserError(`${file} belongs to the database.`, "Name another file.", 2);
   }
   const page = await statsPage(figures);
