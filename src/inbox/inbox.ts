@@ -29,23 +29,24 @@ export interface Inbox {
 
 export function openInbox(folder: string, { destinationOf, importFile, whenDone, now, say }: InboxParts): Inbox {
   const folders = new Map<string, DropFolder>();
-  const complaints = new Set<string>();
+  const complaints = new Map<string, string>();
 
-  /** Says what is wrong with a folder once, until it is mended. */
-  function complain(name: string, fault: string): void {
-    if (!complaints.has(name)) say(`${name}/: ${fault}`);
-    complaints.add(name);
+  /** Says what keeps the files of a folder from being taken once, until it is mended. */
+  function complain(name: string, line: string): void {
+    if (complaints.get(name) !== line) say(line);
+    complaints.set(name, line);
   }
 
   async function take(name: string, dropped: DropFolder, files: readonly string[]): Promise<void> {
     const destination = destinationOf(name, join(folder, name));
-    if ("fault" in destination) return complain(name, destination.fault);
-    complaints.delete(name);
+    if ("fault" in destination) return complain(name, `${name}/: ${destination.fault}`);
     for (const file of files) {
       const outcome = await dropped.take(file, (path, rejects) => importFile(destination, path, rejects));
-      say(`${name}/${file}: ${sentenceOf(outcome)}`);
+      const line = `${name}/${file}: ${sentenceOf(outcome)}`;
       // What troubles one file now troubles the next as well.
-      if (outcome.kind === "later") return;
+      if (outcome.kind === "later") return complain(name, line);
+      complaints.delete(name);
+      say(line);
     }
   }
 

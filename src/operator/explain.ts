@@ -80,6 +80,10 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `A ${act} does not work on a cluster, whose other nodes serve.`,
     `End all nodes, restore the file alone, and begin a new cluster with it: ${adminCommand} cluster init FILE.`,
   ],
+  "nothing put aside": ({ folder, reason }) => [
+    `${folder} takes no more of the file, which is put aside there first (${reason}).`,
+    "Nothing of it was imported. Make room for some five times the file, unpacked, and import it again.",
+  ],
   "import cut short": ({ reason }) => [
     `The import was cut short (${reason}).`,
     "What was imported until then is in; mend the cause, run it again, and it completes.",

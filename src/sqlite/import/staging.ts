@@ -2,8 +2,9 @@
  * Where a file is put aside while it is read: tables in a file on the disk of the database, which has no name from the
  * moment it is open. So nothing of it is left, however the process ends.
  */
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { dirname } from "node:path";
+import { StoreError } from "../../store/errors.ts";
 import type { NewLead, Outlook, RejectedRow } from "../../store/imports.ts";
 
 /** A lead as it comes back; `clamped` where its source has a time that lies ahead of the clock. */
@@ -21,13 +22,36 @@ export interface Staging {
   close(): void;
 }
 
-/** Put aside near the database at a path: there is room for it, and what is held on people stays on its disk. */
+/**
+ * Put aside near the database at a path: what is held on people stays on its disk. Throws a StoreError where the folder
+ * takes no more, as everything does here until the leads are read.
+ */
 export function openStaging(path: string): Staging {
-  const client = connect(dirname(path));
-  const add = client.prepare<unknown, (string | number | null)[]>(
+  const inFolder = namingFolder(dirname(path));
+  const { add, reject, sort, outlook, ...reading } = inFolder(openTables)(dirname(path));
+  return { add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort), outlook: inFolder(outlook), ...reading };
+}
+
+/** Makes of what SQLite says of a folder a StoreError that names it. */
+function namingFolder(folder: string) {
+  return <Given extends unknown[], Result>(work: (...given: Given) => Result) =>
+    (...given: Given): Result => {
+      try {
+        return work(...given);
+      } catch (cause) {
+        if (!(cause instanceof SQLiteError)) throw cause;
+        throw new StoreError({ kind: "nothing put aside", folder, reason: cause.message }, { cause });
+      }
+    };
+}
+
+function openTables(folder: string): Staging {
+  const client = connect(folder);
+  // Queries are closed with the client; a statement that is still open would keep the file.
+  const add = client.query<unknown, (string | number | null)[]>(
     "INSERT INTO leads VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
-  const reject = client.prepare<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
+  const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   client.run("BEGIN");
   return {
     add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, tail }, clamped) {
@@ -102,7 +126,7 @@ function countSharingIds(client: Database): number {
 type Row = Omit<StagedLead, "hasEmail" | "clamped"> & { readonly hasEmail: number; readonly clamped: number };
 
 function openReading(client: Database): Staging["read"] {
-  const some = client.prepare<Row, [number, number]>(`
+  const some = client.query<Row, [number, number]>(`
     SELECT leads.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail, clamped, tail
     FROM in_order JOIN leads ON leads.place = in_order.lead
     WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
