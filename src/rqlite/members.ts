@@ -11,7 +11,7 @@ export interface Member extends RqliteNode {
   readonly isReachable: boolean;
 }
 
-interface Listed {
+interface ListedPerson {
   readonly id: string;
   readonly api_addr?: string;
   readonly leader?: boolean;
@@ -28,7 +28,7 @@ export function listNodes(blocking: BlockingNode, node: RqliteNode): Member[] {
 export function readMembers({ status, text }: NodeAnswer, { url, authorization }: RqliteNode): Member[] {
   if (status !== 200) throw new Error(text.trim() || `the node answered ${status}`);
   // So rqlite's reference promises.
-  const { nodes }: { readonly nodes: readonly Listed[] } = JSON.parse(text);
+  const { nodes }: { readonly nodes: readonly ListedPerson[] } = JSON.parse(text);
   const scheme = url.slice(0, url.indexOf("//"));
   return nodes.map(({ id, api_addr: address = "", leader, voter, reachable }) => ({
     name: id,

@@ -5,14 +5,14 @@ import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";
 
 /** What a person is known by, in the form in which it is compared: lower case, digits without the 1 of the US, a UUID. */
-export interface PersonTrait {
+export interface PersonIdentifier {
   readonly kind: "email" | "phone" | "id";
   readonly value: string;
 }
 
-/** How a list names a person: by a trait, or by the SHA-256 of an e-mail address or phone in hexadecimal digits. */
-export interface PersonMark {
-  readonly kind: PersonTrait["kind"] | "digest";
+/** How a list names a person: by an identifier, or by the SHA-256 of an e-mail address or phone in hexadecimal digits. */
+export interface PersonReference {
+  readonly kind: PersonIdentifier["kind"] | "digest";
   readonly value: string;
 }
 
@@ -21,14 +21,14 @@ export interface PeopleRepository {
   /** What is held on each person, in the order of the list. */
   find(
     account: Account,
-    persons: readonly PersonMark[],
+    persons: readonly PersonReference[],
     nowMs: number,
     onRead?: (leads: number) => void,
   ): Iterable<Held>;
   /** How many leads an erasure would take of each person, and how many others mention them. */
-  survey(account: Account, persons: readonly PersonMark[], onRead?: (leads: number) => void): Survey;
+  survey(account: Account, persons: readonly PersonReference[], onRead?: (leads: number) => void): Survey;
   /** Removes the persons from the account and keeps them out of it. */
-  erase(account: Account, persons: readonly PersonMark[], how: HowToErase, nowMs: number): Erasure;
+  erase(account: Account, persons: readonly PersonReference[], how: HowToErase, nowMs: number): Erasure;
 }
 
 export interface Held {

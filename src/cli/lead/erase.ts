@@ -7,7 +7,7 @@ import { type Output, print } from "../terminal/output.ts";
 import { createPace } from "../terminal/pace.ts";
 import { leadsText } from "./find.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
-import type { Listed } from "./person-list.ts";
+import type { ListedPerson } from "./person-list.ts";
 import { grouped } from "./progress.ts";
 import { sayTraces } from "./traces.ts";
 
@@ -25,14 +25,15 @@ export function eraseCommand(context: CommandContext): Command {
     .action(async (idOrName: string, options: Options) => {
       const account = accountOf(context.store(), idOrName);
       const persons = await readPersons(context, options);
-      const marks = persons.map(({ mark }) => mark);
+      const references = persons.map(({ reference }) => reference);
       const output = outputOf(options);
       const pace = createPace(output);
       const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
       const { people } = context.store();
-      if (options.dryRun === true) return printSurvey(output, persons, people.survey(account, marks, onRead), options);
+      if (options.dryRun === true)
+        return printSurvey(output, persons, people.survey(account, references, onRead), options);
       const how = { withMentions: options.mentions === true, onRead };
-      const erasure = people.erase(account, marks, how, context.now());
+      const erasure = people.erase(account, references, how, context.now());
       const done = await eraseAll(context, erasure, persons.length, createReceipts(output, options.list !== undefined));
       sayErased(output, account.name, done);
       sayMentions(output, erasure.mentions());
@@ -122,8 +123,10 @@ function sayMentions(output: Output, ids: readonly string[]): void {
   );
 }
 
-function printSurvey(output: Output, persons: readonly Listed[], survey: Survey, { mentions }: Options): void {
-  const kinds = Object.entries(Object.groupBy(persons.keys().toArray(), (place) => persons[place]?.mark.kind ?? ""));
+function printSurvey(output: Output, persons: readonly ListedPerson[], survey: Survey, { mentions }: Options): void {
+  const kinds = Object.entries(
+    Object.groupBy(persons.keys().toArray(), (place) => persons[place]?.reference.kind ?? ""),
+  );
   const counts = kinds.map(([kind, places = []]) => ({
     kind,
     persons: places.length,

@@ -8,7 +8,7 @@ import { accountOf, type CommandContext, jsonCommand, outputOf } from "../comman
 import { type Output, print } from "../terminal/output.ts";
 import { createPace } from "../terminal/pace.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
-import type { Listed } from "./person-list.ts";
+import type { ListedPerson } from "./person-list.ts";
 import { grouped } from "./progress.ts";
 
 export function findCommand(context: CommandContext): Command {
@@ -20,9 +20,9 @@ export function findCommand(context: CommandContext): Command {
       const persons = await readPersons(context, options);
       const output = outputOf(options);
       const pace = createPace(output);
-      const marks = persons.map(({ mark }) => mark);
+      const references = persons.map(({ reference }) => reference);
       const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
-      const held = context.store().people.find(account, marks, context.now(), onRead);
+      const held = context.store().people.find(account, references, context.now(), onRead);
       if (options.list !== undefined) printList(output, persons, held);
       else for (const one of held) printOne(output, account.name, one);
     });
@@ -52,7 +52,7 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
 }
 
 /** A person a line, as they come: a list may be longer than memory. */
-function printList(output: Output, persons: readonly Listed[], held: Iterable<Held>): void {
+function printList(output: Output, persons: readonly ListedPerson[], held: Iterable<Held>): void {
   let place = 0;
   let found = 0;
   for (const { leads, received, imports } of held) {

@@ -6,12 +6,12 @@ import { emailKey, phoneKey } from "../../contract/lead.ts";
 import { firstEmail } from "../../ingest/emails.ts";
 import { firstPhone } from "../../ingest/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { PersonMark } from "../../store/privacy.ts";
+import type { PersonReference } from "../../store/privacy.ts";
 
 /** A person and the line that names them. */
-export interface Listed {
+export interface ListedPerson {
   readonly line: number;
-  readonly mark: PersonMark;
+  readonly reference: PersonReference;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -21,13 +21,13 @@ const columnName =
 const writtenPhone = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s*\d+)?$/i;
 
 /** The persons of a list; throws a UserError that names the first line that is none, and never repeats it. */
-export function readList(name: string, text: string): Listed[] {
+export function readList(name: string, text: string): ListedPerson[] {
   const rows = readRows(name, text);
   const isHeader = rows[0]?.cells.every((cell) => columnName.test(cell)) === true;
   const listed = rows.slice(isHeader ? 1 : 0).flatMap(({ line, cells }) =>
-    cells.map((cell): Listed => {
-      const mark = markOf(cell);
-      if (mark !== null) return { line, mark };
+    cells.map((cell): ListedPerson => {
+      const reference = readReference(cell);
+      if (reference !== null) return { line, reference };
       throw new UserError(
         `Line ${line} of ${labelOf(name)} is no e-mail address, phone, id of a lead or SHA-256 of one of the first two; nothing was done.`,
         "Mend it, and run this again.",
@@ -77,7 +77,10 @@ function readRows(name: string, text: string): ListRow[] {
       trim: true,
     });
   } catch {
-    throw new UserError(`${labelOf(name)} is no list: a quotation mark is not closed.`, "Give a line for each person.");
+    throw new UserError(
+      `${labelOf(name)} is no list: a quotation reference is not closed.`,
+      "Give a line for each person.",
+    );
   }
   return rows;
 }
@@ -88,7 +91,7 @@ function readLines(text: string): ListRow[] {
 }
 
 /** What a text names, by its look; null where it is none of these. */
-export function markOf(text: string): PersonMark | null {
+export function readReference(text: string): PersonReference | null {
   if (text.includes("@")) {
     // Of two in one place the second would be passed over, and nobody would know.
     const email = text.split("@").length > 2 ? null : firstEmail([text]).value;

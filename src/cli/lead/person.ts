@@ -5,10 +5,10 @@ import { firstEmail } from "../../ingest/emails.ts";
 import { idFromSource } from "../../ingest/identity.ts";
 import { firstPhone } from "../../ingest/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { PersonTrait } from "../../store/privacy.ts";
+import type { PersonIdentifier } from "../../store/privacy.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
-import { type Listed, readList, readListFile } from "./person-list.ts";
+import { type ListedPerson, readList, readListFile } from "./person-list.ts";
 
 export interface PersonOptions {
   readonly email?: string;
@@ -31,7 +31,7 @@ export function withPerson(command: Command): Command {
 export async function readPersons(
   context: CommandContext,
   { email, phone, id, list }: PersonOptions,
-): Promise<Listed[]> {
+): Promise<ListedPerson[]> {
   const given = Object.entries({ email, phone, id, list }).flatMap(([kind, text]) =>
     text === undefined ? [] : [{ kind, text }],
   );
@@ -48,13 +48,13 @@ export async function readPersons(
     return readList(one.text, text);
   }
   const text = (one.text === "-" ? await readAll(context.standardInput()) : one.text).trim();
-  const mark = text.includes("\n") ? null : traitOf(one.kind, text);
-  if (mark !== null) return [{ line: 1, mark }];
+  const reference = text.includes("\n") ? null : identifierOf(one.kind, text);
+  if (reference !== null) return [{ line: 1, reference }];
   throw new UserError(`What was given for --${one.kind} is none.`, "Give one e-mail address, phone number or id.", 2);
 }
 
 /** In the form in which persons are compared. */
-function traitOf(kind: string, text: string): PersonTrait | null {
+function identifierOf(kind: string, text: string): PersonIdentifier | null {
   if (kind === "email") {
     const email = firstEmail([text]).value;
     return email === null ? null : { kind, value: emailKey(email) };

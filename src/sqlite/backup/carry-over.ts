@@ -8,8 +8,8 @@ import type { Merged } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../leads.ts";
 import { openDeletion } from "../privacy/deletion.ts";
+import { identifiersOf } from "../privacy/identifiers.ts";
 import { accountsWithBlocks, openSuppressions } from "../privacy/suppressions.ts";
-import { traitsOf } from "../privacy/traits.ts";
 
 /** Brings over what can be read, and says how much that was. Call it within a transaction. */
 export function mergeReplaced(database: Connection, readable: readonly Part[], nowMs: number): Merged[] {
@@ -152,7 +152,9 @@ export function eraseAgain(database: Connection): number {
     const isBlocked = openSuppressions(database, account);
     const remove = openDeletion(database, account.number);
     for (const documents of exportDocuments(database, account.number)) {
-      const gone = documents.map((document): Lead => JSON.parse(document)).filter((lead) => isBlocked(traitsOf(lead)));
+      const gone = documents
+        .map((document): Lead => JSON.parse(document))
+        .filter((lead) => isBlocked(identifiersOf(lead)));
       for (const lead of gone) remove(lead);
       erased += gone.length;
     }

@@ -4,8 +4,8 @@ import { dayMs } from "../../contract/time.ts";
 import type { ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
+import { identifiersOf } from "../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../privacy/suppressions.ts";
-import { traitsOf } from "../privacy/traits.ts";
 import { accounts } from "../schema.ts";
 
 export interface ImportGuard {
@@ -33,7 +33,7 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
       else isBlocked ??= openSuppressions(database, { number: account, id: now.id });
     },
     objection(lead) {
-      if (isBlocked?.(traitsOf({ ...JSON.parse(`{${lead.tail}`), id: lead.id }))) return { kind: "suppressed" };
+      if (isBlocked?.(identifiersOf({ ...JSON.parse(`{${lead.tail}`), id: lead.id }))) return { kind: "suppressed" };
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },

@@ -3,16 +3,16 @@ import { and, eq, isNotNull } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Received } from "../../store/disclosures.ts";
-import type { PersonMark, PersonTrait, Receipt } from "../../store/privacy.ts";
+import type { PersonIdentifier, PersonReference, Receipt } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { imports } from "../schema.ts";
 import { openDeletion } from "./deletion.ts";
+import { isTakenAlong, referencesTo } from "./find-leads.ts";
+import { identifiersOf } from "./identifiers.ts";
 import { type ArrivedLead, openRecipients } from "./ledger/recipients.ts";
-import { isTakenAlong, marksOf } from "./sight.ts";
-import { openStored } from "./stored.ts";
+import { openStoredLeads } from "./stored-lead.ts";
 import { hashOf, listInstances, openBlocking } from "./suppressions.ts";
-import { traitsOf } from "./traits.ts";
 
 export interface Removed {
   readonly leads: readonly Lead[];
@@ -25,31 +25,33 @@ export interface Whereabouts {
   readonly alongside: readonly number[];
 }
 
-export type ErasePerson = (mark: PersonMark, whereabouts: Whereabouts, nowMs: number) => Removed;
+export type ErasePerson = (reference: PersonReference, whereabouts: Whereabouts, nowMs: number) => Removed;
 
 /** Prepares what is said to the file for each person. */
 export function openErasing(database: Connection, account: Account): ErasePerson {
   const [instance] = listInstances(database);
   if (instance === undefined) throw new Error("the file has no key to hash with");
   const blocking = openBlocking(database, account);
-  const storedAt = openStored(database, account.number);
+  const storedAt = openStoredLeads(database, account.number);
   const recipientsOf = openRecipients(database, account.number);
   const remove = openDeletion(database, account.number);
   const rejectsFiles = listRejectsFiles(database, account.number);
   const leadAt = (ms: number): ArrivedLead[] =>
     storedAt(ms).map(({ doc, batch }) => ({ lead: JSON.parse(doc), batch }));
 
-  return (mark, { own, alongside }, nowMs) => {
+  return (reference, { own, alongside }, nowMs) => {
     // Somebody may have put another lead in the place of one since it was found.
-    const theirs = own.flatMap(leadAt).filter(({ lead }) => marksOf(lead, mark.kind === "digest").includes(mark.value));
+    const theirs = own
+      .flatMap(leadAt)
+      .filter(({ lead }) => referencesTo(lead, reference.kind === "digest").includes(reference.value));
     const others = alongside.flatMap(leadAt);
     const received = [...theirs, ...others].flatMap(recipientsOf);
     const gone = [...theirs, ...others].map(({ lead }) => lead);
-    const hashes = traitsToBlock(mark, leadsOf(theirs), leadsOf(others)).map((trait) =>
-      hashOf(instance, account.id, trait),
+    const hashes = identifiersToBlock(reference, leadsOf(theirs), leadsOf(others)).map((identifier) =>
+      hashOf(instance, account.id, identifier),
     );
     for (const hash of hashes) blocking.hash(instance, hash, nowMs);
-    const digests = mark.kind === "digest" ? [mark.value] : [];
+    const digests = reference.kind === "digest" ? [reference.value] : [];
     for (const digest of digests) blocking.digest(Buffer.from(digest, "hex"), nowMs);
     for (const lead of gone) remove(lead);
     const receipt = {
@@ -66,11 +68,20 @@ export function openErasing(database: Connection, account: Account): ErasePerson
 }
 
 /** What keeps the person out, and of leads that only mentioned them the ids: whose leads those are may come in again. */
-function traitsToBlock(mark: PersonMark, theirs: readonly Lead[], others: readonly Lead[]): PersonTrait[] {
-  const given: PersonTrait[] = mark.kind === "digest" ? [] : [{ kind: mark.kind, value: mark.value }];
-  const along = theirs.flatMap(traitsOf).filter((trait) => isTakenAlong(mark, trait));
-  const ids = others.map(({ id }): PersonTrait => ({ kind: "id", value: id }));
-  return [...new Map([...given, ...along, ...ids].map((trait) => [`${trait.kind} ${trait.value}`, trait])).values()];
+function identifiersToBlock(
+  reference: PersonReference,
+  theirs: readonly Lead[],
+  others: readonly Lead[],
+): PersonIdentifier[] {
+  const given: PersonIdentifier[] =
+    reference.kind === "digest" ? [] : [{ kind: reference.kind, value: reference.value }];
+  const along = theirs.flatMap(identifiersOf).filter((identifier) => isTakenAlong(reference, identifier));
+  const ids = others.map(({ id }): PersonIdentifier => ({ kind: "id", value: id }));
+  return [
+    ...new Map(
+      [...given, ...along, ...ids].map((identifier) => [`${identifier.kind} ${identifier.value}`, identifier]),
+    ).values(),
+  ];
 }
 
 function leadsOf(arrived: readonly ArrivedLead[]): Lead[] {

@@ -1,18 +1,18 @@
 /** Persons are erased in steps, and what is left of them in bytes is taken out behind that. */
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
-import type { Erased, Erasure, HowToErase, PersonMark } from "../../store/privacy.ts";
+import type { Erased, Erasure, HowToErase, PersonReference } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import type { Descriptors } from "../file.ts";
 import { imports } from "../schema.ts";
 import { openErasing } from "./erase-person.ts";
-import { collecting } from "./garbage.ts";
+import { type FoundLeads, findLeads } from "./find-leads.ts";
+import { collectingGarbage } from "./garbage-collection.ts";
 import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
 import { removeTraces } from "./search/traces.ts";
-import { lookFor, type Sight } from "./sight.ts";
-import { openStored } from "./stored.ts";
+import { openStoredLeads } from "./stored-lead.ts";
 
 /** A transaction ends after this time, so that nobody waits longer; one person is always whole. */
 const transactionMs = 100;
@@ -35,7 +35,7 @@ interface File {
 export function startErasure(
   { database, path, descriptors }: File,
   account: Account,
-  persons: readonly PersonMark[],
+  persons: readonly PersonReference[],
   { withMentions, onRead = ignore }: HowToErase,
   nowMs: number,
 ): Erasure {
@@ -43,22 +43,26 @@ export function startErasure(
   const erasePerson = openErasing(database, account);
   const isStill = openPresence(database, account.number);
 
-  function eraseOne(place: number, sight: Sight): Erased[] {
-    const mark = persons[place];
-    if (mark === undefined) return [];
-    const own = sight.own.get(place) ?? [];
-    const mentions = sight.mentions.get(place) ?? new Map<number, string>();
+  function eraseOne(place: number, found: FoundLeads): Erased[] {
+    const reference = persons[place];
+    if (reference === undefined) return [];
+    const own = found.own.get(place) ?? [];
+    const mentions = found.mentions.get(place) ?? new Map<number, string>();
     if (!withMentions) removed.mention(mentions);
-    const { leads, receipt } = erasePerson(mark, { own, alongside: withMentions ? [...mentions.keys()] : [] }, nowMs);
-    removed.take(mark, leads);
+    const { leads, receipt } = erasePerson(
+      reference,
+      { own, alongside: withMentions ? [...mentions.keys()] : [] },
+      nowMs,
+    );
+    removed.take(reference, leads);
     return [{ place, erased: leads.length, receipt }];
   }
 
-  function* eraseSeen(places: readonly number[], sight: Sight): Generator<readonly Erased[]> {
+  function* eraseFound(places: readonly number[], found: FoundLeads): Generator<readonly Erased[]> {
     for (let next = 0; next < places.length; ) {
       const some = database.transaction(
         () => {
-          const done = eraseForAWhile(places.slice(next, next + personsAtOnce), (place) => eraseOne(place, sight));
+          const done = eraseForAWhile(places.slice(next, next + personsAtOnce), (place) => eraseOne(place, found));
           const detail = {
             ...howMany(persons, done.length),
             erased: done.reduce((sum, { erased }) => sum + erased, 0),
@@ -76,12 +80,12 @@ export function startErasure(
   return {
     *steps() {
       const importsBefore = openImports(database, account.number);
-      const sight = lookFor(database, account.number, persons, onRead);
-      yield* collecting(eraseSeen([...persons.keys()], sight), stepsUntilCollected);
+      const found = findLeads(database, account.number, persons, onRead);
+      yield* collectingGarbage(eraseFound([...persons.keys()], found), stepsUntilCollected);
       // All of them are blocked by now, and an import that ran until then may have brought some after they were looked for.
       if (!importsBefore.wereAtWork()) return;
-      const again = lookFor(database, account.number, persons, onRead);
-      yield* eraseSeen([...again.own.keys()], again);
+      const again = findLeads(database, account.number, persons, onRead);
+      yield* eraseFound([...again.own.keys()], again);
     },
     mentions: () =>
       removed.mentions
@@ -104,7 +108,7 @@ function eraseForAWhile(places: readonly number[], eraseOne: (place: number) => 
 }
 
 /** By what persons were named, for the record. */
-export function howMany(persons: readonly PersonMark[], count: number): Record<string, string | number> {
+export function howMany(persons: readonly PersonReference[], count: number): Record<string, string | number> {
   const [one] = persons;
   return persons.length === 1 && one !== undefined ? { by: one.kind } : { by: "list", persons: count };
 }
@@ -116,7 +120,7 @@ function naming({ id, name, email, verified_email, phone }: Lead): Named {
 
 /** What has gone, as far as it is looked for afterwards in the bytes of all files. */
 function createRemoved() {
-  const marks: PersonMark[] = [];
+  const references: PersonReference[] = [];
   const lookedFor: Named[] = [];
   const mentions = new Map<number, string>();
   let leads = 0;
@@ -125,8 +129,8 @@ function createRemoved() {
     mention(found: ReadonlyMap<number, string>): void {
       for (const [ms, id] of found) mentions.set(ms, id);
     },
-    take(mark: PersonMark, gone: readonly Lead[]): void {
-      marks.push(mark);
+    take(reference: PersonReference, gone: readonly Lead[]): void {
+      references.push(reference);
       leads += gone.length;
       if (leads <= mostLookedFor) lookedFor.push(...gone.map(naming));
     },
@@ -134,14 +138,14 @@ function createRemoved() {
     /** One after the other: of a long list they are more than is to be in memory at once. */
     *wanted(): Generator<Wanted> {
       for (const lead of lookedFor) yield* wantedOf(lead);
-      for (const { kind, value } of marks) if (kind !== "digest") yield { kind, forms: formsOf({ kind, value }) };
+      for (const { kind, value } of references) if (kind !== "digest") yield { kind, forms: formsOf({ kind, value }) };
     },
   };
 }
 
 /** Whether there is a lead at a moment. */
 function openPresence(database: Connection, account: number): (ms: number) => boolean {
-  const leadAt = openStored(database, account);
+  const leadAt = openStoredLeads(database, account);
   return (ms) => leadAt(ms).length > 0;
 }
 

@@ -7,9 +7,9 @@ import type { Connection } from "../connection.ts";
 import { keepDescriptors } from "../file.ts";
 import { imports } from "../schema.ts";
 import { howMany, startErasure } from "./erasure.ts";
+import { type FoundLeads, findLeads } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
-import { lookFor, type Sight } from "./sight.ts";
-import { openStored } from "./stored.ts";
+import { openStoredLeads } from "./stored-lead.ts";
 
 const ignore = () => undefined;
 
@@ -17,10 +17,10 @@ export function openPeople(database: Connection, path: string): PeopleRepository
   const descriptors = keepDescriptors();
   return {
     *find(account, persons, nowMs, onRead = ignore) {
-      const { own } = lookFor(database, account.number, persons, onRead);
+      const { own } = findLeads(database, account.number, persons, onRead);
       const detail = { ...howMany(persons, persons.length), leads: countOf(own) };
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
-      const leadAt = openStored(database, account.number);
+      const leadAt = openStoredLeads(database, account.number);
       const recipientsOf = openRecipients(database, account.number);
       for (const place of persons.keys()) {
         const found = (own.get(place) ?? []).toReversed().flatMap(leadAt);
@@ -32,7 +32,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
       }
     },
     survey(account, persons, onRead = ignore) {
-      const { own, mentions } = lookFor(database, account.number, persons, onRead);
+      const { own, mentions } = findLeads(database, account.number, persons, onRead);
       return {
         leads: persons.map((_, place) => own.get(place)?.length ?? 0),
         mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))],
@@ -53,6 +53,6 @@ function importNamed(database: Connection, number: number): HeldImport[] {
   return one === undefined ? [] : [{ import: number, at: writeMoment(one.at), file: one.file }];
 }
 
-function countOf(own: Sight["own"]): number {
+function countOf(own: FoundLeads["own"]): number {
   return [...own.values()].reduce((sum, { length }) => sum + length, 0);
 }

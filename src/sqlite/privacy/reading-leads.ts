@@ -4,7 +4,7 @@ import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
 import { placeholder } from "../placeholder.ts";
 import { leads, momentBounds, positionOf } from "../schema.ts";
-import { collecting } from "./garbage.ts";
+import { collectingGarbage } from "./garbage-collection.ts";
 import { viewOf } from "./search/forms.ts";
 
 /** A stored lead: its moment and its document. */
@@ -24,7 +24,7 @@ const newline = 0x0a;
 
 /** All leads of an account, oldest first, read in groups: none of them holds up the log for long. */
 export function leadsOf(database: Connection, account: number, onRead: OnRead): Generator<Row> {
-  return collecting(readLeads(database, account, onRead), leadsUntilCollected);
+  return collectingGarbage(readLeads(database, account, onRead), leadsUntilCollected);
 }
 
 function* readLeads(database: Connection, account: number, onRead: OnRead): Generator<Row> {

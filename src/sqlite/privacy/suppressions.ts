@@ -5,10 +5,10 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { randomText } from "../../contract/key.ts";
-import type { PersonTrait } from "../../store/privacy.ts";
+import type { PersonIdentifier } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { accounts, instances, suppressedDigests, suppressions } from "../schema.ts";
-import { digestsOf } from "./traits.ts";
+import { digestsOf } from "./identifiers.ts";
 
 /** An account, as its blocks and receipts know it. */
 export interface SuppressedAccount {
@@ -35,7 +35,7 @@ export function listInstances(database: Connection): Instance[] {
 }
 
 /** The account goes into the hash, so that nobody sees from two hashes that two accounts knew the same person. */
-export function hashOf(instance: Instance, account: string, { kind, value }: PersonTrait): Buffer {
+export function hashOf(instance: Instance, account: string, { kind, value }: PersonIdentifier): Buffer {
   return createHmac("sha256", instance.secret).update(`${account}\0${kind}\0${value}`).digest();
 }
 
@@ -79,11 +79,11 @@ export function hasBlocks(): SQL {
     OR EXISTS (SELECT 1 FROM suppressed_digests WHERE suppressed_digests.account = accounts.number))`;
 }
 
-/** Tells whether a person with some of these traits was erased, as the transaction that asks sees it. */
+/** Tells whether a person with some of these identifiers was erased, as the transaction that asks sees it. */
 export function openSuppressions(
   database: Connection,
   account: SuppressedAccount,
-): (traits: readonly PersonTrait[]) => boolean {
+): (identifiers: readonly PersonIdentifier[]) => boolean {
   const known = listInstances(database);
   const one = database
     .select({ erasedAt: suppressions.erasedAt })
@@ -97,14 +97,15 @@ export function openSuppressions(
     )
     .prepare();
   const isDigestBlocked = openDigests(database, account.number);
-  const isBlocked = (instance: Instance, trait: PersonTrait) =>
-    one.values({ instance: instance.number, hash: hashOf(instance, account.id, trait) }).length > 0;
-  return (traits) =>
-    known.some((instance) => traits.some((trait) => isBlocked(instance, trait))) || traits.some(isDigestBlocked);
+  const isBlocked = (instance: Instance, identifier: PersonIdentifier) =>
+    one.values({ instance: instance.number, hash: hashOf(instance, account.id, identifier) }).length > 0;
+  return (identifiers) =>
+    known.some((instance) => identifiers.some((identifier) => isBlocked(instance, identifier))) ||
+    identifiers.some(isDigestBlocked);
 }
 
 /** Hashing costs a good part of a row, and most accounts were never given a digest. */
-function openDigests(database: Connection, account: number): (trait: PersonTrait) => boolean {
+function openDigests(database: Connection, account: number): (identifier: PersonIdentifier) => boolean {
   const ofAccount = eq(suppressedDigests.account, account);
   const one = (where?: SQL) =>
     database
@@ -114,7 +115,7 @@ function openDigests(database: Connection, account: number): (trait: PersonTrait
       .limit(1);
   const any = one().prepare();
   const known = one(eq(suppressedDigests.digest, sql.placeholder("digest"))).prepare();
-  return (trait) =>
+  return (identifier) =>
     any.values().length > 0 &&
-    digestsOf(trait).some((digest) => known.values({ digest: Buffer.from(digest, "hex") }).length > 0);
+    digestsOf(identifier).some((digest) => known.values({ digest: Buffer.from(digest, "hex") }).length > 0);
 }

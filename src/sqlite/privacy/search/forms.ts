@@ -1,12 +1,12 @@
 /** What is looked for in bytes: a value in every form in which it may stand in a file, and where it stands for itself. */
 import type { Lead } from "../../../contract/lead.ts";
-import type { PersonTrait } from "../../../store/privacy.ts";
+import type { PersonIdentifier } from "../../../store/privacy.ts";
 import { bytesOf } from "../../import/statements.ts";
-import { traitsOf } from "../traits.ts";
+import { identifiersOf } from "../identifiers.ts";
 import { type Form, leastLength } from "./byte-search.ts";
 
 /** As text, within JSON, and within an address once or twice encoded. Upper and lower case of ASCII are one to a search. */
-export function formsOf({ kind, value }: PersonTrait): string[] {
+export function formsOf({ kind, value }: PersonIdentifier): string[] {
   if (kind === "id") return [value];
   if (kind === "phone") return phoneForms(value);
   const inAddress = [value.replaceAll("@", "%40"), encodeURIComponent(value.toWellFormed())];
@@ -16,7 +16,7 @@ export function formsOf({ kind, value }: PersonTrait): string[] {
 
 /** A value that is looked for. One that is `exact` is itself wherever it stands; the others may be parts of longer ones. */
 export interface Wanted {
-  readonly kind: PersonTrait["kind"] | "exact";
+  readonly kind: PersonIdentifier["kind"] | "exact";
   readonly forms: readonly Form[];
 }
 
@@ -27,8 +27,10 @@ export type Named = Pick<Lead, "id" | "name" | "email" | "verified_email" | "pho
 export function wantedOf(lead: Named): Wanted[] {
   const name = lead.name === null ? Buffer.alloc(0) : Buffer.from(JSON.stringify(lead.name));
   const exact = [name, bytesOf(lead.id)].filter(({ length }) => length >= leastLength);
-  const traits = traitsOf(lead).map((trait): Wanted => ({ kind: trait.kind, forms: formsOf(trait) }));
-  return [...traits, ...exact.map((form): Wanted => ({ kind: "exact", forms: [form] }))];
+  const identifiers = identifiersOf(lead).map(
+    (identifier): Wanted => ({ kind: identifier.kind, forms: formsOf(identifier) }),
+  );
+  return [...identifiers, ...exact.map((form): Wanted => ({ kind: "exact", forms: [form] }))];
 }
 
 function phoneForms(digits: string): string[] {
@@ -59,7 +61,7 @@ function withJson(texts: readonly string[]): string[] {
  * Whether what stands at a place is the value itself, and not a part of a longer one: dana@example.com is neither in
  * bandana@example.com nor in dana@example.com.au, and a phone not in a longer number, but for the 1 of the US.
  */
-export function standsAlone(kind: PersonTrait["kind"], text: Uint8Array, start: number, end: number): boolean {
+export function standsAlone(kind: PersonIdentifier["kind"], text: Uint8Array, start: number, end: number): boolean {
   if (kind === "phone") {
     const before = byteBefore(text, start);
     const isNumberOne = before === one && !isDigit(byteBefore(text, start - 1));

@@ -12,7 +12,7 @@ import type { Descriptors } from "../../file.ts";
 import { accounts } from "../../schema.ts";
 import { vacuum } from "../../vacuum.ts";
 import { truncateWal } from "../../wal.ts";
-import { collecting } from "../garbage.ts";
+import { collectingGarbage } from "../garbage-collection.ts";
 import { leadsOf } from "../reading-leads.ts";
 import { createSearch, type Search } from "./byte-search.ts";
 import { copiesWith } from "./copies-beside.ts";
@@ -64,7 +64,7 @@ function searchFor(wanted: Iterable<Wanted>) {
       yield forms;
     }
   }
-  return { search: createSearch(collecting(forms(), valuesUntilCollected)), kinds };
+  return { search: createSearch(collectingGarbage(forms(), valuesUntilCollected)), kinds };
 }
 
 /** At how many places each value stands in leads that there are, of whatever account; how many of the values do. */

@@ -1,21 +1,21 @@
 /** What a person is known by, as a lead tells it, and the digests by which a list may name the same. */
 import { emailKey, type Lead, phoneKey } from "../../contract/lead.ts";
-import type { PersonTrait } from "../../store/privacy.ts";
+import type { PersonIdentifier } from "../../store/privacy.ts";
 
 /** What a lead tells of its person. */
-export function traitsOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonTrait[] {
+export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {
   const emails = new Set(
     [lead.email, lead.verified_email].flatMap((email) => (email === null ? [] : [emailKey(email)])),
   );
   return [
     { kind: "id", value: lead.id },
-    ...[...emails].map((value): PersonTrait => ({ kind: "email", value })),
+    ...[...emails].map((value): PersonIdentifier => ({ kind: "email", value })),
     ...(lead.phone === null ? [] : [{ kind: "phone", value: phoneKey(lead.phone) } as const]),
   ];
 }
 
 /** SHA-256, in hexadecimal digits, of an e-mail address or of either form of a phone; an id has none. */
-export function digestsOf({ kind, value }: PersonTrait): string[] {
+export function digestsOf({ kind, value }: PersonIdentifier): string[] {
   if (kind === "id") return [];
   const isWithoutOne = kind === "phone" && value.length === 10;
   return (isWithoutOne ? [value, `1${value}`] : [value]).map((text) => Bun.SHA256.hash(text, "hex"));

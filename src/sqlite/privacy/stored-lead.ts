@@ -5,14 +5,14 @@ import type { Connection } from "../connection.ts";
 import { placeholder } from "../placeholder.ts";
 import { leads, positionOf } from "../schema.ts";
 
-export interface Stored {
+export interface StoredLead {
   readonly doc: string;
   /** The number of the import that brought it. */
   readonly batch: number;
 }
 
 /** Reads the lead of an account at a moment; none or one. */
-export function openStored(database: Connection, account: AccountNumber): (ms: number) => Stored[] {
+export function openStoredLeads(database: Connection, account: AccountNumber): (ms: number) => StoredLead[] {
   const one = database
     .select({ doc: leads.doc, batch: leads.import })
     .from(leads)

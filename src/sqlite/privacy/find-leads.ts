@@ -1,23 +1,28 @@
 /** A look through the leads of an account for some persons: whose each lead is, and which others hold something of them. */
 import { isAscii } from "node:buffer";
 import type { Lead } from "../../contract/lead.ts";
-import type { PersonMark, PersonTrait } from "../../store/privacy.ts";
+import type { PersonIdentifier, PersonReference } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
-import { collecting } from "./garbage.ts";
+import { collectingGarbage } from "./garbage-collection.ts";
+import { digestsOf, identifiersOf } from "./identifiers.ts";
 import { leadsOf, type OnRead, type Row, readLead } from "./reading-leads.ts";
 import { createSearch } from "./search/byte-search.ts";
 import { formsOf, standsAlone } from "./search/forms.ts";
-import { digestsOf, traitsOf } from "./traits.ts";
 
 /** Leads are known by the moment that each has for itself in its account, persons by their place in the list. */
-export interface Sight {
+export interface FoundLeads {
   readonly own: ReadonlyMap<number, readonly number[]>;
   /** Leads that are not theirs and hold what they are known by, such as in an address: moments with ids. */
   readonly mentions: ReadonlyMap<number, ReadonlyMap<number, string>>;
 }
 
 /** Looks for all persons at once. It takes as long as reading the leads once or twice, however many persons they are. */
-export function lookFor(database: Connection, account: number, persons: readonly PersonMark[], onRead: OnRead): Sight {
+export function findLeads(
+  database: Connection,
+  account: number,
+  persons: readonly PersonReference[],
+  onRead: OnRead,
+): FoundLeads {
   const own = new Map<number, number[]>();
   const mentions = new Map<number, Map<number, string>>();
   const further = findPersons(persons, leadsOf(database, account, onRead), own, mentions);
@@ -26,26 +31,28 @@ export function lookFor(database: Connection, account: number, persons: readonly
 }
 
 /** What a lead may be listed by. */
-export function marksOf(lead: Lead, withDigests: boolean): string[] {
-  const traits = traitsOf(lead);
-  return [...traits.map(({ value }) => value), ...(withDigests ? traits.flatMap(digestsOf) : [])];
+export function referencesTo(lead: Lead, withDigests: boolean): string[] {
+  const identifiers = identifiersOf(lead);
+  return [...identifiers.map(({ value }) => value), ...(withDigests ? identifiers.flatMap(digestsOf) : [])];
 }
 
 /** Whether what a lead says of its person is blocked and looked for together with what the person was listed by. */
-export function isTakenAlong(mark: PersonMark, trait: PersonTrait): boolean {
-  if (trait.kind === "email" || trait.value === mark.value) return true;
-  return mark.kind === "digest" ? digestsOf(trait).includes(mark.value) : mark.kind === "id" && trait.kind === "phone";
+export function isTakenAlong(reference: PersonReference, identifier: PersonIdentifier): boolean {
+  if (identifier.kind === "email" || identifier.value === reference.value) return true;
+  return reference.kind === "digest"
+    ? digestsOf(identifier).includes(reference.value)
+    : reference.kind === "id" && identifier.kind === "phone";
 }
 
 /** A value and whose it is. */
 interface Known {
-  readonly trait: PersonTrait;
+  readonly identifier: PersonIdentifier;
   readonly place: number;
 }
 
 /** Finds the leads of the persons, and those that mention what was given; returns what else their own leads say of them. */
 function findPersons(
-  persons: readonly PersonMark[],
+  persons: readonly PersonReference[],
   rows: Iterable<Row>,
   own: Map<number, number[]>,
   mentions: Map<number, Map<number, string>>,
@@ -60,11 +67,11 @@ function findPersons(
     // Beyond ASCII two letters may be the same without their bytes being alike.
     if (held.size === 0 && !withDigests && isAscii(doc)) continue;
     const lead = readLead(doc);
-    for (const place of new Set(marksOf(lead, withDigests).flatMap((mark) => places.get(mark) ?? []))) {
+    for (const place of new Set(referencesTo(lead, withDigests).flatMap((reference) => places.get(reference) ?? []))) {
       held.delete(place);
       collect(own, place, ms);
-      for (const trait of takenAlong(lead, persons[place])) {
-        if (!places.has(trait.value)) further.set(trait.value, { trait, place });
+      for (const identifier of takenAlong(lead, persons[place])) {
+        if (!places.has(identifier.value)) further.set(identifier.value, { identifier, place });
       }
     }
     for (const place of held) mention(mentions, place, ms, lead.id);
@@ -73,12 +80,14 @@ function findPersons(
 }
 
 /** What can be looked for in texts: a digest cannot. */
-function knownOf(mark: PersonMark | undefined, place: number): Known[] {
-  return mark === undefined || mark.kind === "digest" ? [] : [{ trait: { kind: mark.kind, value: mark.value }, place }];
+function knownOf(reference: PersonReference | undefined, place: number): Known[] {
+  return reference === undefined || reference.kind === "digest"
+    ? []
+    : [{ identifier: { kind: reference.kind, value: reference.value }, place }];
 }
 
-function takenAlong(lead: Lead, mark: PersonMark | undefined): PersonTrait[] {
-  return mark === undefined ? [] : traitsOf(lead).filter((trait) => isTakenAlong(mark, trait));
+function takenAlong(lead: Lead, reference: PersonReference | undefined): PersonIdentifier[] {
+  return reference === undefined ? [] : identifiersOf(lead).filter((identifier) => isTakenAlong(reference, identifier));
 }
 
 function findMentions(
@@ -116,12 +125,14 @@ const valuesUntilCollected = 10_000;
 export function openHolders(known: readonly Known[]): (doc: Uint8Array) => Set<number> {
   if (known.length === 0) return () => new Set();
   // One after the other: the forms of a long list are more than is to be in memory at once.
-  const search = createSearch(collecting(known, valuesUntilCollected).map(({ trait }) => formsOf(trait)));
+  const search = createSearch(
+    collectingGarbage(known, valuesUntilCollected).map(({ identifier }) => formsOf(identifier)),
+  );
   return (doc) => {
     const held = new Set<number>();
     search.look(doc, 0, doc.length, (value, start, end) => {
       const one = known[value];
-      if (one !== undefined && standsAlone(one.trait.kind, doc, start, end)) held.add(one.place);
+      if (one !== undefined && standsAlone(one.identifier.kind, doc, start, end)) held.add(one.place);
     });
     return held;
   };
