@@ -46,17 +46,12 @@ export function keepLease(node: RqliteNode, name: string, lease: Lease, see: () 
     }
   }
 
-  async function keepAsking(): Promise<void> {
-    while (!isOver) {
-      const begunMs = performance.now();
-      await askOnce();
-      await Bun.sleep(Math.max(0, askEveryMs - (performance.now() - begunMs)));
-    }
-  }
-
-  void keepAsking();
+  void askOnce();
+  // A question that a lost leader leaves without an answer keeps no other one waiting.
+  const asking = setInterval(askOnce, askEveryMs);
   void look();
   return () => {
     isOver = true;
+    clearInterval(asking);
   };
 }

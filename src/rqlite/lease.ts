@@ -5,9 +5,9 @@
  */
 
 /** A node answers for so long after the question that it has caught up with. */
-export const leaseMs = 5_000;
+export const leaseMs = 4_000;
 /** How much longer a command waits for a node that it cannot reach: clocks may run differently fast. */
-export const clockMarginMs = 250;
+export const clockMarginMs = 200;
 
 export interface Clocks {
   /** Milliseconds that only go on; they may stand still while the machine is suspended. */

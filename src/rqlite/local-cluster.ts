@@ -11,6 +11,9 @@ export const nodeFlags = [
   "-auto-optimize-int=0h",
   // A log that grows for long stops all writes while it is folded in.
   "-raft-snap-int=2s",
+  // Another leader is there within a second: a revocation waits for it, and for a lease after that.
+  "-raft-timeout=500ms",
+  "-raft-election-timeout=500ms",
   "-raft-cluster-remove-shutdown=false",
 ];
 

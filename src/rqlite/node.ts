@@ -58,7 +58,7 @@ export function writeRequest(node: RqliteNode, statements: readonly Statement[],
     "POST",
     `/db/execute?transaction&db_timeout=${timeoutMs}ms&timeout=${timeoutMs}ms`,
     body,
-    timeoutMs + 500,
+    timeoutMs + 100,
   );
 }
 

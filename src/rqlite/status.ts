@@ -17,6 +17,7 @@ interface Told {
   readonly store?: {
     readonly node_id?: string;
     readonly snapshot_interval?: string;
+    readonly heartbeat_timeout?: string;
     readonly db_conf?: { readonly fk_constraints?: boolean };
     readonly raft?: { readonly commit_index?: number; readonly applied_index?: number; readonly log_size?: number };
   };
@@ -76,6 +77,7 @@ function wrongFlagsOf(told: Told | null): string[] {
   return [
     ...(told.store.db_conf?.fk_constraints === false ? ["-fk"] : []),
     ...(told.store.snapshot_interval === "2s" ? [] : ["-raft-snap-int=2s"]),
+    ...(told.store.heartbeat_timeout === "500ms" ? [] : ["-raft-timeout=500ms"]),
   ];
 }
 

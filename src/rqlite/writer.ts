@@ -17,7 +17,7 @@ import { statementOf } from "./statement.ts";
 /** A cluster that has lost its leader has another one after a second or two. */
 const patienceMs = 30_000;
 /** A leader that stands still is given up soon; a large write on a busy machine gets more time with each try. */
-const timeoutsMs = { first: 2_000, longest: 10_000 };
+const timeoutsMs = { urgent: 400, first: 2_000, longest: 10_000 };
 /** Between two looks at a file, or two tries. */
 const lookMs = 5;
 const pauseMs = 100;
@@ -58,9 +58,9 @@ const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
 
 export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Writer {
   /** Sends until it is in, or SQLite has refused it. */
-  function send(statements: readonly Statement[]): void {
+  function send(statements: readonly Statement[], firstTimeoutMs: number): void {
     const endMs = performance.now() + patienceMs;
-    for (let timeoutMs = timeoutsMs.first; ; timeoutMs = Math.min(timeoutsMs.longest, timeoutMs * 2)) {
+    for (let timeoutMs = firstTimeoutMs; ; timeoutMs = Math.min(timeoutsMs.longest, timeoutMs * 1.5)) {
       const written = readWritten(blocking.ask(writeRequest(node, statements, timeoutMs)));
       if (written.kind === "done") return;
       // It was in already: the answer to an earlier try was lost.
@@ -72,12 +72,12 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
   }
 
   /** Gives the moment, on the monotonic clock, at which the write was in for sure. */
-  function commit(statements: readonly Statement[]): number {
+  function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.first): number {
     const id = randomText(20);
     const nowMs = Date.now();
     const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${nowMs})`;
     const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
-    send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements]);
+    send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
     waitFor(() => file.current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0);
     return writtenMs;
@@ -122,7 +122,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
   return {
     commit: (statements) => void commit(statements),
     commitEverywhere(statements) {
-      const writtenMs = commit([...statements, raise]);
+      const writtenMs = commit([...statements, raise], timeoutsMs.urgent);
       waitForAll(file.revision(), writtenMs);
     },
     nodeNames: () => listNodes(blocking, node).map(({ name }) => name),
