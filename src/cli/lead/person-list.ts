@@ -1,4 +1,4 @@
-/** A list of persons: a line each, or a cell each of a CSV file, told apart by their look. */
+/** A list of persons: one on each line, or one in each cell of a CSV file. How a text looks says what it is. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { parse } from "csv-parse/sync";
@@ -20,7 +20,7 @@ const columnName =
 
 const writtenPhone = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s*\d+)?$/i;
 
-/** The persons of a list; throws a UserError that names the first line that is none, and never repeats it. */
+/** The persons of a list; throws a UserError that gives the number of the first wrong line, and never its text. */
 export function readList(name: string, text: string): ListedPerson[] {
   const rows = readRows(name, text);
   const isHeader = rows[0]?.cells.every((cell) => columnName.test(cell)) === true;
@@ -29,8 +29,8 @@ export function readList(name: string, text: string): ListedPerson[] {
       const reference = readReference(cell);
       if (reference !== null) return { line, reference };
       throw new UserError(
-        `Line ${line} of ${labelOf(name)} is no e-mail address, phone, id of a lead or SHA-256 of one of the first two; nothing was done.`,
-        "Mend it, and run this again.",
+        `Line ${line} of ${labelOf(name)} names nobody; nothing was done.`,
+        "A line takes an e-mail address, a phone, the id of a lead, or the SHA-256 of an address or a phone. Correct it, and run this again.",
       );
     }),
   );
@@ -77,10 +77,7 @@ function readRows(name: string, text: string): ListRow[] {
       trim: true,
     });
   } catch {
-    throw new UserError(
-      `${labelOf(name)} is no list: a quotation reference is not closed.`,
-      "Give a line for each person.",
-    );
+    throw new UserError(`${labelOf(name)} is no list: a quotation mark is not closed.`, "Give a line for each person.");
   }
   return rows;
 }
@@ -90,8 +87,8 @@ function readLines(text: string): ListRow[] {
   return lines.map((line, place) => ({ line: place + 1, cells: [line.trim()] })).filter(({ cells }) => cells[0] !== "");
 }
 
-/** What a text names, by its look; null where it is none of these. */
-export function readReference(text: string): PersonReference | null {
+/** What a text looks like: an e-mail address, a digest, the id of a lead or a phone; null where it is none of these. */
+function readReference(text: string): PersonReference | null {
   if (text.includes("@")) {
     // Of two in one place the second would be passed over, and nobody would know.
     const email = text.split("@").length > 2 ? null : firstEmail([text]).value;
