@@ -63,10 +63,13 @@ describe("the bounds of time", () => {
     expect(await asked({ leads }, `/leads?before=2020-01-01T00:00:00Z&since=${bound}`)).toEqual([]);
   });
 
-  test("since and before together give what lies between them, the lower end included", async () => {
-    const query = "since=2026-01-31T09:15:00.100Z&before=2026-01-31T09:15:00.102Z";
-    expect(await asked({ leads }, `/leads?${query}`)).toEqual(ids([second, first]));
-  });
+  test.each(["", `&pixel_id=${first.pixel_id}`, `&state=${first.state}`, `&city=${first.city}`, "&has_email=true"])(
+    "since and before together give what lies between them, the lower end included; filter %j",
+    async (filter) => {
+      const query = `since=2026-01-31T09:15:00.100Z&before=2026-01-31T09:15:00.102Z${filter}`;
+      expect(await asked({ leads }, `/leads?${query}`)).toEqual(ids([second, first]));
+    },
+  );
 
   test("a poll with the newest time that a client has seen meets that lead and every newer one", async () => {
     const { as, aKey, importMore } = await serve({ leads: [first] });
