@@ -6,8 +6,7 @@ import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { environmentWith } from "./config.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
-import { keepCluster } from "./rqlite/keeper.ts";
-import { findRqlited, placeNode, type RunningNode, startNode, untilReady } from "./rqlite/local-cluster.ts";
+import { findRqlited, placeNode, type RunningNode, startCluster, startNode } from "./rqlite/keeping/local-cluster.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 
 const folder = resolve("data/demo-cluster");
@@ -29,7 +28,11 @@ export async function demoCluster(): Promise<void> {
   const store = openAdminStore(file);
   const demo = makeDemo(store, Date.now());
   store.close();
-  const nodes = await startNodes(rqlited, file);
+  const nodes = await startCluster(
+    names.map((name) => placeNode(folder, name)),
+    file,
+    (node, others) => startNode(rqlited, node, others),
+  );
   const servers = nodes.map((node, place) => startServer(node, firstPort + place));
   const end = () => {
     for (const { kill } of [...nodes, ...servers]) kill("SIGTERM");
@@ -38,17 +41,6 @@ export async function demoCluster(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, end);
   await Promise.all(servers.map(({ url }) => untilServing(url)));
   process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${textOf(nodes, servers)}\nCtrl-C ends it.\n`);
-}
-
-async function startNodes(rqlited: string, file: string): Promise<RunningNode[]> {
-  const [first, ...more] = names.map((name) => placeNode(folder, name));
-  if (first === undefined) return [];
-  const one = startNode(rqlited, first);
-  await untilReady(one);
-  await keepCluster(one.path, one).begin(file);
-  const joined = more.map((node) => startNode(rqlited, node, [first]));
-  await Promise.all(joined.map((node) => untilReady(node)));
-  return [one, ...joined];
 }
 
 interface Server {

@@ -1,14 +1,14 @@
 /** Three nodes of rqlite on this machine with a server of a build beside each, and what can be done to them. */
 import { join } from "node:path";
-import { keepCluster } from "../../src/rqlite/keeper.ts";
 import {
   findRqlited,
   type LocalNode,
   placeNode,
   type RunningNode,
+  startCluster,
   startNode,
   untilReady,
-} from "../../src/rqlite/local-cluster.ts";
+} from "../../src/rqlite/keeping/local-cluster.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { prepare } from "./contents.ts";
 import { type Ended, type Server, startServer } from "./program.ts";
@@ -46,7 +46,11 @@ export async function startPlaces<Made>(
 ): Promise<{ places: Places; made: Made }> {
   const file = join(folder, "first.db");
   const made = prepare(file, make);
-  const engines = await startEngines(folder, file);
+  const engines = await startCluster(
+    ["n1", "n2", "n3"].map((name) => placeNode(folder, name)),
+    file,
+    (node, others) => startNode(rqlited ?? "", node, others),
+  );
   const started = await Promise.all(
     engines.map(async (engine): Promise<Place> => {
       return { node: engine, engine, server: await startServer(build, engine.path, settingsOf(engine)) };
@@ -59,17 +63,6 @@ export async function startPlaces<Made>(
 
 function settingsOf({ url, name }: LocalNode): Record<string, string> {
   return { CLUSTER: url, NODE: name };
-}
-
-async function startEngines(folder: string, file: string): Promise<RunningNode[]> {
-  const [first, ...more] = ["n1", "n2", "n3"].map((name) => placeNode(folder, name));
-  if (rqlited === null || first === undefined) throw new Error("rqlited is not installed");
-  const one = startNode(rqlited, first);
-  await untilReady(one);
-  await keepCluster(one.path, one).begin(file);
-  const joined = more.map((node) => startNode(rqlited, node, [first]));
-  await Promise.all(joined.map((node) => untilReady(node)));
-  return [one, ...joined];
 }
 
 function control(build: string, folder: string, all: readonly [Place, Place, Place]): Places {

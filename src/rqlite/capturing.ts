@@ -6,8 +6,8 @@ import type { Database, Statement as Prepared, SQLQueryBindings } from "bun:sqli
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../sqlite/connection.ts";
 import type { LocalFile } from "./local-file.ts";
-import type { Statement } from "./node.ts";
-import { bind } from "./statement.ts";
+import type { Statement } from "./node/node.ts";
+import { bind } from "./node/statement.ts";
 
 type Values = SQLQueryBindings[];
 type Reading = Prepared<unknown, Values>;

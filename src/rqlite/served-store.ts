@@ -9,13 +9,13 @@ import { accounts, flushes } from "../sqlite/schema.ts";
 import { StoreFailure } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
-import { announce } from "./announce.ts";
-import { createDisclosureFlusher } from "./disclosure-flush.ts";
-import { keepLease } from "./keep-lease.ts";
-import { createLease, type Lease } from "./lease.ts";
-import type { RqliteNode } from "./node.ts";
+import { announce } from "./lease/announce.ts";
+import { keepLease } from "./lease/keep-lease.ts";
+import { createLease, type Lease } from "./lease/lease.ts";
+import type { RqliteNode } from "./node/node.ts";
+import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
+import { applyClusterRetention } from "./privacy/retention.ts";
 import { type Opening, openReplica, type Replica } from "./replica.ts";
-import { applyClusterRetention } from "./retention.ts";
 import { createFlusher } from "./usage-flush.ts";
 
 export interface ClusterPlace {

@@ -4,13 +4,13 @@ import { randomText } from "../contract/key.ts";
 import { sources } from "../sqlite/schema.ts";
 import { openSources } from "../sqlite/sources.ts";
 import type { SourceRepository } from "../store/sources.ts";
-import { auditOfAccount, auditStatement } from "./books.ts";
 import type { LocalFile } from "./local-file.ts";
-import { statementOf } from "./statement.ts";
+import { statementOf } from "./node/statement.ts";
+import { auditOfAccount, auditStatement } from "./repositories.ts";
 import type { Writer } from "./writer.ts";
 
 export function openClusterSources(file: LocalFile, writer: Writer): SourceRepository {
-  const books = () => openSources(file.current());
+  const stored = () => openSources(file.current());
   return {
     create(account, { digest, prefix, label, options }, nowMs) {
       const id = `src_${randomText(12)}`;
@@ -19,22 +19,22 @@ export function openClusterSources(file: LocalFile, writer: Writer): SourceRepos
                         VALUES (${account}, ${id}, ${digest}, ${prefix}, ${label}, ${JSON.stringify(options)}, ${nowMs})`),
         auditOfAccount(account, { atMs: nowMs, act: "source.create", detail: { source: id } }),
       ]);
-      const made = books().find(id);
+      const made = stored().find(id);
       if (made === null) throw new Error("a source that was just made is not there");
       return made;
     },
-    list: (account) => books().list(account),
-    find: (id) => books().find(id),
+    list: (account) => stored().list(account),
+    find: (id) => stored().find(id),
     revoke(id, nowMs) {
-      const source = books().find(id);
+      const source = stored().find(id);
       if (source === null) return null;
       const live = and(eq(sources.id, id), isNull(sources.revokedAt));
       writer.commitEverywhere([
         statementOf(sql`UPDATE ${sources} SET revoked_at = ${nowMs} WHERE ${live}`),
         auditStatement({ atMs: nowMs, act: "source.revoke", account: source.account, detail: { source: id } }),
       ]);
-      return books().find(id);
+      return stored().find(id);
     },
-    findByDigest: (digest) => books().findByDigest(digest),
+    findByDigest: (digest) => stored().findByDigest(digest),
   };
 }

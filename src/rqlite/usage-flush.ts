@@ -6,8 +6,8 @@ import { sql } from "drizzle-orm";
 import { flushes, usage } from "../sqlite/schema.ts";
 import type { Flushed, UsageCounter, UsagePart } from "../store/usage.ts";
 import type { CountedUsage } from "../store/usage-counter.ts";
-import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node.ts";
-import { statementOf } from "./statement.ts";
+import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node/node.ts";
+import { statementOf } from "./node/statement.ts";
 
 const timeoutMs = 2_000;
 /** Between two looks at the own file, which shows a part some milliseconds after it was taken. */

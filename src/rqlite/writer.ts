@@ -6,13 +6,20 @@ import { sql } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { nodes, revision, writes } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
-import type { BlockingNode } from "./blocking.ts";
-import { revisionQuestion } from "./keep-lease.ts";
-import { clockMarginMs, leaseMs } from "./lease.ts";
+import { revisionQuestion } from "./lease/keep-lease.ts";
+import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import type { LocalFile } from "./local-file.ts";
-import { listNodes } from "./members.ts";
-import { questionRequest, type RqliteNode, readNumber, readWritten, type Statement, writeRequest } from "./node.ts";
-import { statementOf } from "./statement.ts";
+import type { BlockingNode } from "./node/blocking.ts";
+import { listNodes } from "./node/members.ts";
+import {
+  questionRequest,
+  type RqliteNode,
+  readNumber,
+  readWritten,
+  type Statement,
+  writeRequest,
+} from "./node/node.ts";
+import { statementOf } from "./node/statement.ts";
 
 /** A cluster that has lost its leader has another one after a second or two. */
 const patienceMs = 30_000;

@@ -2,15 +2,15 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { keepCluster } from "../../src/rqlite/keeper.ts";
 import {
   findRqlited,
   type LocalNode,
   placeNode,
   type RunningNode,
+  startCluster,
   startNode,
   untilReady,
-} from "../../src/rqlite/local-cluster.ts";
+} from "../../src/rqlite/keeping/local-cluster.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import { type Admin, anAdmin } from "../admin.ts";
@@ -57,7 +57,11 @@ export async function aCluster(
   const account = anAccount(admin, { leads });
   const { secret: key, id: keyId } = aKey(admin, account);
   admin.close();
-  const engines = await startNodes(folder, file);
+  const engines = await startCluster(
+    ["n1", "n2", "n3"].map((name) => placeNode(folder, name)),
+    file,
+    (node, others) => watched(startNode(found ?? "", node, others)),
+  );
   const places = await Promise.all(
     engines.map(async (engine): Promise<Place> => {
       const server = start({ ...settingsOf(engine), ...settings });
@@ -88,18 +92,6 @@ export async function aCluster(
 
 export function settingsOf({ path, url, name }: LocalNode): Record<string, string> {
   return { DATABASE_PATH: path, CLUSTER: url, NODE: name, RATE_LIMIT_PER_MIN: "1000000" };
-}
-
-/** Three nodes, of which the first has taken a file. */
-export async function startNodes(folder: string, file: string): Promise<RunningNode[]> {
-  const [first, ...more] = ["n1", "n2", "n3"].map((name) => placeNode(folder, name));
-  if (found === null || first === undefined) throw new Error("rqlited is not installed");
-  const one = watched(startNode(found, first));
-  await untilReady(one);
-  await keepCluster(one.path, one).begin(file);
-  const joined = more.map((node) => watched(startNode(found, node, [first])));
-  await Promise.all(joined.map((node) => untilReady(node)));
-  return [one, ...joined];
 }
 
 export function watched(node: RunningNode): RunningNode {

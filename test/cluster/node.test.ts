@@ -1,9 +1,9 @@
 /** What the answers of an rqlite node mean, and what goes over the wire. */
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { createLease, leaseMs } from "../../src/rqlite/lease.ts";
-import { readNumber, readWritten } from "../../src/rqlite/node.ts";
-import { statementOf } from "../../src/rqlite/statement.ts";
+import { createLease, leaseMs } from "../../src/rqlite/lease/lease.ts";
+import { readNumber, readWritten } from "../../src/rqlite/node/node.ts";
+import { statementOf } from "../../src/rqlite/node/statement.ts";
 
 describe("an answer to a write", () => {
   test("with a result for each statement says that it is in", () => {

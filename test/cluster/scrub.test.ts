@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { compactor } from "../../src/rqlite/scrub.ts";
+import { compactor } from "../../src/rqlite/privacy/scrub.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { aCluster, missing as missingNode, type Place, until } from "./cluster.ts";
 

@@ -37,7 +37,7 @@ test("nothing in the sources runs a program, or a text as a program, but for the
     "cli/follow/exec.ts",
     "companion.ts",
     "demo-cluster.ts",
-    "rqlite/local-cluster.ts",
-    "rqlite/scrub.ts",
+    "rqlite/keeping/local-cluster.ts",
+    "rqlite/privacy/scrub.ts",
   ]);
 });

@@ -16,9 +16,9 @@ import { imports } from "../../sqlite/schema.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { ImportCounts, ImportOptions, ImportOrigin, MergeProgress, StagedImport } from "../../store/imports.ts";
 import type { Account } from "../../store/repositories.ts";
-import type { Statement } from "../node.ts";
+import type { Statement } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
 import { openReadOnly } from "../replica.ts";
-import { statementOf } from "../statement.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
 import { type ClusterImporting, writePlanned } from "./write-planned.ts";
 

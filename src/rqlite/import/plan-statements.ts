@@ -2,8 +2,8 @@
 import { sql } from "drizzle-orm";
 import { accounts, imports, leads, positionOf, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import type { Statement } from "../node.ts";
-import { statementOf } from "../statement.ts";
+import type { Statement } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
 import type { Plan, PlannedLead, Premises } from "./plan.ts";
 
 /** Which account a plan is for, and which batch its leads belong to; whether that has a row. */

@@ -4,8 +4,8 @@ import type { Connection } from "../../sqlite/connection.ts";
 import { imports, leads, positionOf } from "../../sqlite/schema.ts";
 import type { Batch } from "../../store/imports.ts";
 import type { Account } from "../../store/repositories.ts";
-import { auditStatement } from "../books.ts";
-import { statementOf } from "../statement.ts";
+import { statementOf } from "../node/statement.ts";
+import { auditStatement } from "../repositories.ts";
 import type { Writer } from "../writer.ts";
 
 /** Of so many leads those of the batch are deleted at once. */

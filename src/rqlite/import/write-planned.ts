@@ -6,7 +6,7 @@ import type { ImportOptions, LeadImport, NewLead } from "../../store/imports.ts"
 import type { AccountNumber } from "../../store/reading.ts";
 import type { PixelRepository } from "../../store/repositories.ts";
 import type { LocalFile } from "../local-file.ts";
-import type { Statement } from "../node.ts";
+import type { Statement } from "../node/node.ts";
 import { WriteRefused, type Writer } from "../writer.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
 import { statementsOf } from "./plan-statements.ts";

@@ -1,7 +1,8 @@
 /** Nodes of rqlite on this machine alone: for a demonstration, and for tests against the real thing. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ask, type RqliteNode, requestTo } from "./node.ts";
+import { ask, type RqliteNode, requestTo } from "../node/node.ts";
+import { keepCluster } from "./keeper.ts";
 
 /** What every node is started with. */
 export const nodeFlags = [
@@ -88,6 +89,21 @@ export function startNode(
     stderr: Bun.file(`${node.folder}.log`),
   });
   return { ...node, pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) };
+}
+
+/** Starts a cluster: the first node takes a file, the others join it. `start` starts one of them, to join those others. */
+export async function startCluster(
+  [first, ...more]: readonly LocalNode[],
+  file: string,
+  start: (node: LocalNode, others: readonly LocalNode[]) => RunningNode,
+): Promise<RunningNode[]> {
+  if (first === undefined) return [];
+  const one = start(first, []);
+  await untilReady(one);
+  await keepCluster(one.path, one).begin(file);
+  const joined = more.map((node) => start(node, [first]));
+  await Promise.all(joined.map((node) => untilReady(node)));
+  return [one, ...joined];
 }
 
 /** Waits until a node answers and has a leader. */

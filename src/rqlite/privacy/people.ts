@@ -2,11 +2,11 @@
  * Erasing on a cluster, by the very steps of a file: when the last one is done, every node has shown it or answers nobody.
  * The bytes are in the logs of the nodes until those are scrubbed.
  */
-import type { Connection } from "../sqlite/connection.ts";
-import { openPeople } from "../sqlite/privacy/people.ts";
-import { openRetentionWith } from "../sqlite/privacy/retention.ts";
-import type { PeopleRepository, RetentionRepository, Traces } from "../store/privacy.ts";
-import type { Writer } from "./writer.ts";
+import type { Connection } from "../../sqlite/connection.ts";
+import { openPeople } from "../../sqlite/privacy/people.ts";
+import { openRetentionWith } from "../../sqlite/privacy/retention.ts";
+import type { PeopleRepository, RetentionRepository, Traces } from "../../store/privacy.ts";
+import type { Writer } from "../writer.ts";
 
 export function openClusterPeople(database: Connection, writer: Writer): PeopleRepository {
   // No bytes are looked for here.

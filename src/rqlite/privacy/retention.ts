@@ -1,5 +1,5 @@
 /** Retention for a server of a cluster, in a thread of its own. Several servers may be at it: each deletes what is left. */
-import type { Retained } from "../store/serving.ts";
+import type { Retained } from "../../store/serving.ts";
 import type { RetentionDone, RetentionErrand } from "./cluster-retention-worker.ts";
 
 export async function applyClusterRetention(errand: RetentionErrand): Promise<Retained> {

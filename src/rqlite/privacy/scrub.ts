@@ -4,15 +4,15 @@
  */
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { max, sql } from "drizzle-orm";
-import { audit, scrubs } from "../sqlite/schema.ts";
-import type { Restarting, Scrubbed } from "../store/cluster.ts";
-import { raftLogOf } from "../store/database-files.ts";
-import { StoreError } from "../store/errors.ts";
-import type { LocalFile } from "./local-file.ts";
-import { ask, type RqliteNode, requestTo } from "./node.ts";
-import { statementOf } from "./statement.ts";
-import { listMembers, tell } from "./status.ts";
-import type { Writer } from "./writer.ts";
+import { audit, scrubs } from "../../sqlite/schema.ts";
+import type { Restarting, Scrubbed } from "../../store/cluster.ts";
+import { raftLogOf } from "../../store/database-files.ts";
+import { StoreError } from "../../store/errors.ts";
+import { listMembers, tell } from "../keeping/status.ts";
+import type { LocalFile } from "../local-file.ts";
+import { ask, type RqliteNode, requestTo } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
+import type { Writer } from "../writer.ts";
 
 const patienceMs = 60_000;
 const pauseMs = 50;

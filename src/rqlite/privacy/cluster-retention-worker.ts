@@ -1,12 +1,12 @@
 /** The thread in which a server of a cluster applies retention: its steps wait for the cluster, and must hold up no request. */
-import { applyRetention } from "../sqlite/privacy/retention.ts";
-import { waitUntil } from "../sqlite/privacy/retention-hold.ts";
-import type { Retained } from "../store/serving.ts";
-import { openBlockingNode } from "./blocking.ts";
-import { openCapturing } from "./capturing.ts";
-import { openLocalFile } from "./local-file.ts";
-import type { RqliteNode } from "./node.ts";
-import { openWriter } from "./writer.ts";
+import { applyRetention } from "../../sqlite/privacy/retention.ts";
+import { waitUntil } from "../../sqlite/privacy/retention-hold.ts";
+import type { Retained } from "../../store/serving.ts";
+import { openCapturing } from "../capturing.ts";
+import { openLocalFile } from "../local-file.ts";
+import { openBlockingNode } from "../node/blocking.ts";
+import type { RqliteNode } from "../node/node.ts";
+import { openWriter } from "../writer.ts";
 
 declare const self: Worker;
 

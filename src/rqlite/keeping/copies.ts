@@ -1,14 +1,14 @@
 /** Copies of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
 import { rmSync } from "node:fs";
-import { keepCopies } from "../sqlite/backup/copies.ts";
-import { filesOf } from "../store/database-files.ts";
-import { StoreError } from "../store/errors.ts";
-import type { CopyKeeper } from "../store/privacy.ts";
-import { openBlockingNode } from "./blocking.ts";
-import { auditStatement } from "./books.ts";
-import { openLocalFile } from "./local-file.ts";
-import { type RqliteNode, requestTo } from "./node.ts";
-import { openWriter } from "./writer.ts";
+import { keepCopies } from "../../sqlite/backup/copies.ts";
+import { filesOf } from "../../store/database-files.ts";
+import { StoreError } from "../../store/errors.ts";
+import type { CopyKeeper } from "../../store/privacy.ts";
+import { openLocalFile } from "../local-file.ts";
+import { openBlockingNode } from "../node/blocking.ts";
+import { type RqliteNode, requestTo } from "../node/node.ts";
+import { auditStatement } from "../repositories.ts";
+import { openWriter } from "../writer.ts";
 
 /** A large file takes as long as the disk does. */
 const timeoutMs = 3_600_000;

@@ -1,22 +1,22 @@
 /** What looks after a cluster, beside one of its nodes. */
 import { existsSync, rmSync } from "node:fs";
 import { count, sql } from "drizzle-orm";
-import { openDatabase } from "../sqlite/open.ts";
-import { leads, nodes } from "../sqlite/schema.ts";
-import { lockForServing } from "../sqlite/server-lock.ts";
-import type { ClusterKeeper } from "../store/cluster.ts";
-import { isFileOfNode } from "../store/database-files.ts";
-import { StoreError } from "../store/errors.ts";
-import { openBlockingNode } from "./blocking.ts";
+import { openDatabase } from "../../sqlite/open.ts";
+import { leads, nodes } from "../../sqlite/schema.ts";
+import { lockForServing } from "../../sqlite/server-lock.ts";
+import type { ClusterKeeper } from "../../store/cluster.ts";
+import { isFileOfNode } from "../../store/database-files.ts";
+import { StoreError } from "../../store/errors.ts";
+import { clockMarginMs, leaseMs } from "../lease/lease.ts";
+import { type LocalFile, openLocalFile } from "../local-file.ts";
+import { openBlockingNode } from "../node/blocking.ts";
+import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
+import { scrubNode } from "../privacy/scrub.ts";
+import { openWriter, type Writer } from "../writer.ts";
 import { bootNode, countTables } from "./boot.ts";
-import { clockMarginMs, leaseMs } from "./lease.ts";
-import { type LocalFile, openLocalFile } from "./local-file.ts";
 import { migrateCluster } from "./migrate.ts";
-import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "./node.ts";
-import { scrubNode } from "./scrub.ts";
-import { statementOf } from "./statement.ts";
 import { askCluster, listMembers } from "./status.ts";
-import { openWriter, type Writer } from "./writer.ts";
 
 const timeoutMs = 10_000;
 

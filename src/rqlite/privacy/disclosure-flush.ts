@@ -1,9 +1,9 @@
 /** Pages that were answered on their way into the ledger of a cluster. Sent again, a part changes nothing. */
-import { openDisclosureReader, openDisclosureWriter } from "../sqlite/privacy/ledger/disclosures.ts";
-import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
-import type { DisclosureNotes } from "../store/disclosures.ts";
-import { openCapturing, type ReadFile } from "./capturing.ts";
-import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node.ts";
+import { openDisclosureReader, openDisclosureWriter } from "../../sqlite/privacy/ledger/disclosures.ts";
+import { createDisclosureLedger } from "../../store/disclosure-ledger.ts";
+import type { DisclosureNotes } from "../../store/disclosures.ts";
+import { openCapturing, type ReadFile } from "../capturing.ts";
+import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "../node/node.ts";
 
 const timeoutMs = 2_000;
 

@@ -3,10 +3,10 @@
  * meanwhile, which is why a migration may add to what is there and takes nothing away.
  */
 import { sql } from "drizzle-orm";
-import { pendingMigrations } from "../sqlite/migrate.ts";
-import type { LocalFile } from "./local-file.ts";
-import { statementOf } from "./statement.ts";
-import type { Writer } from "./writer.ts";
+import { pendingMigrations } from "../../sqlite/migrate.ts";
+import type { LocalFile } from "../local-file.ts";
+import { statementOf } from "../node/statement.ts";
+import type { Writer } from "../writer.ts";
 
 /** Makes what is missing, each migration whole; says how many there were. */
 export function migrateCluster(file: LocalFile, writer: Writer): number {

@@ -1,9 +1,9 @@
 /** Asks the majority of the cluster twice a second, and compares its answer with the own file. */
 import { sql } from "drizzle-orm";
-import { nodes, revision } from "../sqlite/schema.ts";
+import { nodes, revision } from "../../sqlite/schema.ts";
+import { ask, questionRequest, type RqliteNode, readNumber, type Statement } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
 import type { Lease } from "./lease.ts";
-import { ask, questionRequest, type RqliteNode, readNumber, type Statement } from "./node.ts";
-import { statementOf } from "./statement.ts";
 
 const askEveryMs = 500;
 const timeoutMs = 1_000;

@@ -1,11 +1,11 @@
 /** How a cluster is: what its nodes say of themselves, and whether the servers beside them answer. */
 import { desc, inArray } from "drizzle-orm";
-import type { Connection } from "../sqlite/connection.ts";
-import { audit, nodes, scrubs } from "../sqlite/schema.ts";
-import type { ClusterStatus, NodeStatus } from "../store/cluster.ts";
-import { StoreError } from "../store/errors.ts";
-import { type Member, readMembers } from "./members.ts";
-import { ask, type RqliteNode, requestTo } from "./node.ts";
+import type { Connection } from "../../sqlite/connection.ts";
+import { audit, nodes, scrubs } from "../../sqlite/schema.ts";
+import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
+import { StoreError } from "../../store/errors.ts";
+import { type Member, readMembers } from "../node/members.ts";
+import { ask, type RqliteNode, requestTo } from "../node/node.ts";
 
 const timeoutMs = 3_000;
 /** Acts on record after which a log holds what is to be gone. */

@@ -1,7 +1,7 @@
 /** An existing file becomes the first node of a cluster: its pages are taken as they are, and nothing is lost. */
 import { sql } from "drizzle-orm";
-import { ask, questionRequest, type RqliteNode, readNumber } from "./node.ts";
-import { statementOf } from "./statement.ts";
+import { ask, questionRequest, type RqliteNode, readNumber } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
 
 const timeoutMs = 5_000;
 const tables = statementOf(sql`SELECT count(*) FROM sqlite_schema`);

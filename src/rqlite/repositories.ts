@@ -10,12 +10,12 @@ import type { AuditEntry } from "../store/privacy.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { AccountRepository, KeyRecord, KeyRepository, PixelRepository } from "../store/repositories.ts";
 import type { LocalFile } from "./local-file.ts";
-import type { Statement } from "./node.ts";
-import { statementOf } from "./statement.ts";
+import type { Statement } from "./node/node.ts";
+import { statementOf } from "./node/statement.ts";
 import type { Writer } from "./writer.ts";
 
 export function openClusterAccounts(file: LocalFile, writer: Writer): AccountRepository {
-  const books = () => openAccounts(file.current());
+  const stored = () => openAccounts(file.current());
   return {
     create(name, nowMs) {
       const id = `acc_${randomText(16)}`;
@@ -23,13 +23,13 @@ export function openClusterAccounts(file: LocalFile, writer: Writer): AccountRep
       writer.commit([
         statementOf(sql`INSERT INTO ${accounts} (id, name, active, created_at) ${row} ON CONFLICT (name) DO NOTHING`),
       ]);
-      const made = books().find(id);
-      if (made === null && books().find(name) === null)
+      const made = stored().find(id);
+      if (made === null && stored().find(name) === null)
         throw new StoreError({ kind: "too many accounts", most: mostAccounts });
       return made;
     },
-    list: () => books().list(),
-    find: (idOrName) => books().find(idOrName),
+    list: () => stored().list(),
+    find: (idOrName) => stored().find(idOrName),
     setActive(account, active) {
       const statement = sql`UPDATE ${accounts} SET active = ${active ? 1 : 0} WHERE number = ${account}`;
       if (active) writer.commit([statementOf(statement)]);
@@ -39,12 +39,12 @@ export function openClusterAccounts(file: LocalFile, writer: Writer): AccountRep
 }
 
 export function openClusterPixels(file: LocalFile, writer: Writer): PixelRepository {
-  const books = () => openPixels(file.current());
+  const stored = () => openPixels(file.current());
   return {
-    list: (account) => books().list(account),
-    has: (account, id) => books().has(account, id),
+    list: (account) => stored().list(account),
+    has: (account, id) => stored().has(account, id),
     create(account, { id, status }, nowMs) {
-      if (books().has(account, id)) return false;
+      if (stored().has(account, id)) return false;
       writer.commit([
         statementOf(sql`INSERT INTO ${pixels} (account, id, status, created_at)
                         VALUES (${account}, ${id}, ${status}, ${nowMs}) ON CONFLICT (account, id) DO NOTHING`),
@@ -52,7 +52,7 @@ export function openClusterPixels(file: LocalFile, writer: Writer): PixelReposit
       return true;
     },
     setStatus(account, { id, status }) {
-      if (!books().has(account, id)) return false;
+      if (!stored().has(account, id)) return false;
       const where = sql`account = ${account} AND id = ${id}`;
       writer.commit([statementOf(sql`UPDATE ${pixels} SET status = ${status} WHERE ${where}`)]);
       return true;
@@ -61,7 +61,7 @@ export function openClusterPixels(file: LocalFile, writer: Writer): PixelReposit
 }
 
 export function openClusterKeys(file: LocalFile, writer: Writer): KeyRepository {
-  const books = () => openKeys(file.current());
+  const stored = () => openKeys(file.current());
 
   /** Revokes a key, now or at a moment, unless it is revoked; it holds on every node when this returns. */
   function end(
@@ -71,14 +71,14 @@ export function openClusterKeys(file: LocalFile, writer: Writer): KeyRepository 
     at: number,
     nowMs: number,
   ): KeyRecord | null {
-    const key = books().find(id);
+    const key = stored().find(id);
     if (key === null) return null;
     const where = and(eq(keys.id, id), isNull(keys.revokedAt));
     writer.commitEverywhere([
       statementOf(sql`UPDATE ${keys} SET ${sql.raw(column)} = ${at} WHERE ${where}`),
       auditStatement({ atMs: nowMs, act, account: key.account, detail: { key: id } }),
     ]);
-    return books().find(id);
+    return stored().find(id);
   }
 
   return {
@@ -89,16 +89,16 @@ export function openClusterKeys(file: LocalFile, writer: Writer): KeyRepository 
                         VALUES (${account}, ${id}, ${digest}, ${prefix}, ${label}, ${nowMs}, ${expiresMs})`),
         auditOfAccount(account, { atMs: nowMs, act: "key.create", detail: { key: id } }),
       ]);
-      const made = books().find(id);
+      const made = stored().find(id);
       if (made === null) throw new Error("a key that was just made is not there");
       return made;
     },
-    list: (account) => books().list(account),
-    find: (id) => books().find(id),
-    requestsOfMonth: (account, nowMs) => books().requestsOfMonth(account, nowMs),
+    list: (account) => stored().list(account),
+    find: (id) => stored().find(id),
+    requestsOfMonth: (account, nowMs) => stored().requestsOfMonth(account, nowMs),
     expire: (id, expiresMs, nowMs) => end("key.expire", id, "expires_at", expiresMs, nowMs),
     revoke: (id, nowMs) => end("key.revoke", id, "revoked_at", nowMs, nowMs),
-    findByDigest: (digest) => books().findByDigest(digest),
+    findByDigest: (digest) => stored().findByDigest(digest),
   };
 }
 

@@ -3,10 +3,10 @@
  * asks it where it listens.
  */
 import { sql } from "drizzle-orm";
-import { version } from "../../package.json";
-import { nodes } from "../sqlite/schema.ts";
-import { ask, type RqliteNode, readWritten, writeRequest } from "./node.ts";
-import { statementOf } from "./statement.ts";
+import { version } from "../../../package.json";
+import { nodes } from "../../sqlite/schema.ts";
+import { ask, type RqliteNode, readWritten, writeRequest } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
 
 const timeoutMs = 2_000;
 const againMs = 1_000;
