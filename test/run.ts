@@ -1,5 +1,4 @@
 /** What holds for every file of tests: loaded before them all (bunfig.toml). */
-
 import { afterAll } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { UserError } from "../operator/user-error.ts";
 import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { grouped } from "./lead/progress.ts";
+import { grouped } from "./terminal/numbers.ts";
 import { table } from "./terminal/output.ts";
 
 interface Options {

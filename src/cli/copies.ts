@@ -1,11 +1,9 @@
 /** bun admin backup and restore: copies of the whole file. */
-
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Merged } from "../store/privacy.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { leadsText } from "./lead/find.ts";
-import { grouped } from "./lead/progress.ts";
+import { grouped, leadsText } from "./terminal/numbers.ts";
 
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")

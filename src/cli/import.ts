@@ -6,8 +6,9 @@ import { UserError } from "../operator/user-error.ts";
 import type { Batch } from "../store/imports.ts";
 import type { Account } from "../store/repositories.ts";
 import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { createProgress, grouped } from "./lead/progress.ts";
+import { grouped } from "./terminal/numbers.ts";
 import { table } from "./terminal/output.ts";
+import { createProgress } from "./terminal/progress.ts";
 
 export function importsCommand(context: CommandContext): Command {
   return new Command("import")

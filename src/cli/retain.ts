@@ -3,10 +3,9 @@ import type { Command } from "commander";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
 import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { leadsText } from "./lead/find.ts";
-import { grouped } from "./lead/progress.ts";
 import { sayTraces } from "./lead/traces.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
+import { grouped, leadsText } from "./terminal/numbers.ts";
 
 interface Options {
   readonly days: string;

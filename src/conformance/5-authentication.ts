@@ -1,5 +1,4 @@
 /** §3, §4, §5, §7, §9: keys, methods and paths, and the errors that they meet. */
-
 import type { Answer } from "./answer.ts";
 import type { Check } from "./check.ts";
 import type { Asking, Probe } from "./probe.ts";

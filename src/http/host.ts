@@ -1,5 +1,4 @@
 /** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */
-
 import type { ReadStore } from "../store/reading.ts";
 import { isLive, readCredential } from "./auth.ts";
 import type { RequestContext } from "./context.ts";

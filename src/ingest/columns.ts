@@ -1,5 +1,4 @@
 /** Which column of a file is which field of a lead: by --map, by its name, or by the path to it. */
-
 import { parse } from "csv-parse/sync";
 import { type LeadField, leadFields } from "../contract/lead.ts";
 import { UserError } from "../operator/user-error.ts";

@@ -1,5 +1,4 @@
 /** The file of the node beside as a command reads it: opened again where the node has put another one in its place. */
-
 import type { Connection } from "../sqlite/connection.ts";
 import { inodeOf } from "../sqlite/file.ts";
 import { revision } from "../sqlite/schema.ts";

@@ -1,5 +1,4 @@
 /** The port of the admin command: accounts, keys, leads and the rest, and figures of what has come. */
-
 import type { RecipientRepository } from "./disclosures.ts";
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
 import type { AccountNumber } from "./reading.ts";

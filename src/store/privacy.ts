@@ -1,5 +1,4 @@
 /** Looking after the data of people: find, erase, retain, record, copy. */
-
 import type { Received } from "./disclosures.ts";
 import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";

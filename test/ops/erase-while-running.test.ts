@@ -1,5 +1,4 @@
 /** A person is erased while the server answers and an import runs: not one byte stays, and none comes back. */
-
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

@@ -1,5 +1,4 @@
 /** A running server and commands that come and go share one file, and nobody takes it from the other. */
-
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { anAdmin } from "../admin.ts";

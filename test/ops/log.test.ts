@@ -1,5 +1,4 @@
 /** The log: one JSON line per request, and nothing in it that is secret or about a person. */
-
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";

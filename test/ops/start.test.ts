@@ -1,5 +1,4 @@
 /** Starting and stopping the server, as its owner sees it. */
-
 import { Database } from "bun:sqlite";
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";

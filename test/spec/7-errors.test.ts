@@ -1,5 +1,4 @@
 /** §7: the errors, one by one, and what they do not tell. */
-
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";

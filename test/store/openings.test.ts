@@ -1,5 +1,4 @@
 /** Opening the file: what is made, what is migrated, and what is refused and left as it is. */
-
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,5 +1,4 @@
 /** The file as its owner reads it, with any SQLite tool. */
-
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { leadFields } from "../../src/contract/lead.ts";

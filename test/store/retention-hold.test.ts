@@ -1,5 +1,4 @@
 /** A clock that is wrong must not make retention erase what it should keep. */
-
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/time.ts";

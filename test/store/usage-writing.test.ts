@@ -1,5 +1,4 @@
 /** Usage on its way to the file: nothing is lost, and nobody waits for another writer. */
-
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";

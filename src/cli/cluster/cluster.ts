@@ -2,8 +2,7 @@
 import { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { leadsText } from "../lead/find.ts";
-import { grouped } from "../lead/progress.ts";
+import { grouped, leadsText } from "../terminal/numbers.ts";
 import { statusText } from "./status.ts";
 
 export function clusterCommand(context: CommandContext): Command {

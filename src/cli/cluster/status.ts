@@ -1,7 +1,7 @@
 /** A cluster as a picture in the terminal: a line for each node, and what is wrong below. */
 import { adminCommand } from "../../operator/program-name.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
-import { grouped } from "../lead/progress.ts";
+import { grouped } from "../terminal/numbers.ts";
 import { table } from "../terminal/output.ts";
 
 export function statusText({ nodes, hasMajority }: ClusterStatus): string {

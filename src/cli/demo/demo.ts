@@ -6,6 +6,7 @@ import { writeMoment } from "../../contract/time.ts";
 import type { AdminStore } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { grouped } from "../terminal/numbers.ts";
 import { demoLeads, demoPixels } from "./leads.ts";
 import { goOn, readSeconds, readSeed } from "./live.ts";
 
@@ -75,7 +76,7 @@ function fill(store: AdminStore, account: Account, nowMs: number): void {
 /** Lines to paste into another terminal. */
 export function demoText({ key, cursor, newest }: Demo, url: string): string {
   const get = (path: string) => `curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${path}"`;
-  return `${leadCount.toLocaleString("en-US")} made-up leads are ready. Paste into another terminal:
+  return `${grouped(leadCount)} made-up leads are ready. Paste into another terminal:
 
   export LEADFILE_KEY=${key}
 

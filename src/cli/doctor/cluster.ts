@@ -6,8 +6,9 @@ import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { ClusterKeeper, ClusterStatus } from "../../store/cluster.ts";
 import { StoreError } from "../../store/errors.ts";
+import { inBytes } from "../terminal/numbers.ts";
 import { mayWrite } from "./file.ts";
-import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** A log this large is mostly free room, which a scrub gives back. */
 const largeLogBytes = 1_000_000_000;

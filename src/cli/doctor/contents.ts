@@ -3,7 +3,8 @@ import { statSync } from "node:fs";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import type { Contents, Examination, LiveKey } from "../../store/examination.ts";
-import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+import { inBytes } from "../terminal/numbers.ts";
+import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** An import takes times up to this much ahead of the clock as now. */
 const toleranceMs = 5 * 60_000;

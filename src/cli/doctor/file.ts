@@ -2,7 +2,8 @@
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { filesOf, walOf } from "../../store/database-files.ts";
-import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+import { inBytes } from "../terminal/numbers.ts";
+import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /**
  * A log this large was not folded into the file for long: somebody reads without end, or the server was never

@@ -27,11 +27,3 @@ export const broken = (thing: string, what: string, advice: string): Finding => 
   what,
   advice,
 });
-
-/** A number of bytes as people say it: 1.2 GB. */
-export function inBytes(bytes: number): string {
-  const units = ["bytes", "kB", "MB", "GB", "TB"];
-  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
-  const amount = bytes / 1000 ** power;
-  return `${power === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
-}

@@ -5,7 +5,8 @@ import { lookAtWaiting, type Waiting } from "../../inbox/waiting.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { spoolOf } from "../../store/database-files.ts";
 import type { Examination } from "../../store/examination.ts";
-import { broken, type Finding, fine, inBytes, warning } from "./finding.ts";
+import { inBytes } from "../terminal/numbers.ts";
+import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Where leads come by themselves, none for so long means that something has stopped. */
 const quietDays = 3;

@@ -1,5 +1,4 @@
 /** What follow is told: where to begin, where leads go, and where it remembers what was taken. */
-
 import { fileCheckpoint } from "../../../client/src/file.ts";
 import type { Checkpoint, Duration } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";

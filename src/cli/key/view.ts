@@ -1,7 +1,7 @@
 /** How keys are shown: never themselves, but what they are known by and how they are used. */
 import { writeMoment } from "../../contract/time.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
-import { grouped } from "../lead/progress.ts";
+import { grouped } from "../terminal/numbers.ts";
 import { table } from "../terminal/output.ts";
 
 /** A key that has expired is revoked, to whoever presents it and here. */

@@ -3,12 +3,11 @@ import type { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
 import type { Erased, Erasure, Survey } from "../../store/privacy.ts";
 import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, print } from "../terminal/output.ts";
-import { createPace } from "../terminal/pace.ts";
-import { leadsText } from "./find.ts";
+import { throttle } from "../terminal/progress.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
-import { grouped } from "./progress.ts";
 import { sayTraces } from "./traces.ts";
 
 interface Options extends PersonOptions {
@@ -27,8 +26,8 @@ export function eraseCommand(context: CommandContext): Command {
       const persons = await readPersons(context, options);
       const references = persons.map(({ reference }) => reference);
       const output = outputOf(options);
-      const pace = createPace(output);
-      const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
+      const say = throttle(output);
+      const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const { people } = context.store();
       if (options.dryRun === true)
         return printSurvey(output, persons, people.survey(account, references, onRead), options);
@@ -84,7 +83,7 @@ async function eraseAll(
 
 /** Prints a receipt a line; as JSON one value, of which each line is printed when its person is gone. */
 function createReceipts(output: Output, isList: boolean) {
-  const pace = createPace(output);
+  const say = throttle(output);
   let printed = 0;
   return {
     add({ erased, receipt }: Erased): void {
@@ -95,7 +94,7 @@ function createReceipts(output: Output, isList: boolean) {
       printed++;
     },
     progress(done: number, all: number): void {
-      pace(() => `${grouped(done)} of ${grouped(all)} erased`);
+      say(() => `${grouped(done)} of ${grouped(all)} erased`);
     },
     end(): void {
       if (isList && output.json) print(printed === 0 ? "[]\n" : "]\n");

@@ -5,11 +5,11 @@ import { printable } from "../../operator/printable.ts";
 import type { Received } from "../../store/disclosures.ts";
 import type { Held } from "../../store/privacy.ts";
 import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, print } from "../terminal/output.ts";
-import { createPace } from "../terminal/pace.ts";
+import { throttle } from "../terminal/progress.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
-import { grouped } from "./progress.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("find"))
@@ -19,9 +19,9 @@ export function findCommand(context: CommandContext): Command {
       const account = accountOf(context.store(), idOrName);
       const persons = await readPersons(context, options);
       const output = outputOf(options);
-      const pace = createPace(output);
+      const say = throttle(output);
       const references = persons.map(({ reference }) => reference);
-      const onRead = (leads: number) => pace(() => `${grouped(leads)} leads read`);
+      const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const held = context.store().people.find(account, references, context.now(), onRead);
       if (options.list !== undefined) printList(output, persons, held);
       else for (const one of held) printOne(output, account.name, one);
@@ -64,8 +64,4 @@ function printList(output: Output, persons: readonly ListedPerson[], held: Itera
   }
   if (output.json) print("]\n");
   output.say(`Something is held on ${grouped(found)} of ${grouped(place)}.`);
-}
-
-export function leadsText(count: number): string {
-  return `${grouped(count)} lead${count === 1 ? "" : "s"}`;
 }

@@ -4,9 +4,9 @@ import type { Columns } from "../../ingest/columns.ts";
 import { printable } from "../../operator/printable.ts";
 import type { ImportCounts, Outlook, StagedImport } from "../../store/imports.ts";
 import { confirm } from "../terminal/confirm.ts";
+import { grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 import type { ImportRequest } from "./import-options.ts";
-import { grouped } from "./progress.ts";
 
 interface Planned {
   readonly columns: Columns;

@@ -9,8 +9,8 @@ import { printable } from "../../operator/printable.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { ImportCounts, StagedImport } from "../../store/imports.ts";
 import type { Output } from "../terminal/output.ts";
+import { createProgress } from "../terminal/progress.ts";
 import { columnsText, type Notes } from "./import-report.ts";
-import { createProgress } from "./progress.ts";
 
 export interface FileReading extends Judging {
   readonly source: Source;

@@ -1,5 +1,4 @@
 /** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
-
 import type { Outcome } from "../../inbox/drop-folder.ts";
 import type { Destination } from "../../inbox/inbox.ts";
 import type { ImportSettings } from "../../inbox/settings.ts";

@@ -9,13 +9,13 @@ import type { Passed } from "../../store/disclosures.ts";
 import { emptyCounts, type ImportCounts, type StagedImport } from "../../store/imports.ts";
 import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
+import { createProgress } from "../terminal/progress.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./import-options.ts";
 import { announcePlan } from "./import-plan.ts";
 import { readFile } from "./import-reading.ts";
 import { createNotes, type Notes, summaryText } from "./import-report.ts";
 import { goOn, type Interruption, watchInterruption } from "./interruption.ts";
 import { passedText, passedView } from "./passed.ts";
-import { createProgress } from "./progress.ts";
 
 export function importCommand(context: CommandContext): Command {
   return jsonCommand("import")

@@ -1,7 +1,7 @@
 /** Ctrl-C while an import runs: it ends in order, and says what that means. */
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { grouped } from "./progress.ts";
+import { grouped } from "../terminal/numbers.ts";
 
 export interface Interruption {
   /** Waits for a reading, and throws a UserError as soon as Ctrl-C comes. */

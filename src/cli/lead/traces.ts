@@ -2,8 +2,8 @@
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Traces } from "../../store/privacy.ts";
+import { grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
-import { grouped } from "./progress.ts";
 
 /** Throws a UserError where something is left. */
 export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies, inLogsOf = [] }: Traces): void {

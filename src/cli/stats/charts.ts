@@ -1,5 +1,6 @@
 /** Charts as SVG, drawn by a library made for plots. Their colours come from the page around them. */
 import type { Bar } from "../terminal/chart.ts";
+import { grouped } from "../terminal/numbers.ts";
 
 export interface Charts {
   /** Upright bars, one for each day or month, in their order. */
@@ -51,7 +52,7 @@ export async function openCharts(): Promise<Charts> {
           Plot.text(bars, {
             x: "count",
             y: "label",
-            text: ({ count }: Bar) => count.toLocaleString("en-US"),
+            text: ({ count }: Bar) => grouped(count),
             textAnchor: "start",
             dx: 4,
           }),

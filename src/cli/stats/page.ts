@@ -3,6 +3,7 @@ import { writeMoment } from "../../contract/time.ts";
 import type { Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Bar } from "../terminal/chart.ts";
+import { grouped } from "../terminal/numbers.ts";
 import { type Charts, openCharts } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
 import { largest, overTime, sumOf } from "./periods.ts";
@@ -34,7 +35,7 @@ export async function statsPage({ account, period, stats, nowMs }: Figures): Pro
 <body>
 <header>
 <h1>${name}</h1>
-<p><strong>${number(inPeriod)}</strong> of ${number(stats.total)} leads came in the days from ${span}.</p>
+<p><strong>${grouped(inPeriod)}</strong> of ${grouped(stats.total)} leads came in the days from ${span}.</p>
 </header>
 <main>
 ${figures.join("\n")}
@@ -49,7 +50,7 @@ ${importsTable(stats.imports)}
 function leadFigures(charts: Charts, period: readonly string[], stats: Stats): string[] {
   const { unit, bars } = overTime(period, stats.byDay);
   const read = Math.min(sumOf(stats.byDay), stats.sourcesRead);
-  const ofNewest = read < sumOf(stats.byDay) ? ` (of the newest ${number(read)})` : "";
+  const ofNewest = read < sumOf(stats.byDay) ? ` (of the newest ${grouped(read)})` : "";
   return [
     figure(`Leads per ${unit}`, charts.overTime(bars, "leads"), unit, "Leads", bars),
     ranking(charts, "Leads by pixel", "Pixel", largest(stats.byPixel)),
@@ -78,8 +79,8 @@ function ranking(charts: Charts, title: string, what: string, bars: readonly Bar
 
 function figure(title: string, svg: string, what: string, counted: string, bars: readonly Bar[]): string {
   const most = bars.reduce((best, bar) => (bar.count > best.count ? bar : best), { label: "", count: 0 });
-  const summary = most.count === 0 ? `${title}: none` : `${title}; most: ${most.label} with ${number(most.count)}`;
-  const rows = bars.map(({ label, count }) => [label, number(count)]);
+  const summary = most.count === 0 ? `${title}: none` : `${title}; most: ${most.label} with ${grouped(most.count)}`;
+  const rows = bars.map(({ label, count }) => [label, grouped(count)]);
   return `<figure>
 <figcaption>${Bun.escapeHTML(title)}</figcaption>
 <div role="img" aria-label="${Bun.escapeHTML(summary)}">${svg}</div>
@@ -96,8 +97,8 @@ function importsTable(imports: Stats["imports"]): string {
   const rows = imports.map((one) => [
     String(one.number),
     writeMoment(one.atMs).slice(0, 16).replace("T", " "),
-    number(one.imported),
-    number(one.late),
+    grouped(one.imported),
+    grouped(one.late),
   ]);
   return `<figure class="wide"><figcaption>Imports</figcaption>
 ${table(["Import", "At (UTC)", "Leads", "Of these late"], rows)}
@@ -109,8 +110,4 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
     `<tr>${cells.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;
   const body = rows.map((row) => line(row, "td")).join("\n");
   return `<div class="table"><table><thead>${line(header, "th")}</thead><tbody>\n${body}\n</tbody></table></div>`;
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
 }

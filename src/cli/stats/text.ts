@@ -2,18 +2,18 @@
 import type { Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
 import { chart } from "../terminal/chart.ts";
+import { grouped } from "../terminal/numbers.ts";
 import { largest, overTime, sumOf, type Timeline } from "./periods.ts";
 
 /** All of it in lines of 80 columns; `period` has every day that is looked at, oldest first. */
 export function statsText(account: Account, period: readonly string[], stats: Stats): string {
   const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const number = (count: number) => count.toLocaleString("en-US");
   const sections = [
-    `${account.name}: ${number(inPeriod)} of ${number(stats.total)} leads came in the days from ${span}.`,
+    `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads came in the days from ${span}.`,
   ];
   if (inPeriod > 0) {
-    const read = inPeriod > stats.sourcesRead ? ` (of the newest ${number(stats.sourcesRead)})` : "";
+    const read = inPeriod > stats.sourcesRead ? ` (of the newest ${grouped(stats.sourcesRead)})` : "";
     sections.push(section("Leads per", overTime(period, stats.byDay)));
     sections.push(`Leads by pixel\n${chart(largest(stats.byPixel))}`);
     sections.push(`Leads by state\n${chart(largest(stats.byState))}`);

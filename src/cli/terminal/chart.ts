@@ -1,5 +1,6 @@
 /** Bars for a terminal: a label, a bar, a number, in lines of 80 columns. */
 import { printable } from "../../operator/printable.ts";
+import { grouped } from "./numbers.ts";
 
 export interface Bar {
   readonly label: string;
@@ -14,7 +15,7 @@ const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 /** One line for each bar, the longest as wide as there is room; a count that is not nothing shows at least a sliver. */
 export function chart(bars: readonly Bar[]): string {
   const labels = bars.map(({ label }) => shorten(printable(label)));
-  const numbers = bars.map(({ count }) => count.toLocaleString("en-US"));
+  const numbers = bars.map(({ count }) => grouped(count));
   const labelWidth = Math.max(...labels.map((label) => Bun.stringWidth(label)));
   const numberWidth = Math.max(...numbers.map((number) => number.length));
   const room = width - labelWidth - numberWidth - 4;

@@ -1,5 +1,4 @@
 /** What a command says: the result to standard output, all that is meant for a person's eyes to standard error. */
-
 import { fstatSync, statSync, writeSync } from "node:fs";
 import { printable } from "../../operator/printable.ts";
 import { UserError } from "../../operator/user-error.ts";

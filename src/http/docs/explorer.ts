@@ -1,5 +1,4 @@
 /** The explorer at /docs/try: Swagger UI from its package, with a key that only the open page knows. */
-
 import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import start from "./explorer.browser.js" with { type: "text" };

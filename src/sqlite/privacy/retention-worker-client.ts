@@ -1,5 +1,4 @@
 /** Retention in a thread of its own, for the server. */
-
 import { filesOf } from "../../store/database-files.ts";
 import type { Retained } from "../../store/serving.ts";
 import type { Descriptors } from "../file.ts";

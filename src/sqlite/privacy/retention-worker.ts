@@ -1,5 +1,4 @@
 /** The thread in which a server applies retention: deleting and looking for bytes must hold up no request. */
-
 import { openAgain } from "../open.ts";
 import { applyRetention, removingFrom } from "./retention.ts";
 import { waitUntil } from "./retention-hold.ts";

@@ -1,6 +1,7 @@
-/** How far an import is: a bar on a terminal, a line every few seconds elsewhere. Reading and writing have one each. */
+/** How far long work is: a bar on a terminal, a line every few seconds elsewhere. A short run says nothing. */
 import { Presets, SingleBar } from "cli-progress";
-import type { Output } from "../terminal/output.ts";
+import { grouped } from "./numbers.ts";
+import type { Output } from "./output.ts";
 
 export interface Progress {
   /** How much of the total is done, and how many rows that are. */
@@ -10,7 +11,7 @@ export interface Progress {
 
 const lineEveryMs = 3000;
 
-/** Begins to tell how far something is; of a total of null nobody knows how much is left. */
+/** Begins to show how far something is. A total of null says that nobody knows how much is left. */
 export function createProgress(what: string, total: number | null, output: Output): Progress {
   return process.stderr.isTTY ? bar(what, total) : lines(what, total, output);
 }
@@ -49,26 +50,31 @@ function bar(what: string, total: number | null): Progress {
 
 function lines(what: string, total: number | null, output: Output): Progress {
   const startedMs = performance.now();
-  let saidMs = startedMs;
+  const say = throttle(output);
   return {
     update(done, rows) {
-      const nowMs = performance.now();
-      if (nowMs - saidMs < lineEveryMs) return;
-      saidMs = nowMs;
-      const speed = Math.round(rows / ((nowMs - startedMs) / 1000));
-      const share = total === null ? "" : ` (${Math.floor((100 * done) / Math.max(total, 1))} %)`;
-      output.say(`${what}: ${grouped(rows)} rows${share}, ${grouped(speed)} rows/s`);
+      say(() => {
+        const speed = Math.round(rows / ((performance.now() - startedMs) / 1000));
+        const share = total === null ? "" : ` (${Math.floor((100 * done) / Math.max(total, 1))} %)`;
+        return `${what}: ${grouped(rows)} rows${share}, ${grouped(speed)} rows/s`;
+      });
     },
     stop: () => undefined,
+  };
+}
+
+/** Says a line unless it said one less than three seconds ago. */
+export function throttle(output: Output): (line: () => string) => void {
+  let saidMs = performance.now();
+  return (line) => {
+    const nowMs = performance.now();
+    if (nowMs - saidMs < lineEveryMs) return;
+    saidMs = nowMs;
+    output.say(line());
   };
 }
 
 function duration(seconds: number): string {
   const whole = Math.round(seconds);
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
-}
-
-/** A number with its thousands grouped: 1,204. */
-export function grouped(number: number): string {
-  return number.toLocaleString("en-US");
 }

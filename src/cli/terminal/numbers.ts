@@ -1,0 +1,19 @@
+/** Numbers as people read them. */
+
+/** A number with its thousands grouped: 1,204. */
+export function grouped(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+/** A number of leads: 1 lead, 1,204 leads. */
+export function leadsText(count: number): string {
+  return `${grouped(count)} lead${count === 1 ? "" : "s"}`;
+}
+
+/** A number of bytes: 1.2 GB. */
+export function inBytes(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB", "TB"];
+  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
+  const amount = bytes / 1000 ** power;
+  return `${power === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
+}
