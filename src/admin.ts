@@ -19,7 +19,7 @@ import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
-import { lockForServing } from "./sqlite/server-lock.ts";
+import { lockForServing } from "./sqlite/locks/server-lock.ts";
 import type { AdminStore } from "./store/admin.ts";
 import { keepClusterOf, openAdminStoreOf, openCopiesOf } from "./stores.ts";
 

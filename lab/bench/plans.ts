@@ -1,8 +1,8 @@
 /** bun lab/bench/plans.ts: what each combination of filters costs inside the store, as a table and as a chart. */
 import { parseArgs } from "node:util";
 import { dayMs } from "../../src/contract/time.ts";
-import { openLeads, preparePage } from "../../src/sqlite/leads.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
+import { openLeads, preparePage } from "../../src/sqlite/reading/leads.ts";
 import { type Bar, writeChart } from "./chart.ts";
 import { prepareLeadfile } from "./data.ts";
 import { seeded, yearMs, yearStartMs } from "./leads.ts";

@@ -14,7 +14,7 @@ export const disclosures: Fault = {
       name: "a page is noted from its newest lead alone",
       patches: [
         {
-          file: "src/sqlite/leads.ts",
+          file: "src/sqlite/reading/leads.ts",
           from: "const oldestMs = rows.at(-1)?.[1];",
           to: "const oldestMs = rows[0]?.[1];",
         },

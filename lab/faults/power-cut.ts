@@ -26,7 +26,7 @@ export const powerCut: Fault = {
       name: "an import that is not put on the disk",
       times: 200,
       patches: [
-        { file: "src/sqlite/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
+        { file: "src/sqlite/locks/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
         // A connection that is closed may put the log on the disk in time to hide it.
         { file: "src/sqlite/import/import.ts", from: "        writer.$client.close();", to: "" },
       ],

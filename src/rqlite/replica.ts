@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../sqlite/connection.ts";
 import { migrationsBehind } from "../sqlite/migrate.ts";
-import { openReader, type Reader } from "../sqlite/reader.ts";
+import { openReader, type Reader } from "../sqlite/reading/reader.ts";
 import { revision } from "../sqlite/schema.ts";
 import { openUsageReader } from "../sqlite/usage.ts";
 import { StoreFailure } from "../store/reading.ts";

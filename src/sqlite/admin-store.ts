@@ -6,12 +6,12 @@ import { findBatch, listBatches } from "./import/batches.ts";
 import { beginImport, beginStagedImport } from "./import/import.ts";
 import { undoBatch } from "./import/undo.ts";
 import { openKeys } from "./keys.ts";
-import { exportDocuments, openLeads } from "./leads.ts";
 import { openDatabase } from "./open.ts";
 import { openPixels } from "./pixels.ts";
 import { openRecipientRepository } from "./privacy/ledger/passed.ts";
 import { openPeople } from "./privacy/people.ts";
 import { openRetention } from "./privacy/retention.ts";
+import { exportDocuments, openLeads } from "./reading/leads.ts";
 import { openSources } from "./sources.ts";
 import { readStats } from "./stats.ts";
 

@@ -10,9 +10,9 @@ import type { Contents, Examination, LiveKey } from "../store/examination.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite, sizeOf } from "./file.ts";
 import { openLastImport } from "./import/last-import.ts";
-import { type Filters, preparePage } from "./leads.ts";
-import { lockWaitMs } from "./lock-wait.ts";
+import { lockWaitMs } from "./locks/lock-wait.ts";
 import { migrationsBehind } from "./migrate.ts";
+import { type Filters, preparePage } from "./reading/leads.ts";
 import * as schema from "./schema.ts";
 import { accounts, audit, keys, leads, sources, usage } from "./schema.ts";
 

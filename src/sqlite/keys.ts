@@ -6,7 +6,7 @@ import type { AccountNumber, KeyFinder } from "../store/reading.ts";
 import type { KeyRecord, KeyRepository, NewKey } from "../store/repositories.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
-import { placeholder } from "./placeholder.ts";
+import { placeholder } from "./reading/placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
 
 /** Looks keys up in the file at every call. */

@@ -3,11 +3,11 @@ import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { AskingDatabase } from "./asking.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked, storeErrorOf } from "./failure.ts";
 import { inodeOf } from "./file.ts";
-import { lockWaitMs } from "./lock-wait.ts";
+import { AskingDatabase } from "./locks/asking.ts";
+import { lockWaitMs } from "./locks/lock-wait.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 import { ensureInstance } from "./privacy/suppressions.ts";
 

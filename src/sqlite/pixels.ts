@@ -4,7 +4,7 @@ import type { Pixel } from "../contract/pixel.ts";
 import type { AccountNumber, PixelReader } from "../store/reading.ts";
 import type { PixelRepository } from "../store/repositories.ts";
 import type { Connection } from "./connection.ts";
-import { placeholder } from "./placeholder.ts";
+import { placeholder } from "./reading/placeholder.ts";
 import { pixels } from "./schema.ts";
 
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */

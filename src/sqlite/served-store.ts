@@ -8,13 +8,13 @@ import { createUsageCounter } from "../store/usage-counter.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
+import { lockForServing } from "./locks/server-lock.ts";
 import { openDatabase, withoutWaiting } from "./open.ts";
 import { openDisclosureReader, openDisclosureWriter } from "./privacy/ledger/disclosures.ts";
 import { isRetentionDue } from "./privacy/retention.ts";
 import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
-import { guarded, openReader, type Reader } from "./reader.ts";
+import { guarded, openReader, type Reader } from "./reading/reader.ts";
 import { accounts } from "./schema.ts";
-import { lockForServing } from "./server-lock.ts";
 import { addUsage, openUsageReader } from "./usage.ts";
 import { openWal, truncateWal, type Wal } from "./wal.ts";
 

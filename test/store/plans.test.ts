@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
-import { preparePage } from "../../src/sqlite/leads.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
+import { preparePage } from "../../src/sqlite/reading/leads.ts";
 import { leads } from "../../src/sqlite/schema.ts";
 import { aFolder } from "../folder.ts";
 

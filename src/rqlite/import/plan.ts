@@ -10,7 +10,7 @@ import { openGuard } from "../../sqlite/import/admission.ts";
 import type { Placing } from "../../sqlite/import/place.ts";
 import { prepareImport } from "../../sqlite/import/statements.ts";
 import { pixelOfAccount } from "../../sqlite/pixels.ts";
-import { placeholder } from "../../sqlite/placeholder.ts";
+import { placeholder } from "../../sqlite/reading/placeholder.ts";
 import { accounts, pixels, positionOf, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";

@@ -1,9 +1,9 @@
 /** What looks after a cluster, beside one of its nodes. */
 import { existsSync, rmSync } from "node:fs";
 import { count, sql } from "drizzle-orm";
+import { lockForServing } from "../../sqlite/locks/server-lock.ts";
 import { openDatabase } from "../../sqlite/open.ts";
 import { leads, nodes } from "../../sqlite/schema.ts";
-import { lockForServing } from "../../sqlite/server-lock.ts";
 import type { ClusterKeeper } from "../../store/cluster.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";

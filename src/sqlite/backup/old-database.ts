@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
-import { lockWaitMs } from "../lock-wait.ts";
+import { lockWaitMs } from "../locks/lock-wait.ts";
 import { allParts, type Part } from "./carry-over.ts";
 
 export type Attached = "attached" | "nothing there" | "unreadable";

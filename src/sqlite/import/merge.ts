@@ -5,7 +5,7 @@
 import type { ImportCounts, ImportOptions, ImportOrigin, ImportOutcome, MergeProgress } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { inLargeTransactions, type Portions } from "../large-transactions.ts";
+import { inLargeTransactions, type Portions } from "../locks/large-transactions.ts";
 import { type BatchRecord, nextBatch, recordBatch } from "./batches.ts";
 import { openPlacer } from "./place.ts";
 import type { StagedLead, Staging } from "./staging.ts";

@@ -4,7 +4,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { placeholder } from "../placeholder.ts";
+import { placeholder } from "../reading/placeholder.ts";
 import { leads, positionOf } from "../schema.ts";
 
 interface Placing {

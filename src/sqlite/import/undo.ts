@@ -5,7 +5,7 @@ import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
-import { inLargeTransactions, type Portions } from "../large-transactions.ts";
+import { inLargeTransactions, type Portions } from "../locks/large-transactions.ts";
 import { openForImport } from "../open.ts";
 import { imports, leads } from "../schema.ts";
 import { truncateWal } from "../wal.ts";

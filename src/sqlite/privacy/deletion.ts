@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
 import { bytesOf } from "../import/statements.ts";
-import { placeholder } from "../placeholder.ts";
+import { placeholder } from "../reading/placeholder.ts";
 import { leads, positionOf } from "../schema.ts";
 
 /** Prepares deleting leads of an account; to be called within a transaction. */

@@ -2,7 +2,7 @@
 import { and, asc, gte, lt, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
-import { placeholder } from "../placeholder.ts";
+import { placeholder } from "../reading/placeholder.ts";
 import { leads, momentBounds, positionOf } from "../schema.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
 import { viewOf } from "./search/forms.ts";

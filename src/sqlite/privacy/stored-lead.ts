@@ -2,7 +2,7 @@
 import { eq, sql } from "drizzle-orm";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { placeholder } from "../placeholder.ts";
+import { placeholder } from "../reading/placeholder.ts";
 import { leads, positionOf } from "../schema.ts";
 
 export interface StoredLead {

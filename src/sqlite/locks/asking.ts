@@ -5,7 +5,7 @@
  */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { appendFileSync, closeSync, constants, existsSync, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { isLocked } from "./failure.ts";
+import { isLocked } from "../failure.ts";
 
 /** Whoever waits adds a byte this often; when no more come, nobody waits. */
 const askEveryMs = 4;

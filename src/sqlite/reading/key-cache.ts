@@ -1,5 +1,5 @@
 /** Keys that are presented again and again, found in memory until another process writes to the file. */
-import type { KeyFinder, KnownKey } from "../store/reading.ts";
+import type { KeyFinder, KnownKey } from "../../store/reading.ts";
 
 /** All keys of an instance, unless it is a very large one. */
 const mostKeys = 20_000;

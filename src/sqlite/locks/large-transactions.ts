@@ -3,9 +3,9 @@
  * transaction ends early when another writer asks, so nobody waits for it.
  */
 
+import type { Connection } from "../connection.ts";
+import { openWal, truncateWal } from "../wal.ts";
 import { openAsked } from "./asking.ts";
-import type { Connection } from "./connection.ts";
-import { openWal, truncateWal } from "./wal.ts";
 
 /** A transaction goes on for so long where nobody asks. */
 const longestMs = 2_000;

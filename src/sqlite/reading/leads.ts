@@ -1,12 +1,12 @@
 /** Pages of leads (§4.1): one prepared statement per combination of filters, each on an index of its own. */
 import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
-import type { LeadQuery } from "../contract/parameters.ts";
-import type { AccountNumber, LeadReader } from "../store/reading.ts";
-import type { Connection } from "./connection.ts";
-import { pixelOfAccount } from "./pixels.ts";
+import type { LeadQuery } from "../../contract/parameters.ts";
+import type { AccountNumber, LeadReader } from "../../store/reading.ts";
+import type { Connection } from "../connection.ts";
+import { pixelOfAccount } from "../pixels.ts";
+import { leads, momentBounds, pixels, positionOf } from "../schema.ts";
 import { placeholder } from "./placeholder.ts";
-import { leads, momentBounds, pixels, positionOf } from "./schema.ts";
 
 /** Which filters a statement has. */
 export interface Filters {

@@ -3,17 +3,17 @@
  * that another program writes, such as a replica.
  */
 import { count } from "drizzle-orm";
-import { walOf } from "../store/database-files.ts";
-import { type ReadStore, StoreFailure } from "../store/reading.ts";
+import { walOf } from "../../store/database-files.ts";
+import { type ReadStore, StoreFailure } from "../../store/reading.ts";
+import type { Connection } from "../connection.ts";
+import { sizeOf, watchFile } from "../file.ts";
+import { openLastImport } from "../import/last-import.ts";
+import { openKeyFinder } from "../keys.ts";
+import { openPixelReader } from "../pixels.ts";
+import { accounts, leads as stored } from "../schema.ts";
 import { watchChanges } from "./changes.ts";
-import type { Connection } from "./connection.ts";
-import { sizeOf, watchFile } from "./file.ts";
-import { openLastImport } from "./import/last-import.ts";
 import { cacheKeys } from "./key-cache.ts";
-import { openKeyFinder } from "./keys.ts";
 import { openLeads } from "./leads.ts";
-import { openPixelReader } from "./pixels.ts";
-import { accounts, leads as stored } from "./schema.ts";
 
 export interface Reader extends ReadStore {
   /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */
