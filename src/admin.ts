@@ -2,8 +2,8 @@
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
 import { createPause } from "./cli/terminal/pause.ts";
-import { companionOption, startCompanion } from "./companion.ts";
-import { isInTheClear, ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
+import { companionOption } from "./companion.ts";
+import { ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
 import {
   readClientKey,
   readCluster,
@@ -14,9 +14,9 @@ import {
   withoutSecrets,
 } from "./config.ts";
 import { endWith } from "./operator/end.ts";
-import { openLog } from "./operator/log.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
+import { openReceiving } from "./serving/receiving.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
 import { lockForServing } from "./sqlite/locks/server-lock.ts";
@@ -78,26 +78,6 @@ function lookAtSettings() {
   const faults = settingFaults();
   const config = faults.length === 0 ? readConfig() : null;
   return { faults, config, address: config === null ? null : ownAddress(config) };
-}
-
-/** The door for deliveries has the settings of the server, at an address of its own. */
-function openReceiving() {
-  const config = readConfig();
-  const { receiveHost: host, receivePort: port, tls, trustProxy, logLevel } = config;
-  const log = openLog(logLevel);
-  if (isInTheClear({ host, tls, trustProxy })) {
-    process.stderr.write(
-      `Warning: ${host} can be reached from other machines without TLS, and tokens of sources would cross the network in ` +
-        "the clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
-    );
-  }
-  return {
-    address: { host, port, tls },
-    baseUrl: receiveOrigin(config),
-    trustProxy,
-    log,
-    startCompanion: (args: readonly string[]) => startCompanion(args, (line) => log.error(line)),
-  };
 }
 
 /** The executable is the server, too: each of these files starts it when it is imported. */

@@ -2,8 +2,9 @@
 import { Command } from "commander";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
-import { accountOf, type CommandContext, checkText, jsonCommand, outputOf } from "./command.ts";
-import { table } from "./terminal/output.ts";
+import { accountOf, checkText } from "./arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { table } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
   const account = new Command("account").description("accounts and their subscriptions");

@@ -2,9 +2,10 @@
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { UserError } from "../operator/user-error.ts";
-import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { accountOf } from "./arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
-import { table } from "./terminal/output.ts";
+import { table } from "./terminal/table.ts";
 
 interface Options {
   readonly account?: string;

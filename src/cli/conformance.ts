@@ -5,8 +5,8 @@ import type { Keys } from "../conformance/probe.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { hang } from "./terminal/output.ts";
 import { readAll } from "./terminal/standard-input.ts";
+import { hang } from "./terminal/table.ts";
 
 interface Options {
   readonly limits?: boolean;

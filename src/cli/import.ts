@@ -5,10 +5,11 @@ import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Batch } from "../store/imports.ts";
 import type { Account } from "../store/repositories.ts";
-import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { accountOf } from "./arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
-import { table } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
+import { table } from "./terminal/table.ts";
 
 export function importsCommand(context: CommandContext): Command {
   return new Command("import")

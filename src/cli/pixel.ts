@@ -5,8 +5,9 @@ import type { Pixel } from "../contract/pixel.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
-import { accountOf, type CommandContext, checkPixelId, checkText, jsonCommand, outputOf } from "./command.ts";
-import { table } from "./terminal/output.ts";
+import { accountOf, checkPixelId, checkText } from "./arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { table } from "./terminal/table.ts";
 
 export function pixelCommand(context: CommandContext): Command {
   const pixel = new Command("pixel").description("the pixels of an account");

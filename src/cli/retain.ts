@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
-import { accountOf, type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { accountOf } from "./arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { sayTraces } from "./lead/traces.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";

@@ -7,10 +7,12 @@ import { readMapping } from "../ingest/columns.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Source } from "../store/sources.ts";
-import { accountOf, type CommandContext, checkText, jsonCommand, outputOf } from "./command.ts";
+import { accountOf, checkText } from "./arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { checkPixel, readRules } from "./lead/import-options.ts";
 import { confirm } from "./terminal/confirm.ts";
-import { leadsNowhere, table } from "./terminal/output.ts";
+import { leadsNowhere } from "./terminal/output.ts";
+import { table } from "./terminal/table.ts";
 
 interface CreateOptions {
   readonly label?: string;

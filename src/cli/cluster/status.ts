@@ -2,7 +2,7 @@
 import { adminCommand } from "../../operator/program-name.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { table } from "../terminal/output.ts";
+import { table } from "../terminal/table.ts";
 
 export function statusText({ nodes, hasMajority }: ClusterStatus): string {
   const head = ["", "NODE", "ROLE", "BEHIND", "LOG", "RQLITE", "SERVER", "ANSWERS"];

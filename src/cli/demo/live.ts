@@ -2,7 +2,8 @@
 import { randomInt } from "node:crypto";
 import { writeMoment } from "../../contract/time.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { accountOf, type CommandContext } from "../command.ts";
+import { accountOf } from "../arguments.ts";
+import type { CommandContext } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
 import { createInventor, newLead } from "./leads.ts";
 

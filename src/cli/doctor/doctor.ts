@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Config } from "../../config.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { hang } from "../terminal/output.ts";
+import { hang } from "../terminal/table.ts";
 import { lookAtCluster } from "./cluster.ts";
 import { lookAtContents } from "./contents.ts";
 import { lookAtFile } from "./file.ts";

@@ -1,8 +1,10 @@
-/** How keys are shown: never themselves, but what they are known by and how they are used. */
+/** How keys are shown: never the key itself, but its id, its first characters, and how it is used. */
 import { writeMoment } from "../../contract/time.ts";
+import { adminCommand } from "../../operator/program-name.ts";
+import { UserError } from "../../operator/user-error.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { table } from "../terminal/output.ts";
+import { table } from "../terminal/table.ts";
 
 /** A key that has expired is revoked, to whoever presents it and here. */
 export function stateOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): "active" | "revoked" {
@@ -40,4 +42,11 @@ export function listText(keys: readonly ReturnType<typeof view>[]): string {
     key.label ?? "",
   ]);
   return table(["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "READ UP TO", "MONTH", "LABEL"], rows);
+}
+
+export function noSuchKey(): UserError {
+  return new UserError(
+    "No key has this id.",
+    `${adminCommand} key list ACCOUNT shows the ids; the key itself is no id.`,
+  );
 }

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
 import type { Erased, Erasure, Survey } from "../../store/privacy.ts";
-import { accountOf, type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { accountOf } from "../arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";

@@ -2,7 +2,8 @@
 import { Command, Option } from "commander";
 import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../../contract/lead.ts";
-import { accountOf, type CommandContext } from "../command.ts";
+import { accountOf } from "../arguments.ts";
+import type { CommandContext } from "../command.ts";
 import { print } from "../terminal/output.ts";
 
 interface Options {

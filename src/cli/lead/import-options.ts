@@ -9,7 +9,8 @@ import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { filesOf } from "../../store/database-files.ts";
 import type { Account } from "../../store/repositories.ts";
-import { type CommandContext, checkPixelId } from "../command.ts";
+import { checkPixelId } from "../arguments.ts";
+import type { CommandContext } from "../command.ts";
 
 export interface ImportRequest {
   readonly map?: string;

@@ -8,7 +8,7 @@ import { printable } from "../../operator/printable.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import type { ImportCounts, RejectedRow } from "../../store/imports.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { hang, table } from "../terminal/output.ts";
+import { hang, table } from "../terminal/table.ts";
 
 /** Which column is read as which field, in order of preference, and which are not kept. */
 export function columnsText({ matched, unmatched, remark }: ColumnReport, format: Format): string {

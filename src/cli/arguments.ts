@@ -1,0 +1,49 @@
+/** Arguments that several commands take: an account, the id of a pixel, a name. */
+import { closest, distance } from "fastest-levenshtein";
+import { isName, isPixelId } from "../contract/pixel.ts";
+import { printable } from "../operator/printable.ts";
+import { adminCommand } from "../operator/program-name.ts";
+import { UserError } from "../operator/user-error.ts";
+import type { AdminStore } from "../store/admin.ts";
+import type { Account } from "../store/repositories.ts";
+
+/** The account with this id or this exact name; throws a UserError when there is none. */
+export function accountOf(store: AdminStore, idOrName: string): Account {
+  const account = store.accounts.find(idOrName);
+  if (account !== null) return account;
+  const names = store.accounts.list().flatMap(({ id, name }) => [name, id]);
+  const near = closestTo(idOrName, names);
+  const advice = near === null ? "" : `Did you mean ${JSON.stringify(printable(near))}? `;
+  throw new UserError(
+    `No account has the id or name ${JSON.stringify(idOrName)}.`,
+    `${advice}${adminCommand} account list shows them.`,
+  );
+}
+
+/** The one of some texts that differs by a slip of up to a third of its letters. */
+function closestTo(text: string, known: readonly string[]): string | null {
+  if (known.length === 0) return null;
+  const found = closest(
+    text.toLowerCase(),
+    known.map((one) => one.toLowerCase()),
+  );
+  const original = known.find((one) => one.toLowerCase() === found) ?? "";
+  return distance(text.toLowerCase(), found) <= original.length / 3 ? original : null;
+}
+
+/** The id of a pixel; throws a UserError that names the option. */
+export function checkPixelId(option: string, text: string): string {
+  if (isPixelId(text.trim())) return text.trim();
+  throw new UserError(
+    `${option} takes an id of 1 to 200 characters, none of which only controls a terminal.`,
+    "It does not begin with [, and is no word for nothing, such as null.",
+    2,
+  );
+}
+
+/** A name or id that people and terminals can live with; throws a UserError that names what it is of. */
+export function checkText(what: string, text: string): string {
+  const trimmed = text.trim();
+  if (isName(trimmed)) return trimmed;
+  throw new UserError(`${what} takes 1 to 200 characters, and none that only controls a terminal.`, "", 2);
+}

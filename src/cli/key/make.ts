@@ -1,0 +1,85 @@
+/** How a key is made: it is printed once, and one that nobody could see is not made. */
+import type { Command } from "commander";
+import { createKey, digestOf, prefixOf } from "../../contract/key.ts";
+import { writeMoment } from "../../contract/time.ts";
+import { adminCommand } from "../../operator/program-name.ts";
+import { UserError } from "../../operator/user-error.ts";
+import type { Account, KeyRecord } from "../../store/repositories.ts";
+import { accountOf, checkText } from "../arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { leadsNowhere, type Output } from "../terminal/output.ts";
+import { readExpiry, readOverlap } from "./times.ts";
+import { noSuchKey, stateOf } from "./view.ts";
+
+/** key create: makes a key, and prints it this once. */
+export function createCommand(context: CommandContext): Command {
+  return jsonCommand("create")
+    .description("make a key and print it, this once")
+    .argument("<ACCOUNT>", "id or exact name")
+    .option("--label <TEXT>", "what it is for")
+    .option("--expires <DATE>", "revoke it by itself from then on: 2027-01-31 (its first moment in UTC) or a full time")
+    .action((idOrName: string, options: { label?: string; expires?: string; json?: boolean }) => {
+      const account = accountOf(context.store(), idOrName);
+      const label = options.label === undefined ? null : checkText("--label", options.label);
+      const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, context.now());
+      makeKey(context, outputOf(options), account, { label, expiresMs }, {});
+    });
+}
+
+/** key rotate: makes a key like another one, which goes on for a while. */
+export function rotateCommand(context: CommandContext): Command {
+  return jsonCommand("rotate")
+    .description("make a new key like this one and print it, this once; the old one is revoked by itself later")
+    .argument("<ID>", "id of the old key, as key list shows it")
+    .option("--overlap <TIME>", "how long the old one holds: 30m, 24h, 7d, or 0 for no longer", "24h")
+    .action((id: string, options: { overlap: string; json?: boolean }) => {
+      const overlapMs = readOverlap(options.overlap);
+      const { keys } = context.store();
+      const old = keys.find(id);
+      if (old === null) throw noSuchKey();
+      const nowMs = context.now();
+      if (stateOf(old, nowMs) === "revoked") {
+        throw new UserError(
+          `Key ${old.id} is revoked already.`,
+          `Make a new one: ${adminCommand} key create ${old.account}.`,
+        );
+      }
+      const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
+      const account = accountOf(context.store(), old.account);
+      const output = outputOf(options);
+      makeKey(context, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
+      // Only now: had the new key not been shown, the old one must go on.
+      keys.expire(old.id, endMs, nowMs);
+      output.say(`Key ${old.id} is revoked by itself at ${writeMoment(endMs)}.`);
+    });
+}
+
+/** Makes a key and shows it; throws a UserError where nobody would see it. */
+function makeKey(
+  context: CommandContext,
+  output: Output,
+  account: Account,
+  { label, expiresMs }: Pick<KeyRecord, "label" | "expiresMs">,
+  more: Readonly<Record<string, string>>,
+): void {
+  if (leadsNowhere()) {
+    throw new UserError("Nobody would see the key: standard output leads nowhere.", "Send it to a terminal or a file.");
+  }
+  const key = createKey();
+  const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
+  const { id, prefix } = context.store().keys.create(account.number, stored, context.now());
+  show(output, id, () => output.result({ id, key, prefix, label, account: account.id, ...more }, key));
+  const until = expiresMs === null ? "" : ` It is revoked by itself at ${writeMoment(expiresMs)}.`;
+  output.say(`Keep it now: it cannot be shown again. Its id is ${id}.${until}`);
+}
+
+/** A key that could not be shown is lost, and must not stay behind. */
+function show(output: Output, id: string, print: () => boolean): void {
+  const advice = `Revoke it, ${adminCommand} key revoke ${id}, and make a new one.`;
+  try {
+    if (print()) return;
+  } catch (cause) {
+    output.say(cause instanceof UserError ? cause.sentence : "");
+  }
+  throw new UserError("The key was made but could not be shown.", advice);
+}
