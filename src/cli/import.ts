@@ -25,7 +25,14 @@ function listCommand(context: CommandContext): Command {
     .action((idOrName: string, options) => {
       const batches = context.store().imports.list(accountOf(context.store(), idOrName));
       const header = ["IMPORT", "AT", "BY", "STATE", "ADDED", "REPLACED", "OTHER", "OLDEST", "NEWEST", "FILE"];
-      outputOf(options).result(batches.map(view), table(header, batches.map(cells)));
+      const output = outputOf(options);
+      output.result(batches.map(view), table(header, batches.map(cells)));
+      const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
+      if (cutShort !== undefined) {
+        output.say(
+          `Import ${cutShort.number} is not finished: it still runs, or import its file again to complete it.`,
+        );
+      }
     });
 }
 
@@ -74,10 +81,19 @@ function refuseReplaced({ number, replaced }: Batch): void {
   );
 }
 
-function view({ number, startedMs, finishedMs, oldestMs, newestMs, undoneMs, file, by, ...counts }: Batch) {
+/** Whether it neither came to its end nor was taken back, and no later import of that file did what was left. */
+function isCutShort(batch: Batch, later: readonly Batch[]): boolean {
+  return (
+    stateOf(batch) === "not finished" &&
+    !later.some(({ file, finishedMs }) => file === batch.file && finishedMs !== null)
+  );
+}
+
+function view(batch: Batch) {
+  const { number, startedMs, finishedMs, oldestMs, newestMs, undoneMs, file, by, ...counts } = batch;
   return {
-    ...{ import: number, started_at: writeMoment(startedMs), finished_at: orNull(finishedMs), file, by },
-    ...counts,
+    ...{ import: number, state: stateOf(batch), started_at: writeMoment(startedMs), finished_at: orNull(finishedMs) },
+    ...{ file, by, ...counts },
     ...{ oldest: orNull(oldestMs), newest: orNull(newestMs), undone_at: orNull(undoneMs) },
   };
 }
@@ -93,7 +109,8 @@ function cells(batch: Batch): string[] {
   return [String(number), writeMoment(startedMs), by, stateOf(batch), ...counts, ...span, file];
 }
 
-function stateOf({ finishedMs, undoneMs }: Batch): string {
+/** Nobody can tell one that runs from one that was killed; what both have in common is said. */
+function stateOf({ finishedMs, undoneMs }: Batch): "done" | "not finished" | "taken back" {
   if (undoneMs !== null) return "taken back";
   return finishedMs === null ? "not finished" : "done";
 }

@@ -1,5 +1,5 @@
 /** Persons are erased in steps, and what is left of them in bytes is taken out behind that. */
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { eq, max, sum } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Erased, Erasure, HowToErase, PersonReference } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
@@ -149,20 +149,15 @@ function openPresence(database: Connection, account: number): (ms: number) => bo
   return (ms) => leadAt(ms).length > 0;
 }
 
-/** Whether an import of the account ran at some time since this was called. */
+/** Whether an import of the account has written anything since this was called. */
 function openImports(database: Connection, account: number): { wereAtWork(): boolean } {
-  const ofAccount = eq(imports.account, account);
-  const last = () =>
+  // What an import writes with each transaction: a row of its own, and then more that it has read.
+  const written = () =>
     database
-      .select({ number: sql<number>`coalesce(max(${imports.number}), 0)` })
+      .select({ last: max(imports.number), read: sum(imports.read) })
       .from(imports)
-      .where(ofAccount)
-      .get()?.number ?? 0;
-  const known = last();
-  const running = database
-    .select({ number: imports.number })
-    .from(imports)
-    .where(and(ofAccount, isNull(imports.finishedAt)));
-  const isRunning = running.limit(1).all().length > 0;
-  return { wereAtWork: () => isRunning || last() > known };
+      .where(eq(imports.account, account))
+      .get();
+  const before = written();
+  return { wereAtWork: () => !Bun.deepEquals(written(), before) };
 }

@@ -1,0 +1,82 @@
+/** An erasure while leads come in: what an import brings meanwhile is found, too, and one that is over costs nothing. */
+import { expect, onTestFinished, test } from "bun:test";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { recordBatch } from "../../src/sqlite/import/batches.ts";
+import { openAgain } from "../../src/sqlite/open.ts";
+import { emptyCounts } from "../../src/store/imports.ts";
+import { aLead, importLeads, newLead, noonMs, someLeads } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { anAccount } from "../harness.ts";
+
+const origin = { file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs };
+const robin = { kind: "email", value: "robin@example.com" } as const;
+
+function aStore() {
+  const path = join(aFolder(), "leadfile.db");
+  const store = openAdminStore(path);
+  onTestFinished(() => store.close());
+  return { path, store, account: anAccount(store, { leads: someLeads(1500) }) };
+}
+
+/**
+ * An import of leads from before all others, Robin's the last of them. Each transaction ends after 500 leads, as if
+ * somebody asked for the lock.
+ */
+function anImport({ path, store, account }: ReturnType<typeof aStore>, count: number) {
+  const staged = store.imports.begin(account, { onDuplicate: "skip", createPixels: true, dryRun: false }, origin);
+  onTestFinished(staged.close);
+  for (let n = 1; n <= count; n++) {
+    const email = n === count ? robin.value : `d${n}@example.com`;
+    staged.add(newLead(aLead({ email, identified_at: new Date(n).toISOString() })), false);
+  }
+  staged.outlook(false);
+  return staged.merge(emptyCounts(), () => {
+    appendFileSync(`${path}.asking`, ".");
+    return noonMs;
+  });
+}
+
+/** Erases Robin, and tells how many leads were erased, and how many were read each time that it said so. */
+function erase({ store, account }: ReturnType<typeof aStore>, afterTheFirst: () => unknown = () => undefined) {
+  const read: number[] = [];
+  const onRead = (leads: number) => {
+    if (read.push(leads) === 1) void afterTheFirst();
+  };
+  const erasure = store.people.erase(account, [robin], { withMentions: false, onRead }, noonMs);
+  const erased = [...erasure.steps()].flat().reduce((sum, person) => sum + person.erased, 0);
+  return { erased, read };
+}
+
+test("what an import brings behind the reading is erased as well", () => {
+  const there = aStore();
+  const merge = anImport(there, 1);
+  expect(erase(there, () => merge.next())).toMatchObject({ erased: 1 });
+});
+
+test("so is what is brought by an import that has begun before", () => {
+  const there = aStore();
+  const { store, account } = there;
+  const writer = openAgain(there.path);
+  onTestFinished(() => writer.$client.close());
+  const batch = { ...origin, number: 1, account: account.number, isThere: false, oldestMs: 1, newestMs: 500 };
+  const record = (imported: number) => recordBatch(writer, batch, { ...emptyCounts(), read: imported, imported }, null);
+  record(500);
+  const { erased } = erase(there, () => {
+    importLeads(store.leads, account.number, [
+      newLead(aLead({ email: robin.value, identified_at: new Date(501).toISOString() })),
+    ]);
+    record(501);
+  });
+  expect(erased).toBe(1);
+});
+
+test("the leads are read once where nothing comes in, though an import before was cut short", async () => {
+  const there = aStore();
+  const merge = anImport(there, 501);
+  await merge.next();
+  await merge.return(undefined);
+  expect(there.store.imports.list(there.account)).toMatchObject([{ imported: 500, finishedMs: null }]);
+  expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000] });
+});
