@@ -25,7 +25,11 @@ export const brokenFile: Fault = {
       name: "a server that does not look at its file",
       times: 1,
       patches: [
-        { file: "src/sqlite/file.ts", from: "    assertSame() {\n", to: "    assertSame() {\n      return;\n" },
+        {
+          file: "src/sqlite/reading/file-watch.ts",
+          from: "    assertSame() {\n",
+          to: "    assertSame() {\n      return;\n",
+        },
       ],
     },
     {

@@ -22,7 +22,7 @@ export const isolation: Fault = {
       name: "every key reads the leads of the first account",
       patches: [
         {
-          file: "src/sqlite/keys.ts",
+          file: "src/sqlite/reading/key-finder.ts",
           from: "      account: keys.account,\n      prefix: keys.prefix,\n      revokedAt",
           to: "      account: sql<number>`1`.as('account'),\n      prefix: keys.prefix,\n      revokedAt",
         },

@@ -201,7 +201,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a file that is not looked at",
-    "src/sqlite/file.ts",
+    "src/sqlite/reading/file-watch.ts",
     "if (now.ino !== opened.ino || now.dev !== opened.dev) {",
     "if (now.dev !== opened.dev) {",
     "test/spec/7-errors.test.ts",

@@ -2,37 +2,11 @@
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { dayOf, monthOf } from "../contract/time.ts";
-import type { AccountNumber, KeyFinder } from "../store/reading.ts";
+import type { AccountNumber } from "../store/reading.ts";
 import type { KeyRecord, KeyRepository, NewKey } from "../store/repositories.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
-import { placeholder } from "./reading/placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
-
-/** Looks keys up in the file at every call. */
-export function openKeyFinder(database: Connection): KeyFinder {
-  const known = database
-    .select({
-      number: keys.number,
-      account: keys.account,
-      prefix: keys.prefix,
-      revokedAt: keys.revokedAt,
-      expiresAt: keys.expiresAt,
-      subscribed: accounts.active,
-    })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.number, keys.account))
-    .where(eq(keys.digest, placeholder.blob("digest")))
-    .prepare();
-  return {
-    find(digest) {
-      const found = known.get({ digest });
-      if (found === undefined) return null;
-      const { revokedAt, expiresAt, ...key } = found;
-      return { ...key, revoked: revokedAt !== null, expiresMs: expiresAt ?? Number.POSITIVE_INFINITY };
-    },
-  };
-}
 
 export function openKeys(database: Connection): KeyRepository {
   const byId = (id: string) => records(database, eq(keys.id, id))[0] ?? null;

@@ -8,6 +8,7 @@ import { leads } from "../../src/sqlite/schema.ts";
 import { StoreFailure } from "../../src/store/reading.ts";
 import type { RequestStore } from "../../src/store/serving.ts";
 import { aLead } from "../builders.ts";
+import { eventually } from "../eventually.ts";
 import { type Answer, serve } from "../harness.ts";
 
 const of = ({ status, body }: Answer) => [status, body.error.code];
@@ -64,8 +65,8 @@ describe("query_failed is answered", () => {
     const client = as(aKey());
     expect((await client.get("/leads")).status).toBe(200);
     breakIt(file);
-    // Requests within a quarter of a millisecond share one look at the file.
-    await Bun.sleep(2);
+    // Requests that come closer together than some milliseconds share one look at the file.
+    await eventually(async () => expect((await client.get("/leads")).status).toBe(500));
     for (const path of ["/leads", "/pixels", "/usage", "/lead", "/leads?limit=0"]) {
       const answer = await client.get(path);
       expect(of(answer)).toEqual([500, "query_failed"]);
