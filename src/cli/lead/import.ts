@@ -107,11 +107,11 @@ export async function importFile(context: CommandContext, run: ImportRun): Promi
     const counts = emptyCounts();
     const judging = { rules, retainDays: account.retainDays, ...importOptions(request) };
     const reading = readFile({ ...run, ...judging, source, staged, now: context.now }, counts);
-    const { format, pixels } = await interruption.whileReading(reading);
+    const { format, pixels } = await interruption.beforeWriting(reading);
     if (request.rejects !== undefined && request.dryRun !== true) {
       writeRejects(request.rejects, staged.rejectedRows(), format, run.columns.titles);
     }
-    const leads = await announcePlan(run, staged, { counts, pixels });
+    const leads = await interruption.beforeWriting(announcePlan(run, staged, { counts, pixels }));
     const { recipients } = context.store();
     const positions = recipients.positions(account.number, context.now());
     const merged = await merge(context, run, { staged, counts, leads, interruption });

@@ -4,8 +4,8 @@ import { UserError } from "../../operator/user-error.ts";
 import { grouped } from "../terminal/numbers.ts";
 
 export interface Interruption {
-  /** Waits for a reading, and throws a UserError as soon as Ctrl-C comes. */
-  whileReading<Result>(reading: Promise<Result>): Promise<Result>;
+  /** Waits for the reading, or for an answer, and throws a UserError as soon as Ctrl-C comes. */
+  beforeWriting<Result>(work: Promise<Result>): Promise<Result>;
   /** To be called after each step of the writing; throws a UserError when Ctrl-C has come. */
   afterStep(done: number, total: number): void;
   /** From then on Ctrl-C ends the process again. */
@@ -21,10 +21,10 @@ export function watchInterruption(): Interruption {
   };
   process.on("SIGINT", listener);
   return {
-    async whileReading(reading) {
-      const first = await Promise.race([reading.then((result) => ({ result })), came]);
+    async beforeWriting(work) {
+      const first = await Promise.race([work.then((result) => ({ result })), came]);
       if (first !== "interrupted") return first.result;
-      throw new UserError("Stopped while the file was read: nothing of it was imported, and nothing is left.", "", 130);
+      throw new UserError("Stopped before the first lead: nothing of it was imported, and nothing is left.", "", 130);
     },
     afterStep(done, total) {
       if (!hasCome || done === total) return;
@@ -40,7 +40,7 @@ export function watchInterruption(): Interruption {
 
 /** Nothing interrupts. */
 export const goOn: Interruption = {
-  whileReading: (reading) => reading,
+  beforeWriting: (work) => work,
   afterStep: () => undefined,
   close: () => undefined,
 };

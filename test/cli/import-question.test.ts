@@ -1,0 +1,54 @@
+/** A file that looks wrong is asked about, where a person sits. */
+import { expect, test } from "bun:test";
+import { anAdmin } from "../admin.ts";
+import { onTerminal, plain } from "../terminal.ts";
+
+const good = "date,pixel_id,email,id\n2026-01-31,px,dana@example.com,v1\n";
+const rejected = `${good}${"yesterday,px,dana@example.com,v2\n".repeat(10)}`;
+const sharing = `${good}2026-01-30,px,dana@example.com,v1\n`;
+
+function asked(content: string, ...options: string[]) {
+  const admin = anAdmin();
+  const file = admin.put("export.csv", content);
+  const args = ["lead", "import", "acme", file, "--create-pixels", ...options];
+  return { admin, terminal: onTerminal(admin.file, args) };
+}
+
+test.each([
+  ["most rows of which are rejected", rejected, "10 rows are rejected"],
+  ["in which an id names the person", sharing, "2 rows share their id"],
+])(
+  "a file %s goes in when the answer is y, and changes nothing otherwise",
+  async (_, content, doubt) => {
+    for (const [answer, status, leads] of [
+      ["y", content === rejected ? 3 : 0, 1],
+      ["n", 1, 0],
+      ["", 1, 0],
+    ] as const) {
+      const { admin, terminal } = asked(content);
+      await terminal.seen(/Import it as it is\? \[y\/N\]/);
+      expect(plain(terminal.shown())).toContain(doubt);
+      expect(await admin.leads()).toEqual([]);
+      terminal.type(`${answer}\r`);
+      expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, leads]);
+      if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. Change the options");
+    }
+  },
+  60_000,
+);
+
+test("neither a dry run nor a file that looks right is asked about, nor anything where no terminal is", async () => {
+  for (const { terminal } of [asked(rejected, "--dry-run"), asked(good)]) {
+    expect([0, 3]).toContain(await terminal.ended);
+    expect(terminal.shown()).not.toContain("[y/N]");
+  }
+  const admin = anAdmin();
+  expect([(await admin.import(rejected)).status, (await admin.leads()).length]).toEqual([3, 1]);
+}, 60_000);
+
+test("Ctrl-C at the question changes nothing", async () => {
+  const { admin, terminal } = asked(sharing);
+  await terminal.seen(/\[y\/N\]/);
+  terminal.type("\u0003");
+  expect([await terminal.ended, await admin.leads()]).toEqual([130, []]);
+}, 60_000);
