@@ -25,7 +25,7 @@ export async function aFreePort(): Promise<number> {
 }
 
 /**
- * Starts the program on free ports of the loopback, in front of a server on a port, and of a door for deliveries; it ends
+ * Starts the program on free ports of the loopback, in front of a server on a port, and of a webhook endpoint; it ends
  * with the test.
  */
 export async function startProxy(

@@ -1,4 +1,4 @@
-/** kill -9 of the door for deliveries, or of the import behind it: what was answered 200 is served, and nothing twice. */
+/** kill -9 of the webhook endpoint, or of the import behind it: what was answered 200 is served, and nothing twice. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
@@ -15,7 +15,7 @@ const standstillMs = 15_000;
 
 export const killReceive: Fault = {
   name: "kill -9 of receive",
-  attack: "8 vendors post, and post again what was not answered, while the door or its import is killed; posts",
+  attack: "8 vendors post, and post again what was not answered, while the endpoint or its import is killed; posts",
   held: "the export is what was answered with 200, each visit once",
   small: 160,
   full: 10_000,
@@ -50,14 +50,14 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   const file = join(folder, "leadfile.db");
   const token = prepareSource(file);
   const open = () => startServer(build, file, { RECEIVE_PORT: "0" }, ["src/admin.ts", "receive", "--every", "0.2"]);
-  let door = await open();
+  let endpoint = await open();
   const answered: string[] = [];
   const timesMs: number[] = [];
   let sent = 0;
   const posting = Array.from({ length: vendors }, async () => {
     while (sent < times && goesOn()) {
       const email = `v${sent++}@example.com`;
-      timesMs.push(await postUntilTaken(() => door.url, token, email));
+      timesMs.push(await postUntilTaken(() => endpoint.url, token, email));
       progress(answered.push(email));
     }
   });
@@ -68,7 +68,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
       if (answered.length < killAt) continue;
       kills++;
       killAt = answered.length + 1 + random.below(2 * postsPerKill);
-      if (await killOne(door, random)) door = await open();
+      if (await killOne(endpoint, random)) endpoint = await open();
     }
     return kills;
   })();
@@ -76,10 +76,10 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   isOver = true;
   const kills = await killing;
   // A new one imports at once, where one whose import was killed often waits.
-  await door.end();
-  door = await open();
+  await endpoint.end();
+  endpoint = await open();
   const exported = await importedOf(file, new Set(answered));
-  await door.end();
+  await endpoint.end();
   const lost = new Set(answered).difference(new Set(exported)).size;
   expect(lost === 0, () => `${lost} of ${answered.length} visits that were answered are lost`);
   expect(new Set(exported).size === exported.length, () => "a visit is there twice");
@@ -110,12 +110,12 @@ async function postUntilTaken(urlNow: () => string, token: string, email: string
   }
 }
 
-/** Kills the door, or the import that it has started; whether it was the door. */
-async function killOne(door: Server, random: Random): Promise<boolean> {
-  const imports = random.below(2) === 0 ? childrenOf(door.pid) : [];
+/** Kills the endpoint, or the import that it has started; whether it was the endpoint. */
+async function killOne(endpoint: Server, random: Random): Promise<boolean> {
+  const imports = random.below(2) === 0 ? childrenOf(endpoint.pid) : [];
   for (const pid of imports) process.kill(pid, "SIGKILL");
   if (imports.length > 0) return false;
-  await door.end("SIGKILL");
+  await endpoint.end("SIGKILL");
   return true;
 }
 

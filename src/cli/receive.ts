@@ -1,10 +1,10 @@
-/** bun admin receive: the door for vendors that deliver by webhook, and the import of what they delivered. */
+/** bun admin receive: the webhook endpoint for vendors, and the import of what they delivered. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
 import { UserError } from "../operator/user-error.ts";
-import { createDoor } from "../receive/door.ts";
+import { createEndpoint } from "../receive/endpoint.ts";
 import { listenForDeliveries } from "../receive/listen.ts";
 import { openSpool, type Spool } from "../receive/spool.ts";
 import { spoolOf } from "../store/database-files.ts";
@@ -45,8 +45,8 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
     throw new UserError(`Another process takes deliveries for ${context.databasePath}.`, "End that first.");
   }
   const spool = await openSpool(folder, context.now);
-  const door = createDoor({ sources: context.store().sources, spool, log, baseUrl, trustProxy });
-  const server = listenForDeliveries(address, door);
+  const endpoint = createEndpoint({ sources: context.store().sources, spool, log, baseUrl, trustProxy });
+  const server = listenForDeliveries(address, endpoint);
   process.stdout.write(`listening on ${server.url.origin}\n`);
   const importing = startCompanion(["receive", "--import"]);
   await completeEvery(every * 1000, spool, context);
@@ -61,7 +61,7 @@ async function completeEvery(ms: number, spool: Spool, context: CommandContext):
   while (!(await context.pause(ms))) await spool.complete();
 }
 
-/** Imports what the spool has completed, beside the door: an import must keep no delivery waiting. */
+/** Imports what the spool has completed, beside the endpoint: an import must keep no delivery waiting. */
 async function importSpool(context: CommandContext): Promise<void> {
   const folder = spoolOf(context.databasePath);
   const release = await lockWhenFree(join(folder, ".import"), context);
@@ -83,7 +83,7 @@ async function importSpool(context: CommandContext): Promise<void> {
   release();
 }
 
-/** That of a door that was killed still has a file to finish. Null when it is time to end. */
+/** That of an endpoint that was killed still has a file to finish. Null when it is time to end. */
 async function lockWhenFree(path: string, context: CommandContext): Promise<(() => void) | null> {
   for (;;) {
     const release = context.lock(path);

@@ -22,7 +22,7 @@ export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
   return baseUrl ?? originOf(host, port, tls !== null);
 }
 
-/** Where vendors reach the door for deliveries: behind the public origin, or at the address on which it listens. */
+/** Where vendors reach the webhook endpoint: behind the public origin, or at the address on which it listens. */
 export function receiveOrigin({ baseUrl, receiveHost, receivePort, tls }: Config): string {
   return baseUrl ?? originOf(receiveHost, receivePort, tls !== null);
 }

@@ -8,14 +8,14 @@ const mostBytesAtOnce = 32_000_000;
 const bytesBesideText = 64;
 
 /** What a delivery has in memory, of what all may have together. */
-export interface Hold {
+export interface MemoryReservation {
   add(bytes: number): void;
   addTexts(texts: readonly string[]): void;
   release(): void;
 }
 
 /** Begins one more delivery; the counts of all are shared. */
-export function createHold(all: { bytes: number }): Hold {
+export function reserveMemory(all: { bytes: number }): MemoryReservation {
   let own = 0;
   const add = (bytes: number) => {
     own += bytes;
@@ -32,14 +32,14 @@ export function createHold(all: { bytes: number }): Hold {
 }
 
 /** All bytes of a body, none beyond the most that is taken. */
-export async function readBody(request: Request, hold: Hold): Promise<Uint8Array> {
+export async function readBody(request: Request, memory: MemoryReservation): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of untilClosed(request.body)) {
     bytes += chunk.length;
     if (bytes > mostBytes) throw tooLarge();
-    hold.add(chunk.length);
+    memory.add(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

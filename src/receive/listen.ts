@@ -1,10 +1,10 @@
-/** The listening side of the door: Bun.serve around it, fair to clients, and short with slow ones. */
+/** The listening side of the endpoint: Bun.serve around it, fair to clients, and short with slow ones. */
 import type { Server } from "bun";
 import { watchTurns } from "../fair-turns.ts";
 import { mostBytes } from "./body.ts";
-import type { Door } from "./door.ts";
+import type { Endpoint } from "./endpoint.ts";
 
-export interface DoorAddress {
+export interface EndpointAddress {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -15,8 +15,8 @@ const longestIdleSeconds = 10;
 
 /** Listens for deliveries; throws what Bun throws when the address cannot be had. */
 export function listenForDeliveries(
-  { host, port, tls }: DoorAddress,
-  door: Door,
+  { host, port, tls }: EndpointAddress,
+  endpoint: Endpoint,
   idleTimeout = longestIdleSeconds,
 ): Server<undefined> {
   const endOfTurn = watchTurns();
@@ -27,11 +27,11 @@ export function listenForDeliveries(
     development: false,
     reusePort: false,
     idleTimeout,
-    // The door counts for itself, so that a body that is too large gets a sentence.
+    // The endpoint counts for itself, so that a body that is too large gets a sentence.
     maxRequestBodySize: 64 * mostBytes,
     fetch(request) {
       const wait = endOfTurn();
-      return wait === null ? door(request) : wait.then(() => door(request));
+      return wait === null ? endpoint(request) : wait.then(() => endpoint(request));
     },
   });
 }

@@ -8,7 +8,7 @@ import type { Config } from "../config.ts";
 import { createApp } from "../http/app.ts";
 import type { Inflow } from "../http/ops/metrics.ts";
 import { type Listening, listen } from "../http/server.ts";
-import { lookAtWaiting } from "../inbox/waiting.ts";
+import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";
 import { openLog } from "../operator/log.ts";
@@ -101,8 +101,8 @@ function startInbox({ inbox }: Config, log: Logger): Companion | null {
 }
 
 function lookAtInflow({ inbox, databasePath }: Config): Inflow {
-  const spool = lookAtWaiting(spoolOf(databasePath));
-  const failed = [...spool.failed, ...(inbox === null ? [] : lookAtWaiting(inbox).failed)];
+  const spool = readBacklog(spoolOf(databasePath));
+  const failed = [...spool.failed, ...(inbox === null ? [] : readBacklog(inbox).failed)];
   return { spoolBytes: spool.bytes, failedFiles: failed.reduce((sum, { files }) => sum + files, 0) };
 }
 

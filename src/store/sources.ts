@@ -16,7 +16,7 @@ export interface Source {
 
 export type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
 
-/** What the door for deliveries asks: the source with this token as it is now. */
+/** What the webhook endpoint asks: the source with this token as it is now. */
 export interface SourceFinder {
   findByDigest(digest: Buffer): Source | null;
 }

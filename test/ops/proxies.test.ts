@@ -106,22 +106,22 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
   });
 
   testProxy(
-    name("passes a delivery on to its door, and writes nothing of its token or its visits into a log"),
+    name("passes a delivery on to its endpoint, and writes nothing of its token or its visits into a log"),
     async () => {
-      const door = await receive({ trustProxy: true });
-      const proxy = await startProxy(program, await aFreePort(), Number(new URL(door.url).port));
-      const target = `/in/${door.token}`;
+      const endpoint = await receive({ trustProxy: true });
+      const proxy = await startProxy(program, await aFreePort(), Number(new URL(endpoint.url).port));
+      const target = `/in/${endpoint.token}`;
       const visit = { email: "dana@example.com", note: "x".repeat(900_000) };
       const deliver = (url: string, body: string) => send(url, { host, method: "POST", target, body });
       expect((await deliver(proxy.https, JSON.stringify(visit))).status).toBe(200);
-      expect(door.kept()).toEqual([visit]);
+      expect(endpoint.kept()).toEqual([visit]);
       const [tooLarge, plain] = [
         await deliver(proxy.https, `"${"x".repeat(1_000_001)}"`),
         await deliver(proxy.http, "{}"),
       ];
       expect([tooLarge.status, tooLarge.body]).toEqual([413, expect.stringContaining("larger than 1 MB")]);
       expect([plain.status, plain.headers.get("location")]).toEqual([308, `${baseUrl}${target}`]);
-      const headers = { Authorization: `Bearer ${door.token}` };
+      const headers = { Authorization: `Bearer ${endpoint.token}` };
       const inHeader = await send(proxy.https, { host, method: "POST", target: "/in", headers, body: "[]" });
       expect(inHeader.status).toBe(200);
       expect(await logsOf(proxy)).not.toMatch(/lfin_|dana/);

@@ -14,11 +14,11 @@ async function aToken(admin: Admin, ...options: readonly string[]): Promise<stri
   return String(json["token"]);
 }
 
-/** Starts the door, which imports what came ten times a second, and gives its address. */
+/** Starts the endpoint, which imports what came ten times a second, and gives its address. */
 async function opened(admin: Admin) {
-  const door = admin.start("receive", "--every", "0.1");
-  const said = new TextDecoder().decode((await door.stdout.getReader().read()).value);
-  return { door, url: /^listening on (\S+)$/m.exec(said)?.[1] ?? "" };
+  const endpoint = admin.start("receive", "--every", "0.1");
+  const said = new TextDecoder().decode((await endpoint.stdout.getReader().read()).value);
+  return { endpoint, url: /^listening on (\S+)$/m.exec(said)?.[1] ?? "" };
 }
 
 const post = (url: string, token: string, visit: unknown) =>
@@ -51,7 +51,7 @@ test.each([
 test("what is delivered is served a moment later, stamped on arrival, and once however often it is sent", async () => {
   const admin = anAdminWithDoor();
   const token = await aToken(admin);
-  const { door, url } = await opened(admin);
+  const { endpoint, url } = await opened(admin);
   // RB2B's documented time cannot be read by anybody; stamped on arrival, that rejects nothing.
   const visit = { "Business Email": "dana@example.com", "Seen At": "2024-01-01T12:34:56:00.00+00.00" };
   for (let time = 0; time < 3; time++) expect((await post(url, token, visit)).status).toBe(200);
@@ -59,8 +59,8 @@ test("what is delivered is served a moment later, stamped on arrival, and once h
   const [lead] = await admin.leads();
   expect(lead).toMatchObject({ email: "dana@example.com", pixel_id: "px_shop" });
   expect(Math.abs(Date.parse(lead?.identified_at ?? "") - Date.now())).toBeLessThan(60_000);
-  door.kill("SIGTERM");
-  expect(await door.exited).toBe(0);
+  endpoint.kill("SIGTERM");
+  expect(await endpoint.exited).toBe(0);
 });
 
 test("two visits that differ in nothing but a time that cannot be read are two leads", async () => {
@@ -83,7 +83,7 @@ test("what an import rejects lies in rejected/ with its reason", async () => {
   await eventually(async () => expect(existsSync(rejected)).toBe(true));
 });
 
-test("a second door on the same file is refused", async () => {
+test("a second endpoint on the same file is refused", async () => {
   const admin = anAdminWithDoor();
   await opened(admin);
   const second = await admin.run("receive");
@@ -95,16 +95,16 @@ test("what was answered 200 is served, each visit once, though the process is ki
   const token = await aToken(admin);
   const answered = new Set<string>();
   for (let round = 0; round < 3; round++) {
-    const { door, url } = await opened(admin);
+    const { endpoint, url } = await opened(admin);
     const deliveries = Array.from({ length: 30 }, async (_, number) => {
       const email = `v${round}-${number}@example.com`;
       const answer = await post(url, token, { email }).catch(() => null);
       if (answer?.status === 200) answered.add(email);
       // Somewhere among them, while others are under way.
-      if (number === 10 + round) door.kill("SIGKILL");
+      if (number === 10 + round) endpoint.kill("SIGKILL");
     });
     await Promise.all(deliveries);
-    await door.exited;
+    await endpoint.exited;
   }
   expect(answered.size).toBeGreaterThan(0);
   await opened(admin);

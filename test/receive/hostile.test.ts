@@ -1,11 +1,11 @@
-/** The door under clients that are slow, go away, or come all at once: others hardly notice, and memory is bounded. */
+/** The endpoint under clients that are slow, go away, or come all at once: others hardly notice, and memory is bounded. */
 import { expect, test } from "bun:test";
 import { eventually } from "../eventually.ts";
 import { receive } from "./receiving.ts";
 
 const visit = { email: "dana@example.com" };
 
-/** Sends the beginning of a delivery, and then the rest of it slowly; tells when the door has closed the connection. */
+/** Sends the beginning of a delivery, and then the rest of it slowly; tells when the endpoint has closed the connection. */
 async function drip(url: string, first: string, slowly: string) {
   const { hostname, port } = new URL(url);
   const closed = Promise.withResolvers<void>();

@@ -1,10 +1,10 @@
-/** A door for deliveries on a free port, with a file and a spool of its own. */
+/** A webhook endpoint on a free port, with a file and a spool of its own. */
 import { onTestFinished } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
-import { createDoor } from "../../src/receive/door.ts";
+import { createEndpoint } from "../../src/receive/endpoint.ts";
 import { listenForDeliveries } from "../../src/receive/listen.ts";
 import { openSpool, type Spool } from "../../src/receive/spool.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
@@ -20,7 +20,7 @@ interface ReceivingSetup {
   readonly idleSeconds?: number;
 }
 
-/** Opens a door with one source; it closes when the test is over. */
+/** Opens an endpoint with one source; it closes when the test is over. */
 export async function receive(setup: ReceivingSetup = {}) {
   const folder = aFolder();
   const admin = openAdminStore(join(folder, "leadfile.db"));
@@ -29,14 +29,14 @@ export async function receive(setup: ReceivingSetup = {}) {
   const real = await openSpool(spoolFolder, Date.now);
   const logged: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
-  const door = createDoor({
+  const endpoint = createEndpoint({
     sources: admin.sources,
     spool: setup.spool?.(real) ?? real,
     log,
     baseUrl: "https://www.example.com",
     trustProxy: setup.trustProxy ?? false,
   });
-  const server = listenForDeliveries({ host: "127.0.0.1", port: 0, tls: null }, door, setup.idleSeconds);
+  const server = listenForDeliveries({ host: "127.0.0.1", port: 0, tls: null }, endpoint, setup.idleSeconds);
   onTestFinished(async () => {
     await server.stop(true);
     // The folder is gone by then, and with it what was to be completed.

@@ -11,8 +11,8 @@ const names = Object.keys(vendors);
 
 test("each vendor's documented delivery becomes the right lead, stamped on arrival, once however often it is sent", async () => {
   const admin = anAdmin(names, { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
-  const door = admin.start("receive", "--every", "0.1");
-  const said = new TextDecoder().decode((await door.stdout.getReader().read()).value);
+  const endpoint = admin.start("receive", "--every", "0.1");
+  const said = new TextDecoder().decode((await endpoint.stdout.getReader().read()).value);
   const url = /^listening on (\S+)$/m.exec(said)?.[1] ?? "";
   const sources: string[] = [];
   for (const [name, { options, headers, body }] of Object.entries(vendors)) {

@@ -1,7 +1,7 @@
 /** What comes in by itself: when leads came last, what waits for its import, and what nobody could read. */
 import { statSync } from "node:fs";
 import { dayMs, writeMoment } from "../../contract/time.ts";
-import { lookAtWaiting, type Waiting } from "../../inbox/waiting.ts";
+import { type Backlog, readBacklog } from "../../inbox/backlog.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { spoolOf } from "../../store/database-files.ts";
 import type { Examination } from "../../store/examination.ts";
@@ -19,7 +19,7 @@ export function lookAtInflow(path: string, inbox: string | null, found: Examinat
   return [
     ...(found.kind === "read" ? [lookAtImports(found.contents, inbox, nowMs)] : []),
     ...(inbox === null ? [] : lookAtInbox(inbox)),
-    ...(isFolder(spool) ? lookAtSpool(lookAtWaiting(spool), nowMs) : []),
+    ...(isFolder(spool) ? lookAtSpool(readBacklog(spool), nowMs) : []),
   ];
 }
 
@@ -39,21 +39,21 @@ interface ImportFacts {
 }
 
 function lookAtInbox(inbox: string): Finding[] {
-  if (isFolder(inbox)) return lookAtFailed("inbox", lookAtWaiting(inbox));
+  if (isFolder(inbox)) return lookAtFailed("inbox", readBacklog(inbox));
   const advice = "Make it, with a folder for each account in it; the server does not start like this.";
   return [broken("inbox", `INBOX is ${inbox}, and there is no such folder.`, advice)];
 }
 
-function lookAtSpool(waiting: Waiting, nowMs: number): Finding[] {
-  const { bytes, sinceMs } = waiting;
-  if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...lookAtFailed("spool", waiting)];
+function lookAtSpool(backlog: Backlog, nowMs: number): Finding[] {
+  const { bytes, sinceMs } = backlog;
+  if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...lookAtFailed("spool", backlog)];
   const what = `${inBytes(bytes)} of deliveries wait for their import, the oldest since ${writeMoment(Math.floor(sinceMs))}.`;
   const isLate = nowMs - sinceMs > longestWaitMs;
   const advice = `Start ${adminCommand} receive, which says why they are not imported.`;
-  return [isLate ? warning("spool", what, advice) : fine("spool", what), ...lookAtFailed("spool", waiting)];
+  return [isLate ? warning("spool", what, advice) : fine("spool", what), ...lookAtFailed("spool", backlog)];
 }
 
-function lookAtFailed(thing: string, { failed }: Waiting): Finding[] {
+function lookAtFailed(thing: string, { failed }: Backlog): Finding[] {
   const advice = "The .txt beside each says why. Mend it and put it back where it was dropped, or remove both.";
   return failed.map(({ folder, files }) =>
     warning(thing, `Files that could not be read: ${files} in ${folder}.`, advice),

@@ -3,7 +3,7 @@ import { type Dirent, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDropped } from "./drop-folder.ts";
 
-export interface Waiting {
+export interface Backlog {
   readonly bytes: number;
   /** Since when the oldest file waits, in Unix milliseconds; null where none does. */
   readonly sinceMs: number | null;
@@ -12,7 +12,7 @@ export interface Waiting {
 }
 
 /** Looks once, at all folders; one that is not there, or may not be read, has nothing. */
-export function lookAtWaiting(folder: string): Waiting {
+export function readBacklog(folder: string): Backlog {
   const folders = entriesOf(folder).filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
   const paths = folders.map(({ name }) => join(folder, name));
   const files = paths.flatMap((path) => waitingIn(path));

@@ -1,13 +1,13 @@
-/** The door for vendors that deliver by webhook: one POST a visit, kept on the disk before it is answered. */
+/** The webhook endpoint: each POST is a delivery, and lies on the disk before it is answered. */
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
 import { checkType, readVisits } from "./body.ts";
-import { createHold, readBody } from "./incoming.ts";
+import { readBody, reserveMemory } from "./incoming.ts";
 import { DeliveryRefused, retryAfterSeconds, tryAgain } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
 
-export interface DoorParts {
+export interface EndpointParts {
   readonly sources: SourceFinder;
   readonly spool: Spool;
   readonly log: Logger;
@@ -21,12 +21,12 @@ export interface DoorParts {
 const mostSpoolBytes = 1_000_000_000;
 
 /** Answers one request; it has no data to give, only whether the delivery was kept. */
-export type Door = (request: Request) => Promise<Response>;
+export type Endpoint = (request: Request) => Promise<Response>;
 
-export function createDoor(parts: DoorParts): Door {
+export function createEndpoint(parts: EndpointParts): Endpoint {
   const all = { bytes: 0 };
   return async (request) => {
-    const hold = createHold(all);
+    const memory = reserveMemory(all);
     const startedNs = Bun.nanoseconds();
     const { pathname } = new URL(request.url, "http://localhost");
     if (pathname === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
@@ -35,9 +35,9 @@ export function createDoor(parts: DoorParts): Door {
       source = findSource(request, pathname, parts.sources);
       if (cameInTheClear(request, parts)) return sendToHttps(parts, source, pathname);
       checkType(request.headers.get("content-type"));
-      const body = await readBody(request, hold);
+      const body = await readBody(request, memory);
       const visits = readVisits(body, request.headers.get("content-encoding"));
-      hold.addTexts(visits);
+      memory.addTexts(visits);
       await keep(parts.spool, source, visits);
       logDelivery(parts.log, source, 200, visits.length, startedNs);
       return answer(200, { object: "delivery", visits: visits.length });
@@ -46,7 +46,7 @@ export function createDoor(parts: DoorParts): Door {
       logDelivery(parts.log, source, refused.status, 0, startedNs);
       return refuse(refused);
     } finally {
-      hold.release();
+      memory.release();
     }
   };
 }
@@ -68,12 +68,12 @@ function findSource(request: Request, pathname: string, sources: SourceFinder): 
 }
 
 /** Whether a proxy says that the client spoke plain HTTP, though the public address is HTTPS. */
-function cameInTheClear(request: Request, { baseUrl, trustProxy }: DoorParts): boolean {
+function cameInTheClear(request: Request, { baseUrl, trustProxy }: EndpointParts): boolean {
   const proto = request.headers.get("x-forwarded-proto")?.split(",")[0]?.trim().toLowerCase();
   return trustProxy && proto === "http" && baseUrl.startsWith("https:");
 }
 
-function sendToHttps({ baseUrl, log }: DoorParts, source: Source, pathname: string): Response {
+function sendToHttps({ baseUrl, log }: EndpointParts, source: Source, pathname: string): Response {
   log.warn({ source: source.id }, "the token of a source crossed the network in the clear, over http; revoke it");
   return answer(308, { object: "redirect" }, { Location: baseUrl + pathname });
 }
