@@ -25,8 +25,8 @@ export const disclosures: Fault = {
       patches: [
         {
           file: "src/http/leads.ts",
-          from: "filter: filterOf(query)",
-          to: "filter: filterOf(query).slice(0, 0)",
+          from: "filter: writeFilter(query)",
+          to: "filter: writeFilter(query).slice(0, 0)",
         },
       ],
     },

@@ -3,7 +3,8 @@ import { plainError } from "../contract/errors.ts";
 import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
-import { type DisclosedPage, filterOf } from "../store/disclosures.ts";
+import { writeFilter } from "../store/disclosed-filter.ts";
+import type { DisclosedPage } from "../store/disclosures.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { RequestStore } from "../store/serving.ts";
 import { keyOf, type RequestContext } from "./context.ts";
@@ -31,6 +32,6 @@ function writePage(store: RequestStore, account: AccountNumber, search: string) 
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) throw plainError("unknown_pixel");
   const { documents, nextMs, span } = store.leads.page(account, query);
   const body = writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs));
-  const about = span === null ? null : { filter: filterOf(query), ...span, beforeMs: query.beforeMs };
+  const about = span === null ? null : { filter: writeFilter(query), ...span, beforeMs: query.beforeMs };
   return { body, about };
 }

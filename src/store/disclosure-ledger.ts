@@ -1,8 +1,8 @@
-/** Pages that were answered and are not in the store yet, by UTC day, key and filter. Pages that touch become one. */
-import { createCalendar } from "./calendar.ts";
-import type { DisclosedPage, DisclosureNotes, DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
+/** The pages that were noted, on their way into the store: those that touch become one. */
+import { createDisclosureNotes, type NotedPages } from "./disclosure-notes.ts";
+import type { DisclosureNotes, DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
 import type { KeyNumber } from "./reading.ts";
-import { joinSpans, type MergedSpans, mergeSpans, type Page } from "./spans.ts";
+import { joinSpans, type MergedSpans, mergeSpans } from "./spans.ts";
 
 export interface DisclosureLedger extends DisclosureNotes {
   /**
@@ -16,52 +16,23 @@ export interface DisclosureLedger extends DisclosureNotes {
 
 /** A key with more filters than this on a day gets pages without a filter: that says too much, and never too little. */
 export const mostFilters = 100;
-/**
- * So many pages take some milliseconds to write, in which no request is answered. Fewer would cost more: pages at random
- * deep down lie all over the table, and each part would write most of it.
- */
-const pagesAtOnce = 2500;
-/** So many pages may wait before they are joined. */
-const mostPending = 5000;
 /** So many spans are kept in memory, so that they need not be read again. */
 const mostRemembered = 200_000;
-
-/** By day, key and filter in one text. */
-type Noted = Map<string, Noting>;
-
-/** Pages of one day, key and filter. */
-interface Noting {
-  readonly day: string;
-  readonly key: KeyNumber;
-  readonly filter: string;
-  pages: Page[];
-}
 
 /** What is kept of a key and day, as this process knows it. */
 type Known = Map<string, readonly Span[]>;
 
 export function createDisclosureLedger(kept: DisclosureReader): DisclosureLedger {
-  const noted: Noted = new Map();
+  const notes = createDisclosureNotes();
   const known = createMemory(kept);
-  const currentDay = createCalendar();
-  let last: { readonly key: KeyNumber; readonly page: DisclosedPage; readonly day: string } | null = null;
-  let leaving: Noting | null = null;
+  let leaving: NotedPages | null = null;
   let written: MergedSpans | null = null;
   let part: DisclosurePart | null = null;
 
   return {
-    note(key, page, nowMs) {
-      const day = currentDay(nowMs);
-      // Most pages are asked for again and again, and come from the response cache.
-      if (last?.page === page && last.key === key && last.day === day) return;
-      last = { key, page, day };
-      const { filter } = page;
-      const noting = orMake(noted, `${day} ${key} ${filter}`, (): Noting => ({ day, key, filter, pages: [] }));
-      noting.pages.push(page);
-      if (noting.pages.length % mostPending === 0) noting.pages = joinSpans(noting.pages);
-    },
+    note: notes.note,
     next() {
-      leaving ??= takeSome(noted);
+      leaving ??= notes.take();
       if (leaving === null) return null;
       const { key, day, pages } = leaving;
       const before = known.of(key, day);
@@ -75,19 +46,9 @@ export function createDisclosureLedger(kept: DisclosureReader): DisclosureLedger
       leaving = null;
       written = null;
       part = null;
-      return noted.size > 0;
+      return !notes.isEmpty();
     },
   };
-}
-
-/** Takes some pages out of what was noted. */
-function takeSome(noted: Noted): Noting | null {
-  const [first] = noted;
-  if (first === undefined) return null;
-  const [name, noting] = first;
-  const pages = noting.pages.splice(0, pagesAtOnce);
-  if (noting.pages.length === 0) noted.delete(name);
-  return { ...noting, pages };
 }
 
 /** What the store has of a key and day, read once, as long as memory for it is left. */

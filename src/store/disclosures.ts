@@ -1,15 +1,13 @@
 /**
  * The port of the ledger: which key has received which leads. Each page of leads that is answered is noted in memory
- * (disclosure-ledger.ts). The notes leave in parts, like the counts of usage. The ledger holds keys, filters and
+ * (disclosure-notes.ts). The notes leave in parts, like the counts of usage. The ledger holds keys, filters and
  * moments, nothing of a person, and so it outlives an erasure.
  */
-import { cityKey, type Lead } from "../contract/lead.ts";
-import type { LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber, KeyNumber } from "./reading.ts";
 
 /** One page: it had every lead that fits the filter, from its oldest to its newest moment. */
 export interface DisclosedPage {
-  /** As `filterOf` writes it. */
+  /** As `writeFilter` writes it. */
   readonly filter: string;
   readonly oldestMs: number;
   readonly newestMs: number;
@@ -42,29 +40,6 @@ export interface DisclosurePart {
 /** What is kept of one key and day, by filter, oldest first. */
 export interface DisclosureReader {
   of(key: KeyNumber, day: string): ReadonlyMap<string, readonly Span[]>;
-}
-
-/** A filter as text: the same for the same leads, and empty for a page of all. */
-export function filterOf({ city, hasEmail, pixelId, state }: LeadQuery): string {
-  if (city === null && !hasEmail && pixelId === null && state === null) return "";
-  const filter = {
-    ...(city === null ? {} : { city }),
-    ...(hasEmail ? { has_email: true } : {}),
-    ...(pixelId === null ? {} : { pixel_id: pixelId }),
-    ...(state === null ? {} : { state }),
-  };
-  return JSON.stringify(filter);
-}
-
-/** Tells whether a lead is on pages with a filter that cover its moment. */
-export function readFilter(filter: string): (lead: Lead) => boolean {
-  if (filter === "") return () => true;
-  const wanted: { city?: string; has_email?: true; pixel_id?: string; state?: string } = JSON.parse(filter);
-  return (lead) =>
-    (wanted.city === undefined || (lead.city !== null && cityKey(lead.city) === wanted.city)) &&
-    (wanted.has_email !== true || lead.email !== null) &&
-    (wanted.pixel_id === undefined || lead.pixel_id === wanted.pixel_id) &&
-    (wanted.state === undefined || lead.state === wanted.state);
 }
 
 /** That a key received a lead, on which UTC days at the earliest and the latest. */

@@ -1,6 +1,5 @@
 /** Requests that were counted and are not in the store yet, by UTC day and key. */
-import { monthOf } from "../contract/time.ts";
-import { createCalendar } from "./calendar.ts";
+import { dayMs, dayOf, monthOf } from "../contract/time.ts";
 import type { KeyNumber } from "./reading.ts";
 import type { UsageCounter, UsagePart, UsageReader } from "./usage.ts";
 
@@ -17,7 +16,8 @@ export interface CountedUsage extends UsageCounter {
   drop(part: UsagePart): boolean;
 }
 
-type Counts = Map<string, Map<KeyNumber, number>>;
+/** By the number of a UTC day since 1970, which costs less than its name, and by key. */
+type Counts = Map<number, Map<KeyNumber, number>>;
 
 /** The counts of so many keys take a millisecond or two to write, in which no request is answered. */
 const keysAtOnce = 500;
@@ -27,31 +27,25 @@ export function createUsageCounter(kept: UsageReader): CountedUsage {
   let pending: Counts = new Map();
   /** What waited when the writing began, until it is in the store. */
   let leaving: Counts = new Map();
-  const currentDay = createCalendar();
-
-  function countedOn(day: string, key: KeyNumber): number {
-    return (leaving.get(day)?.get(key) ?? 0) + (pending.get(day)?.get(key) ?? 0);
-  }
 
   return {
     count(key, nowMs) {
-      const today = currentDay(nowMs);
-      let counts = pending.get(today);
-      if (counts === undefined) pending.set(today, (counts = new Map()));
+      const day = Math.floor(nowMs / dayMs);
+      let counts = pending.get(day);
+      if (counts === undefined) pending.set(day, (counts = new Map()));
       counts.set(key, (counts.get(key) ?? 0) + 1);
     },
     of(key, nowMs) {
-      const today = currentDay(nowMs);
+      const today = dayOf(nowMs);
       const [first, last] = monthOf(today);
       const totals = { today: 0, month: 0 };
       const add = (day: string, requests: number) => {
+        if (day < first || day > last) return;
         totals.month += requests;
         if (day === today) totals.today += requests;
       };
       for (const { day, requests } of kept.between(key, first, last)) add(day, requests);
-      for (const day of new Set([...leaving.keys(), ...pending.keys()])) {
-        if (day >= first && day <= last) add(day, countedOn(day, key));
-      }
+      for (const [day, counts] of [...leaving, ...pending]) add(dayOf(day * dayMs), counts.get(key) ?? 0);
       return totals;
     },
     next() {
@@ -59,9 +53,10 @@ export function createUsageCounter(kept: UsageReader): CountedUsage {
       const [oldest] = leaving;
       if (oldest === undefined) return null;
       const [day, counts] = oldest;
-      return { day, counts: [...counts.entries().take(keysAtOnce)] };
+      return { day: dayOf(day * dayMs), counts: [...counts.entries().take(keysAtOnce)] };
     },
-    drop({ day, counts }) {
+    drop({ day: name, counts }) {
+      const day = Date.parse(name) / dayMs;
       const left = leaving.get(day);
       for (const [key] of counts) left?.delete(key);
       if (left?.size === 0) leaving.delete(day);

@@ -1,7 +1,8 @@
 /** How far clients have read, and which leads that came late they have passed. */
 import { and, asc, eq, gt, isNull, lt, max, or } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
-import { type Passed, type ReadPosition, type RecipientRepository, readFilter } from "../../../store/disclosures.ts";
+import { readFilter } from "../../../store/disclosed-filter.ts";
+import type { Passed, ReadPosition, RecipientRepository } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";
 import { disclosures, imports, keys, leads } from "../../schema.ts";

@@ -1,7 +1,8 @@
 /** Who received a lead: every key with a page that covers its moment, whose filter it fits, once it was there. */
 import { asc, eq } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
-import { type Received, readFilter } from "../../../store/disclosures.ts";
+import { readFilter } from "../../../store/disclosed-filter.ts";
+import type { Received } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";
 import { disclosures, keys } from "../../schema.ts";
