@@ -14,12 +14,14 @@ import { killFollow } from "./kill-follow.ts";
 import { killImport } from "./kill-import.ts";
 import { killInbox } from "./kill-inbox.ts";
 import { killReceive } from "./kill-receive.ts";
+import { polledImport } from "./polled-import.ts";
 import { powerCut } from "./power-cut.ts";
 import { revocation } from "./revocation.ts";
 import { slowClients } from "./slow-clients.ts";
 
 export const faults: readonly Fault[] = [
   killImport,
+  polledImport,
   killReceive,
   killInbox,
   killFollow,
