@@ -12,9 +12,8 @@ import { createHostCheck } from "./host.ts";
 import { createLeadsAnswer } from "./leads.ts";
 import { createAccessLog } from "./ops/access-log.ts";
 import { type AddressOf, createMetrics, type Inflow } from "./ops/metrics.ts";
-import { createPages } from "./pages.ts";
+import { checkPublic, createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
-import { checkPublic, isPublic } from "./public-paths.ts";
 import { createReply } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
 
@@ -37,7 +36,7 @@ export interface AppParts {
 export function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
   const metrics = createMetrics(parts);
-  const accessLog = createAccessLog(parts.log, metrics);
+  const accessLog = createAccessLog(parts.log, metrics.count);
   const reply = createReply(accessLog);
   const replyWithError = createErrorReply(baseUrl, reply);
   const redirect = createHostCheck(parts, reply, accessLog);
@@ -50,7 +49,7 @@ export function createApp(parts: AppParts) {
       elysia.context = context;
       const redirection = redirect(context);
       if (redirection !== undefined) return redirection;
-      if (isPublic(context.path)) checkPublic(context);
+      if (context.isPublic) checkPublic(context);
       else authorize(context, parts);
       return undefined;
     })

@@ -1,4 +1,5 @@
 /** The context of one request, from its arrival to its answer: what is known of it. */
+import { publicPaths } from "../contract/paths.ts";
 import type { KnownKey } from "../store/reading.ts";
 
 export interface RequestContext {
@@ -9,6 +10,8 @@ export interface RequestContext {
   readonly startedNs: number;
   /** As it was sent: not decoded, no query. */
   readonly path: string;
+  /** Whether the path is outside the API, even if nothing is there: it needs no key and has no limit. */
+  readonly isPublic: boolean;
   /** The query without its question mark. */
   readonly search: string;
   /** The live key that was presented, once auth has found it. */
@@ -26,6 +29,8 @@ export type WithContext = {
   resolve: Record<never, never>;
 };
 
+const publicOnes: ReadonlySet<string> = new Set(Object.values(publicPaths));
+
 export function createContext(request: Request, limit: number, nowMs: number): RequestContext {
   const { path, search } = targetOf(request.url);
   return {
@@ -34,6 +39,7 @@ export function createContext(request: Request, limit: number, nowMs: number): R
     arrivedMs: nowMs,
     startedNs: Bun.nanoseconds(),
     path,
+    isPublic: publicOnes.has(path) || path.startsWith(`${publicPaths.docs}/`),
     search,
     key: null,
     limit,

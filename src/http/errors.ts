@@ -3,7 +3,6 @@ import { ApiError, type ErrorCode, errorBody, plainError } from "../contract/err
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { StoreFailure } from "../store/reading.ts";
 import type { RequestContext } from "./context.ts";
-import { isPublic } from "./public-paths.ts";
 import type { Reply } from "./reply.ts";
 
 /** Makes the answer to whatever was thrown. The cause goes to the log, and never to the client. */
@@ -11,7 +10,7 @@ export function createErrorReply(baseUrl: string, reply: Reply) {
   return (context: RequestContext, thrown: unknown): Response => {
     const { code, message, status, cause } = toApiError(thrown);
     const body = JSON.stringify(errorBody(code, message, baseUrl));
-    return reply(context, { status, code, cause, headers: headersOf(code, context.path), body });
+    return reply(context, { status, code, cause, headers: headersOf(code, context), body });
   };
 }
 
@@ -21,14 +20,14 @@ function toApiError(thrown: unknown): ApiError {
 }
 
 /** Headers that belong to a code, whoever raises it. */
-function headersOf(code: ErrorCode, path: string): Record<string, string> {
+function headersOf(code: ErrorCode, { isPublic }: RequestContext): Record<string, string> {
   switch (code) {
     case "missing_api_key":
     case "invalid_api_key":
     case "revoked_api_key":
       return { "WWW-Authenticate": "Bearer" };
     case "method_not_allowed":
-      return { Allow: isPublic(path) ? "GET, HEAD" : "GET" };
+      return { Allow: isPublic ? "GET, HEAD" : "GET" };
     case "rate_limit_exceeded":
       return { "Retry-After": String(retryAfterSeconds) };
     default:

@@ -1,9 +1,8 @@
-/** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */
+/** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */ import { publicPaths } from "../contract/paths.ts";
 import type { ReadStore } from "../store/reading.ts";
 import { isLive, readCredential } from "./auth.ts";
 import type { RequestContext } from "./context.ts";
 import type { AccessLog } from "./ops/access-log.ts";
-import { neverRedirected } from "./public-paths.ts";
 import type { Reply } from "./reply.ts";
 
 export interface HostParts {
@@ -13,6 +12,9 @@ export interface HostParts {
   readonly trustProxy: boolean;
   readonly store: ReadStore;
 }
+
+/** A watchdog that asks by IP address must not be redirected. */
+const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
 
 /** Why a request is sent to the public address. */
 type Redirection = "bare domain" | "plain http";

@@ -45,7 +45,7 @@ export function createPages({ baseUrl, limit, store, accessLog, ...metricsParts 
     .get(publicPaths.docs, ({ context }) => send(context, [200, docsOnce(), docsHeaders]), hide)
     .get(publicPaths.health, ({ context }) => send(context, answerHealth(store)), hide)
     .get(publicPaths.metrics, async ({ context }) => send(context, await metricsPage(context, metricsParts)), hide)
-    // The plugin's own page loads from another host. It gets a path at which nothing is served (public-paths.ts).
+    // The plugin's own page loads from another host. It gets a path at which nothing is served (checkPublic).
     .use(
       swagger({
         path: `${publicPaths.docs}/plugin`,
@@ -58,6 +58,16 @@ export function createPages({ baseUrl, limit, store, accessLog, ...metricsParts 
     pages.get(path, ({ context }) => send(context, [200, body, headers]), hide);
   }
   return pages;
+}
+
+const known: ReadonlySet<string> = new Set([...Object.values(publicPaths), ...Object.keys(explorerAssets)]);
+
+/** Throws where a request for a public path asks for what is not there, or with another method than GET and HEAD. */
+export function checkPublic({ request, path }: RequestContext): void {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    throw new ApiError("method_not_allowed", "This path takes GET and HEAD.");
+  }
+  if (!known.has(path)) throw new ApiError("not_found", `There is nothing at this path; see ${publicPaths.docs}.`);
 }
 
 const toDocs: Page = [302, `See ${publicPaths.docs}\n`, { "Content-Type": "text/plain", Location: publicPaths.docs }];

@@ -1,7 +1,7 @@
 /** A line in the log and a count for each answer, without a key, a query or anything of a lead. */
 import type { Logger } from "pino";
 import type { RequestContext } from "../context.ts";
-import type { Metrics } from "./metrics.ts";
+import type { CountRequest } from "./request-metrics.ts";
 
 export interface Outcome {
   readonly status: number;
@@ -17,11 +17,11 @@ export interface AccessLog {
   warnOfExposedKey(context: RequestContext, prefix: string): void;
 }
 
-export function createAccessLog(log: Logger, metrics: Metrics): AccessLog {
+export function createAccessLog(log: Logger, count: CountRequest): AccessLog {
   return {
     record(context, { status, code, cause }) {
       const us = (Bun.nanoseconds() - context.startedNs) / 1000;
-      metrics.count(context.path, status, code ?? "", us);
+      count(context.path, status, code ?? "", us);
       const level = status >= 500 ? "error" : "info";
       if (!log.isLevelEnabled(level)) return;
       log[level]({

@@ -1,22 +1,15 @@
 /** GET /metrics: counts and times for Prometheus, by route and status, and the sizes of what can grow. */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Gauge, Registry } from "prom-client";
 import { isLoopback } from "../../config/origin.ts";
-import { paths, publicPaths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
 import type { ReadStore } from "../../store/reading.ts";
+import { type CountRequest, countRequests } from "./request-metrics.ts";
 
 export interface Metrics {
-  /** Counts an answer; `code` is that of an error, or empty. */
-  count(path: string, status: number, code: string, microseconds: number): void;
+  readonly count: CountRequest;
   /** All of it in the text format of Prometheus, and the media type of that. */
   write(): Promise<{ readonly text: string; readonly mediaType: string }>;
 }
-
-/** Known routes alone are counted by name: unknown paths must not make the counts grow. */
-const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...Object.values(publicPaths)]);
-
-/** The upper ends of the classes of time, in seconds. */
-const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
 /** What waits for its import, as of now. */
 export interface Inflow {
@@ -35,27 +28,9 @@ export interface MetricsParts {
 
 export function createMetrics(parts: MetricsParts): Metrics {
   const registry = new Registry();
-  const registers = [registry];
-  const requests = new Counter({
-    name: "leadfile_requests_total",
-    help: "Requests answered, by route, status and error code.",
-    labelNames: ["route", "status", "code"],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: "leadfile_request_seconds",
-    help: "Time from a request's arrival to its answer, by route.",
-    labelNames: ["route"],
-    buckets,
-    registers,
-  });
-  addGauges(registers, parts);
+  addGauges([registry], parts);
   return {
-    count(path, status, code, microseconds) {
-      const route = routes.has(path) ? path : "other";
-      requests.inc({ route, status, code });
-      seconds.observe({ route }, microseconds / 1e6);
-    },
+    count: countRequests(registry),
     async write() {
       return { text: await registry.metrics(), mediaType: registry.contentType };
     },
