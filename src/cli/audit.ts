@@ -16,22 +16,24 @@ interface Options {
 const mostShown = 100_000;
 
 export function auditCommand(context: CommandContext): Command {
-  return new Command("audit").description("the record of what was done with the data, and never with whose").addCommand(
-    jsonCommand("list")
-      .description("list acts, newest first: find, erase, export, retain, backup, restore and those on keys")
-      .option("--account <ACCOUNT>", "of this account alone; id or exact name")
-      .option("--limit <N>", "so many at most", "100")
-      .action((options: Options) => {
-        const most = readLimit(options.limit);
-        const account = options.account === undefined ? null : accountOf(context.store(), options.account).id;
-        const acts = context
-          .store()
-          .audit.list(most, account)
-          .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
-        const rows = acts.map(({ at, act, account, detail }) => [at, act, account ?? "", detailText(detail)]);
-        outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
-      }),
-  );
+  return new Command("audit")
+    .description("the record of what was done with the data, without personal data")
+    .addCommand(
+      jsonCommand("list")
+        .description("list acts, newest first: find, erase, export, retain, backup, restore and those on keys")
+        .option("--account <ACCOUNT>", "only acts on this account; its id or exact name")
+        .option("--limit <N>", "how many to show at most", "100")
+        .action((options: Options) => {
+          const most = readLimit(options.limit);
+          const account = options.account === undefined ? null : accountOf(context.store(), options.account).id;
+          const acts = context
+            .store()
+            .audit.list(most, account)
+            .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
+          const rows = acts.map(({ at, act, account, detail }) => [at, act, account ?? "", detailText(detail)]);
+          outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
+        }),
+    );
 }
 
 function readLimit(text: string): number {

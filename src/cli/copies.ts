@@ -9,7 +9,7 @@ export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .description("make a consistent copy while the server runs, with FILE.manifest.json beside it")
     .argument("<FILE>", "a file that is not there yet")
-    .option("--drill", "restore FILE into a temporary place and compare; one that is not there is made first")
+    .option("--drill", "test FILE: restore it into a temporary place and compare; makes FILE first if there is none")
     .action((file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
       const copies = context.copies();
@@ -27,7 +27,10 @@ export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
     .description("put a backup in the place of the database; the server must be stopped")
     .argument("<FILE>", "a backup with its manifest beside it")
-    .option("--receipts <FILE>", "erase again what these receipts name, one a line, as lead erase printed them")
+    .option(
+      "--receipts <FILE>",
+      "erase again the persons of these receipts, one on each line, as lead erase printed them",
+    )
     .action((file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
       const { leads, erasedAgain, merged, unread, kept } = context

@@ -22,7 +22,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   "lead import": [
     "lead import acme export.csv --create-pixels --rejects rejected.csv",
     `zcat export.csv.gz | ${adminCommand} lead import acme - --pixel px_home`,
-    'lead import acme export.csv --map "Visited=identified_at,Ref=referrer" --timezone America/New_York',
+    'lead import acme export.csv --map "Seen=identified_at" --day-first',
   ],
   "lead export": ["lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv"],
   "lead find": ["lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt"],
@@ -42,14 +42,14 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   "cluster init": ["cluster init /var/lib/leadfile/leadfile.db"],
   "cluster status": ["cluster status", "cluster status --json"],
   "cluster migrate": ["cluster migrate"],
-  "cluster scrub": ["cluster scrub --stop 'systemctl stop rqlited' --start 'systemctl start rqlited'"],
+  "cluster scrub": ["cluster scrub"],
   "cluster leave": ["cluster leave n3"],
   inbox: ["inbox /srv/leads", "inbox /srv/leads --once"],
   receive: ["receive", "receive --every 10"],
   source: ["source create acme --label rb2b --pixel px_shop", "source list acme"],
   "source create": [
     "source create acme --label rb2b --pixel px_shop",
-    'source create acme --map "Site=pixel_id" --create-pixels --stamp source',
+    'source create acme --map "Site=pixel_id" --create-pixels',
   ],
   "source list": ["source list acme", "source list acme --json"],
   "source revoke": ["source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"],
@@ -60,15 +60,15 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     "conformance http://localhost:3000 --limits < key.txt",
   ],
   follow: [
-    "follow https://www.example.com --checkpoint leads.checkpoint >> leads.ndjson",
-    'follow https://www.example.com --every 30s --exec "php artisan lead:take" < key.txt',
-    "follow https://www.example.com --post https://crm.example.com/leads --checkpoint crm.checkpoint",
+    "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
+    'follow https://www.example.com --exec "php take.php" < key.txt',
+    "follow https://www.example.com --post https://crm.example.com/leads",
   ],
   mcp: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"],
   serve: ["serve", "serve --demo"],
   health: ["health"],
   demo: ["demo", "demo --live --every 2 --seed 7"],
-  completions: ["completions bash > ~/.leadfile.bash", "completions fish > ~/.config/fish/completions/leadfile.fish"],
+  completions: ["completions bash > ~/.leadfile.bash", "completions zsh > ~/.leadfile.zsh"],
 };
 
 /** Puts the examples into the help of a command and of all below it. */

@@ -51,8 +51,8 @@ function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
     .description("make a pixel, and print its id")
     .argument("<ACCOUNT>", "id or exact name")
-    .option("--id <ID>", "the id that the vendor gave it; without one it gets one")
-    .option("--status <STATUS>", "what the API says of it", "active")
+    .option("--id <ID>", "the id that the vendor gave it; made up unless given")
+    .option("--status <STATUS>", "the status that the API shows", "active")
     .action((idOrName: string, options: { id?: string; status: string; json?: boolean }) => {
       const account = accountOf(context.store(), idOrName);
       const id = options.id === undefined ? `px_${randomText(12)}` : checkPixelId("--id", options.id);

@@ -20,9 +20,9 @@ interface ReceiveOptions {
 
 export function receiveCommand(context: CommandContext): Command {
   return jsonCommand("receive")
-    .description("take what vendors deliver by webhook, until Ctrl-C; source create makes an address")
+    .description("take webhooks from vendors, until Ctrl-C; source create makes an address for one")
     .addOption(
-      new Option("--every <SECONDS>", "how long deliveries wait for their import, together")
+      new Option("--every <SECONDS>", "from one import of what was delivered to the next")
         .default(60)
         .argParser(readSeconds),
     )

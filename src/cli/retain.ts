@@ -20,8 +20,8 @@ export function retainCommand(context: CommandContext): Command {
   return jsonCommand("retain")
     .description("keep leads for so many days: erase older ones now and daily, and reject them at import")
     .argument("<ACCOUNT>", "id or exact name")
-    .requiredOption("--days <N>", "1 to 36,500 days before now; off keeps all from now on")
-    .option("--yes", "do not ask, though it would erase all leads that there are")
+    .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
+    .option("--yes", "do not ask, even if every lead would be erased")
     .action(async (idOrName: string, options: Options) => {
       const days = readDays(options.days);
       const account = accountOf(context.store(), idOrName);

@@ -36,7 +36,7 @@ export function sourceCommand(context: CommandContext): Command {
 
 function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
-    .description("make an address to paste at a vendor, and print it, this once")
+    .description("make an address to paste at a vendor, and print it this one time")
     .argument("<ACCOUNT>", "id or exact name")
     .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
     .option("--pixel <ID>", "the pixel of visits that name none")

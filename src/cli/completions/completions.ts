@@ -17,7 +17,8 @@ export function completionsCommand(program: () => Command): Command {
     .addHelpText(
       "after",
       `
-They complete bun admin, beside what bun itself completes, and the executable leadfile.
+They complete "bun admin" and the executable "leadfile". What bun itself
+completes stays.
 
   bash  ${adminCommand} completions bash > ~/.leadfile.bash
         echo 'source ~/.leadfile.bash' >> ~/.bashrc

@@ -34,7 +34,7 @@ export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
     .description("make an account with three pixels, 1,000 made-up leads and a key")
     .option("--live", "then go on inventing leads until Ctrl-C, to watch a poller work")
-    .addOption(new Option("--every <SECONDS>", "how long after one another").default(5).argParser(readSeconds))
+    .addOption(new Option("--every <SECONDS>", "from one lead to the next").default(5).argParser(readSeconds))
     .addOption(new Option("--seed <NUMBER>", "invent the same visitors each time").argParser(readSeed))
     .action(async (options: DemoOptions) => {
       const url = context.origin();

@@ -10,7 +10,7 @@ import { deliver, type Receiver } from "./receiver.ts";
 
 export function followCommand(context: CommandContext): Command {
   return new Command("follow")
-    .description("hand on each new lead of a server, oldest first, as it comes")
+    .description("pass on each new lead of a server as it comes, oldest first")
     .argument("<URL>", "base address, such as https://www.example.com")
     .option("--exec <CMD>", "give each lead to this command, on its standard input")
     .option("--post <URL>", "post each lead to this address, signed")

@@ -14,10 +14,10 @@ import { noSuchKey, stateOf } from "./view.ts";
 /** key create: makes a key, and prints it this once. */
 export function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
-    .description("make a key and print it, this once")
+    .description("make a key, and print it this one time")
     .argument("<ACCOUNT>", "id or exact name")
     .option("--label <TEXT>", "what it is for")
-    .option("--expires <DATE>", "revoke it by itself from then on: 2027-01-31 (its first moment in UTC) or a full time")
+    .option("--expires <DATE>", "when the key ends: a date such as 2027-01-31 (00:00 UTC), or a full time")
     .action((idOrName: string, options: { label?: string; expires?: string; json?: boolean }) => {
       const account = accountOf(context.store(), idOrName);
       const label = options.label === undefined ? null : checkText("--label", options.label);
@@ -29,9 +29,9 @@ export function createCommand(context: CommandContext): Command {
 /** key rotate: makes a key like another one, which goes on for a while. */
 export function rotateCommand(context: CommandContext): Command {
   return jsonCommand("rotate")
-    .description("make a new key like this one and print it, this once; the old one is revoked by itself later")
+    .description("make a key in place of another one, and print it this one time; the old key ends later")
     .argument("<ID>", "id of the old key, as key list shows it")
-    .option("--overlap <TIME>", "how long the old one holds: 30m, 24h, 7d, or 0 for no longer", "24h")
+    .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d or 0", "24h")
     .action((id: string, options: { overlap: string; json?: boolean }) => {
       const overlapMs = readOverlap(options.overlap);
       const { keys } = context.store();

@@ -20,7 +20,7 @@ export function eraseCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("erase"))
     .description("remove persons for good, keep them out of later imports, and print a receipt for each")
     .argument("<ACCOUNT>", "id or exact name")
-    .option("--mentions", "take leads along that hold a person's address elsewhere, such as in page_url")
+    .option("--mentions", "also erase leads that hold a person's address elsewhere, such as in page_url")
     .option("--dry-run", "say how many leads would go, and change nothing")
     .action(async (idOrName: string, options: Options) => {
       const account = accountOf(context.store(), idOrName);

@@ -16,11 +16,11 @@ export function exportCommand(context: CommandContext): Command {
     .description("write all leads of an account to standard output, oldest first")
     .argument("<ACCOUNT>", "id or exact name")
     .addOption(
-      new Option("--format <FORMAT>", "one lead a line as served, or a table")
+      new Option("--format <FORMAT>", "ndjson: a lead on each line, as served; csv: a table")
         .choices(["ndjson", "csv"])
         .default("ndjson"),
     )
-    .option("--spreadsheet-safe", "with csv: put a ' before what a spreadsheet would run as a formula")
+    .option("--spreadsheet-safe", "with csv: put a ' before a cell that a spreadsheet would run as a formula")
     .action((idOrName: string, options: Options) => {
       const { number, id } = accountOf(context.store(), idOrName);
       const detail = { format: options.format };

@@ -14,7 +14,7 @@ import type { ListedPerson } from "./person-list.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("find"))
-    .description("print what is held on one person, newest first, one lead a line, or on many, one person a line")
+    .description("print the leads of one person, newest first, or of each person of a list")
     .argument("<ACCOUNT>", "id or exact name")
     .action(async (idOrName: string, options: PersonOptions) => {
       const account = accountOf(context.store(), idOrName);

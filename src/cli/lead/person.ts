@@ -23,8 +23,11 @@ export function withPerson(command: Command): Command {
   return command
     .option("--email <EMAIL>", "by e-mail address, in whatever case; - reads it from standard input")
     .option("--phone <PHONE>", "by phone number, with or without the 1 of the US; - reads it from standard input")
-    .option("--id <ID>", "by the id of a lead, the source's own or ours; - reads it from standard input")
-    .option("--list <FILE>", "many: a line each of these or of a SHA-256 of the first two; - reads standard input");
+    .option("--id <ID>", "by the id of a lead, ours or the vendor's; - reads it from standard input")
+    .option(
+      "--list <FILE>",
+      "many: on each line an address, a phone, an id, or the SHA-256 of an address or phone; - reads standard input",
+    );
 }
 
 /** The persons that are meant; throws a UserError, which never repeats what was given. */

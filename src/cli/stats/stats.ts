@@ -24,7 +24,7 @@ export function statsCommand(context: CommandContext): Command {
     .description("leads per day, by pixel, state and source, and requests per key and day")
     .argument("<ACCOUNT>", "id or exact name")
     .option("--days <N>", "how many UTC days back, today included", String(usualDays))
-    .option("--html <FILE>", "write them as one page that needs no network, without anything of a person")
+    .option("--html <FILE>", "write a page of charts that needs no network and holds no personal data")
     .action(async (idOrName: string, options: StatsOptions) => {
       const days = readDays(options.days);
       const account = accountOf(context.store(), idOrName);
