@@ -22,5 +22,5 @@ export function isPixelId(text: string): boolean {
 
 /** Whether people and terminals can live with a text as a name: 1 to 200 characters, and none that only controls. */
 export function isName(text: string): boolean {
-  return text.trim() !== "" && [...text].length <= 200 && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(text);
+  return text.trim() !== "" && (text.length <= 200 || [...text].length <= 200) && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(text);
 }

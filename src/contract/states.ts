@@ -79,6 +79,9 @@ const codes = new Map(
 
 /** The two letters of a code or a name, in whatever case and punctuation; null for a text that is no state of the US. */
 export function stateCode(text: string): string | null {
+  // A key is its own key: most files have the two letters, and nothing needs to be taken away.
+  const known = codes.get(text.toLowerCase());
+  if (known !== undefined) return known;
   const name = key(text);
   return codes.get(name) ?? codes.get(name.replace(/^us(?=..$)/, "")) ?? null;
 }

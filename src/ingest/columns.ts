@@ -24,8 +24,8 @@ export interface Columns {
   indexOf(name: string, path: readonly string[]): number;
   /** Whether the values of a column are of any use. */
   isKept(number: number): boolean;
-  /** The numbers of the columns that hold a field, the preferred first. */
-  of(target: Target): readonly number[];
+  /** The numbers of the columns that hold each field, the preferred first. */
+  readonly of: ColumnsByField;
   /** What a name means, whether a column is called that or not. */
   targetOf(path: readonly string[]): Target | null;
   /** Whether a column is the place of the visitor's company, which stands in where there is no other. */
@@ -37,6 +37,9 @@ export interface Columns {
   /** What became of each column, for the eyes of whoever imports. */
   report(): ColumnReport;
 }
+
+/** A field that no column holds is left out. */
+export type ColumnsByField = { readonly [Field in Target]?: readonly number[] };
 
 export interface ColumnReport {
   readonly matched: readonly { readonly target: Target; readonly names: readonly string[] }[];
@@ -82,10 +85,10 @@ export function createColumns(mapping: ColumnMapping): Columns {
   const named = new Set<string>();
   /** Names come again in every line, and finding the meaning of one takes longer than reading a line. */
   const asked = new Map<string, Target | null>();
-  let byTarget: Map<Target, number[]> | null = null;
+  let byField: ColumnsByField | null = null;
   let complete = false;
 
-  const grouped = () => (byTarget ??= groupByTarget(names, meanings, complete));
+  const grouped = () => (byField ??= groupByField(names, meanings, complete));
 
   return {
     names,
@@ -100,7 +103,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
       const meaning = meaningOfPath(path, mapping);
       meanings.push(meaning);
       named.add(normalizeName(path.join(""))).add(normalizeName(path.at(-1) ?? ""));
-      if (meaning !== null) byTarget = null;
+      if (meaning !== null) byField = null;
       return number;
     },
     targetOf(path) {
@@ -116,9 +119,11 @@ export function createColumns(mapping: ColumnMapping): Columns {
     isKept: (number) => meanings[number] !== null,
     complete() {
       complete = true;
-      byTarget = null;
+      byField = null;
     },
-    of: (target) => grouped().get(target) ?? [],
+    get of() {
+      return grouped();
+    },
     missing: () => [...mapping].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
     report: () => reportOn(names, meanings, grouped()),
   };
@@ -126,29 +131,27 @@ export function createColumns(mapping: ColumnMapping): Columns {
 
 type Meanings = readonly (Meaning | null)[];
 
-/** The numbers of the columns of each field, the preferred first. */
-function groupByTarget(names: readonly string[], meanings: Meanings, complete: boolean): Map<Target, number[]> {
-  const grouped = new Map<Target, number[]>();
+function groupByField(names: readonly string[], meanings: Meanings, complete: boolean): ColumnsByField {
+  const grouped: { [Field in Target]?: number[] } = {};
   const profile = complete && isAddressBook(meanings);
   for (const [number, meaning] of meanings.entries()) {
     if (meaning === null || (profile && isCreation(names[number], meaning))) continue;
-    const those = grouped.get(meaning.target);
-    if (those === undefined) grouped.set(meaning.target, [number]);
-    else those.push(number);
+    const those = (grouped[meaning.target] ??= []);
+    those.push(number);
   }
   const rank = (number: number) => meanings[number]?.rank ?? 0;
-  for (const those of grouped.values()) those.sort((a, b) => rank(a) - rank(b) || a - b);
+  for (const those of Object.values(grouped)) those.sort((a, b) => rank(a) - rank(b) || a - b);
   return grouped;
 }
 
-function reportOn(names: readonly string[], meanings: Meanings, grouped: ReadonlyMap<Target, number[]>): ColumnReport {
-  const used = new Set([...grouped.values()].flat());
+function reportOn(names: readonly string[], meanings: Meanings, grouped: ColumnsByField): ColumnReport {
+  const used = new Set(Object.values(grouped).flat());
   const left = names.filter((name, number) => !used.has(number) && !isRejectColumn(name));
   const created = names.find((name, number) => !used.has(number) && isCreation(name, meanings[number] ?? null));
   return {
     matched: targets
-      .filter((target) => grouped.has(target))
-      .map((target) => ({ target, names: (grouped.get(target) ?? []).map((number) => names[number] ?? "") })),
+      .filter((target) => target in grouped)
+      .map((target) => ({ target, names: (grouped[target] ?? []).map((number) => names[number] ?? "") })),
     unmatched: left,
     remark:
       created === undefined

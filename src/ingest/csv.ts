@@ -26,25 +26,28 @@ export async function* readCsv(
   /** The parser reads from the first record on that is not plain. */
   let parsed: RecordReader | null = null;
   let width: number | null = null;
-  function* rowsOf(found: readonly RawRecord[]): Generator<Row> {
+  function rowsOf(found: readonly RawRecord[]): Row[] {
+    const rows: Row[] = [];
     for (const record of found) {
       if (width === null && record.cells !== null) width = readHeader(record.cells, columns);
-      else yield toRow(record, width ?? 0, delimiter);
+      else rows.push(toRow(record, width ?? 0, delimiter));
     }
+    return rows;
   }
   for await (const chunk of chunks) {
     if (parsed !== null) {
-      yield [...rowsOf(parsed.read(chunk))];
+      yield rowsOf(parsed.read(chunk)).map(withoutNul);
       continue;
     }
     const plain = readPlain(chunk.toString("utf8"), delimiter, line);
-    yield [...rowsOf(plain.records)];
+    const rows = rowsOf(plain.records);
+    yield chunk.includes(0) ? rows.map(withoutNul) : rows;
     line = plain.line;
     if (plain.rest === "") continue;
     parsed = new RecordReader(delimiter, line);
-    yield [...rowsOf(parsed.read(Buffer.from(plain.rest)))];
+    yield rowsOf(parsed.read(Buffer.from(plain.rest))).map(withoutNul);
   }
-  if (parsed !== null) yield [...rowsOf(parsed.end())];
+  if (parsed !== null) yield rowsOf(parsed.end()).map(withoutNul);
 }
 
 function readHeader(names: readonly string[], columns: Columns): number {
@@ -66,11 +69,18 @@ function toRow(record: RawRecord, width: number, delimiter: string): Row {
   }
   // Some programs end every row with a delimiter more than the header.
   const blank = cells.length > width && cells.slice(width).every((cell) => cell.trim() === "");
-  if (cells.length === width || blank) return { line, cells, fault: null, source: cells.slice(0, width) };
+  if (cells.length === width) return { line, cells, fault: null, source: cells };
+  if (blank) return { line, cells, fault: null, source: cells.slice(0, width) };
   const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
   const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
   const counted = `the header has ${width} cells, and this row ${cells.length}${hint}`;
   return { line, cells: [], fault: counted, source: cells };
+}
+
+/** The same row, or its fault where it holds what no lead may hold. */
+function withoutNul(row: Row): Row {
+  const holdsNul = row.fault === null && row.cells.some((cell) => typeof cell === "string" && cell.includes("\0"));
+  return holdsNul ? { ...row, fault: "it holds a NUL" } : row;
 }
 
 type RawRecord =

@@ -7,7 +7,6 @@ import { firstEmail } from "./emails.ts";
 import { firstPhone } from "./phones.ts";
 import type { Row } from "./row.ts";
 import { type Cell, type FirstOf, firstPage, firstText, textsOf } from "./values.ts";
-import type { Target } from "./vocabulary.ts";
 
 /** What was left out of a lead: a value that is none of its kind, or what stood beside the value in its cell. */
 export type Warning = "state" | "country" | "email" | "beside email" | "phone" | "beside phone";
@@ -19,52 +18,55 @@ export interface ReadDetails {
 
 /** The fields of a row, and what they leave out. */
 export function readDetails(row: Row, columns: Columns): ReadDetails {
-  const cells = (target: Target) => columns.of(target).map((number) => row.cells[number]);
-  const text = (target: Target) => first(cells(target), firstText);
-  const best = firstOf(cells("email"), firstEmail);
-  const verified = firstOf(cells("verified_email"), firstEmail);
-  const phone = firstOf(cells("phone"), firstPhone);
+  const { of } = columns;
+  const text = (numbers: ColumnNumbers) => first(row, numbers, firstText);
+  const best = firstOf(row, of.email, firstEmail);
+  const verified = firstOf(row, of.verified_email, firstEmail);
+  const phone = firstOf(row, of.phone, firstPhone);
   const place = readState(row, columns);
   const details: LeadDetails = {
-    name: text("name") ?? nameOf(text("first_name"), text("last_name")),
+    name: text(of.name) ?? nameOf(text(of.first_name), text(of.last_name)),
     email: best.value ?? verified.value,
     verified_email: verified.value,
     phone: phone.value,
-    company: text("company"),
-    city: text("city"),
+    company: text(of.company),
+    city: text(of.city),
     state: place.state,
-    gender: text("gender"),
-    age_range: text("age_range"),
-    income_range: text("income_range"),
-    net_worth: text("net_worth"),
-    marital_status: text("marital_status"),
-    homeowner: text("homeowner"),
-    children: text("children"),
-    page_url: first(cells("page_url"), firstPage),
-    referrer: text("referrer"),
-    traffic_source: text("traffic_source"),
+    gender: text(of.gender),
+    age_range: text(of.age_range),
+    income_range: text(of.income_range),
+    net_worth: text(of.net_worth),
+    marital_status: text(of.marital_status),
+    homeowner: text(of.homeowner),
+    children: text(of.children),
+    page_url: first(row, of.page_url, firstPage),
+    referrer: text(of.referrer),
+    traffic_source: text(of.traffic_source),
   };
-  const isLost = (found: FirstOf, target: Target) => found.value === null && text(target) !== null;
+  const isLost = (found: FirstOf, numbers: ColumnNumbers) => found.value === null && text(numbers) !== null;
   const warnings: Warning[] = place.warning === null ? [] : [place.warning];
-  if (isLost(best, "email") || isLost(verified, "verified_email")) warnings.push("email");
+  if (isLost(best, of.email) || isLost(verified, of.verified_email)) warnings.push("email");
   if (best.cut || verified.cut) warnings.push("beside email");
-  if (isLost(phone, "phone")) warnings.push("phone");
+  if (isLost(phone, of.phone)) warnings.push("phone");
   if (phone.cut) warnings.push("beside phone");
   return { details, warnings };
 }
 
-/** The first cell that yields something. */
-export function first(cells: readonly Cell[], read: (cell: Cell) => string | null): string | null {
-  for (const cell of cells) {
-    const value = read(cell);
+/** The numbers of the columns of one field; undefined where it has none. */
+type ColumnNumbers = readonly number[] | undefined;
+
+/** What the first of some columns yields that yields something. */
+export function first(row: Row, numbers: ColumnNumbers, read: (cell: Cell) => string | null): string | null {
+  for (const number of numbers ?? []) {
+    const value = read(row.cells[number]);
     if (value !== null) return value;
   }
   return null;
 }
 
-function firstOf(cells: readonly Cell[], read: (texts: readonly string[]) => FirstOf): FirstOf {
-  for (const cell of cells) {
-    const found = read(textsOf(cell));
+function firstOf(row: Row, numbers: ColumnNumbers, read: (texts: readonly string[]) => FirstOf): FirstOf {
+  for (const number of numbers ?? []) {
+    const found = read(textsOf(row.cells[number]));
     if (found.value !== null) return found;
   }
   return { value: null, cut: false };
@@ -77,17 +79,14 @@ interface Place {
 
 /** The state of a row, where its country is the United States or is not told. */
 function readState(row: Row, columns: Columns): Place {
-  const number = columns.of("state").find((candidate) => firstText(row.cells[candidate]) !== null);
+  const number = columns.of.state?.find((candidate) => firstText(row.cells[candidate]) !== null);
   const text = number === undefined ? null : firstText(row.cells[number]);
   if (number === undefined || text === null) return { state: null, warning: null };
   const state = stateCode(text);
   if (state === null) return { state, warning: "state" };
   // A company's country says nothing of a state that is the visitor's.
-  const beside = columns.of("country").filter((other) => columns.isStandIn(other) === columns.isStandIn(number));
-  const country = first(
-    beside.map((other) => row.cells[other]),
-    firstText,
-  );
+  const beside = columns.of.country?.filter((other) => columns.isStandIn(other) === columns.isStandIn(number));
+  const country = first(row, beside, firstText);
   return country === null || hasState(country, state) ? { state, warning: null } : { state: null, warning: "country" };
 }
 

@@ -25,7 +25,7 @@ export function firstEmail(texts: readonly string[]): FirstOf {
 }
 
 function isBare(text: string): boolean {
-  return plain.test(text) && !/[.'`]$/.test(text);
+  return plain.test(text) && !".'`".includes(text.at(-1) ?? "");
 }
 
 function addressIn(text: string): string | null {

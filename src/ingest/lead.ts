@@ -9,9 +9,8 @@ import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";
 import { prepareLead } from "./new-lead.ts";
 import { largestRecord, type Row } from "./row.ts";
 import type { TimeReading } from "./times.ts";
-import { type Cell, firstText } from "./values.ts";
+import { firstText } from "./values.ts";
 import { readVisitTime } from "./visit-time.ts";
-import type { Target } from "./vocabulary.ts";
 
 /** How rows are read in one import. */
 export interface LeadRules extends TimeReading {
@@ -38,9 +37,7 @@ const roomForHead = 1024;
 
 export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
-  if (row.cells.some(hasNul)) return { fault: "it holds a NUL" };
-  const cellsOf = (target: Target) => columns.of(target).map((number) => row.cells[number]);
-  const pixelId = first(cellsOf("pixel_id"), firstText) ?? rules.pixelId;
+  const pixelId = first(row, columns.of.pixel_id, firstText) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
   if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   const { details, warnings } = readDetails(row, columns);
@@ -49,7 +46,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   }
   const time = readMoment(row, columns, rules, nowMs);
   if ("fault" in time) return time;
-  const ownId = first(cellsOf("id"), firstText);
+  const ownId = first(row, columns.of.id, firstText);
   const id =
     ownId === null
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
@@ -58,12 +55,6 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.tail) > largestRecord - roomForHead) return { fault: "it is larger than 1 MiB" };
   return { lead, clamped: time.clamped, warnings };
-}
-
-function hasNul(cell: Cell): boolean {
-  return (
-    cell !== undefined && (typeof cell === "string" ? cell.includes("\0") : cell.some((text) => text.includes("\0")))
-  );
 }
 
 type ReadMoment =

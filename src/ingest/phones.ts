@@ -91,5 +91,5 @@ function firstRun(text: string): string {
 }
 
 function digitsOf(text: string): string {
-  return text.replaceAll(/\D/g, "");
+  return /^\d*$/.test(text) ? text : text.replaceAll(/\D/g, "");
 }

@@ -45,11 +45,15 @@ function cellsOf(line: string, delimiter: string): readonly string[] | null {
 
 function quotedCells(line: string, delimiter: string): readonly string[] | null {
   const cells: string[] = [];
+  let quote = line.indexOf('"');
   for (let at = 0; ; at++) {
-    const end = line[at] === '"' ? endOfQuoted(line, at) : endOfBare(line, at, delimiter);
-    if (end === null || (end < line.length && line[end] !== delimiter)) return null;
-    cells.push(line[at] === '"' ? line.slice(at + 1, end - 1).replaceAll('""', '"') : line.slice(at, end));
+    const isQuoted = at === quote;
+    const end = isQuoted ? endOfQuoted(line, at) : endOfBare(line, at, delimiter);
+    const isOdd = end === null || (!isQuoted && holdsQuote(quote, end));
+    if (isOdd || (end < line.length && !line.startsWith(delimiter, end))) return null;
+    cells.push(isQuoted ? unquoted(line.slice(at + 1, end - 1)) : line.slice(at, end));
     if (end === line.length) return cells;
+    if (isQuoted) quote = line.indexOf('"', end);
     at = end;
   }
 }
@@ -61,10 +65,17 @@ function endOfQuoted(line: string, from: number): number | null {
   return close === -1 ? null : close + 1;
 }
 
+/** Whether the next quote of a line stands before the end of a bare cell, and so within it. */
+function holdsQuote(quote: number, end: number): boolean {
+  return quote !== -1 && quote < end;
+}
+
 /** The place behind a cell without quotes. */
-function endOfBare(line: string, from: number, delimiter: string): number | null {
+function endOfBare(line: string, from: number, delimiter: string): number {
   const found = line.indexOf(delimiter, from);
-  const end = found === -1 ? line.length : found;
-  const quote = line.indexOf('"', from);
-  return quote !== -1 && quote < end ? null : end;
+  return found === -1 ? line.length : found;
+}
+
+function unquoted(cell: string): string {
+  return cell.includes('"') ? cell.replaceAll('""', '"') : cell;
 }

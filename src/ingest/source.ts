@@ -26,7 +26,7 @@ export function openSource(file: string, standardInput: () => AsyncIterable<Uint
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       read += chunk.length;
-      yield Buffer.from(chunk);
+      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
     }
   }
   return { chunks: unpacked(counted(), file), bytesRead: () => read, size };

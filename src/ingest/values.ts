@@ -11,13 +11,25 @@ export interface FirstOf {
 }
 
 /** Texts with which files say that there is nothing. Null and Nan are names as well, and stay. */
-const nothing = /^(?:|-|--|N\/A|n\/a|null|NULL|NaN|nan|undefined|\\N)$/;
+const nothing: ReadonlySet<string> = new Set([
+  "",
+  "-",
+  "--",
+  "N/A",
+  "n/a",
+  "null",
+  "NULL",
+  "NaN",
+  "nan",
+  "undefined",
+  "\\N",
+]);
+const longestNothing = Math.max(...[...nothing].map((text) => text.length));
 
 /** The texts of a cell that are not empty, trimmed; a cell that holds a JSON array is a list. */
 export function textsOf(cell: Cell): readonly string[] {
-  if (cell === undefined || cell === "") return [];
-  const texts = typeof cell === "string" ? [cell] : cell;
-  return texts.flatMap(unwrap).filter((text) => !nothing.test(text));
+  if (typeof cell === "string") return unwrap(cell);
+  return cell === undefined ? [] : cell.flatMap(unwrap);
 }
 
 /** The first text of a cell that is not empty. */
@@ -25,9 +37,14 @@ export function firstText(cell: Cell): string | null {
   // Most cells are one plain text, and there are many of them.
   if (typeof cell === "string" && !cell.includes("[")) {
     const text = trimmed(cell);
-    return nothing.test(text) ? null : text;
+    return isNothing(text) ? null : text;
   }
   return textsOf(cell)[0] ?? null;
+}
+
+/** Long texts are told by their length, without a look at their letters. */
+function isNothing(text: string): boolean {
+  return text.length <= longestNothing && nothing.has(text);
 }
 
 /** Half of a surrogate pair is no text that could be stored. */
@@ -37,6 +54,7 @@ function trimmed(text: string): string {
 
 function unwrap(cell: string): readonly string[] {
   const text = trimmed(cell);
+  if (isNothing(text)) return [];
   if (!text.startsWith("[") || !text.endsWith("]")) return [text];
   try {
     const list: unknown = JSON.parse(text);

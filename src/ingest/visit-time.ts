@@ -1,9 +1,10 @@
 /** When a visit was, out of the columns of a row: a time, a date and a time of day in two columns, and their zone. */
 import type { Columns } from "./columns.ts";
+import { first } from "./details.ts";
 import type { Row } from "./row.ts";
 import { clockOfDecimals, type ReadTime, readTime, type TimeReading } from "./times.ts";
 import { firstText } from "./values.ts";
-import { normalizeName, type Target } from "./vocabulary.ts";
+import { normalizeName } from "./vocabulary.ts";
 import { readZone } from "./zones.ts";
 
 const clockAlone = /^\d{1,2}:\d{2}(?::\d{2})?\b[^/]*$|^0?[.,]\d+$/;
@@ -12,24 +13,24 @@ const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)/;
 
 /** The time of a row; null where it gives none. */
 export function readVisitTime(row: Row, columns: Columns, reading: TimeReading): ReadTime | null {
-  const texts = textsOf(row, columns, "identified_at");
+  const texts = (columns.of.identified_at ?? [])
+    .map((number) => firstText(row.cells[number]))
+    .filter((text) => text !== null);
   const [preferred] = texts;
-  return preferred === undefined
-    ? null
-    : readTexts(texts, preferred, { ...reading, zone: zoneOf(row, columns, reading) });
+  return preferred === undefined ? null : readTexts(texts, preferred, inZoneOf(row, columns, reading));
 }
 
 /** The zone of times without an offset: that of the row, but not where a name such as `Time (UTC)` says another one. */
-function zoneOf(row: Row, columns: Columns, { zone }: TimeReading): string | null {
-  const [own] = textsOf(row, columns, "time_zone");
-  if (own === undefined) return zone;
-  const isUtc = columns
-    .of("identified_at")
-    .some((number) => /(?:utc|gmt)$/.test(normalizeName(columns.titles[number] ?? "")));
-  return isUtc ? "UTC" : readZone(own);
+function inZoneOf(row: Row, columns: Columns, reading: TimeReading): TimeReading {
+  const own = first(row, columns.of.time_zone, firstText);
+  if (own === null) return reading;
+  const names = columns.of.identified_at?.map((number) => normalizeName(columns.titles[number] ?? "")) ?? [];
+  const isUtc = names.some((name) => /(?:utc|gmt)$/.test(name));
+  return { ...reading, zone: isUtc ? "UTC" : readZone(own) };
 }
 
 function readTexts(texts: readonly string[], preferred: string, reading: TimeReading): ReadTime {
+  if (texts.length === 1) return read(preferred, reading);
   const clock = texts.find((text) => clockAlone.test(text));
   const day = texts.find((text) => dayAlone.test(text) && !clockAlone.test(text));
   const isInTwo = clock !== undefined && day !== undefined && (preferred === day || preferred === clock);
@@ -47,13 +48,6 @@ function clockOf(text: string): string {
 function read(text: string, reading: TimeReading): ReadTime {
   const time = readTime(text, reading);
   return "fault" in time ? { fault: `${time.fault}: ${quoted(text)}` } : time;
-}
-
-function textsOf(row: Row, columns: Columns, target: Target): string[] {
-  return columns
-    .of(target)
-    .map((number) => firstText(row.cells[number]))
-    .filter((text) => text !== null);
 }
 
 function quoted(text: string): string {

@@ -22,7 +22,7 @@ interface Read {
 /** Says it and returns how many leads there are; throws a UserError when a person at a terminal does not want it. */
 export async function announcePlan(run: Planned, staged: StagedImport, read: Read): Promise<number> {
   const { columns, output, request } = run;
-  const idColumns = columns.of("id").map((number) => columns.names[number] ?? "id");
+  const idColumns = (columns.of.id ?? []).map((number) => columns.names[number] ?? "id");
   const outlook = staged.outlook(idColumns.length > 0);
   output.say(planText(outlook, read));
   const doubts = [...sharingText(outlook, idColumns), ...rejectedText(read.counts)];
