@@ -1,4 +1,4 @@
-/** The envelope of lists (§2.1). */
+/** The envelope of lists (§2.1). That of leads is written by http/leads, around documents as they are stored. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Lead, moment } from "./lead.ts";
 import { Pixel } from "./pixel.ts";
@@ -21,17 +21,3 @@ export const PixelList = Type.Object(
   { $id: "PixelList", additionalProperties: false },
 );
 export type PixelList = Static<typeof PixelList>;
-
-const head = Buffer.from(`{"object":"list","data":[`);
-const comma = Buffer.from(",");
-
-/** Joins stored documents, in UTF-8, into the body of GET /leads: no lead is parsed, rebuilt or even decoded. */
-export function writeLeadList(documents: readonly Uint8Array[], nextCursor: string | null): Uint8Array {
-  const next =
-    nextCursor === null ? `],"has_more":false,"next_cursor":null}` : `],"has_more":true,"next_cursor":"${nextCursor}"}`;
-  const parts: Uint8Array[] = [head];
-  for (const document of documents) parts.push(document, comma);
-  if (documents.length > 0) parts.pop();
-  parts.push(Buffer.from(next));
-  return Buffer.concat(parts);
-}

@@ -2,8 +2,8 @@
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeCheckError } from "@sinclair/typebox/value";
-import { distance } from "fastest-levenshtein";
 import { ApiError, errors } from "./errors.ts";
+import { unknownMessage } from "./unknown-parameter.ts";
 
 export interface Parameter<Value> {
   readonly schema: TSchema;
@@ -88,19 +88,15 @@ export function readParameter<Value>(
 ): Value | null {
   const raw = sent.get(name);
   if (raw === undefined) return null;
-  const value = read(decodeValue(name, raw, accepts));
+  const text = decode(raw);
+  if (text === null) throw refuse(name, `The parameter ${name} is not percent-encoded UTF-8; it takes ${accepts}.`);
+  if (text === "") throw refuse(name, `The parameter ${name} is empty; it takes ${accepts}, or leave it out.`);
+  const value = read(text);
   if (value === null) throw refuse(name, errors.invalid_parameter.message(name, accepts));
   return value;
 }
 
-/** The decoded text of one parameter; throws a 400 when it is empty or is not percent-encoded UTF-8. */
-function decodeValue(name: string, raw: string, accepts: string): string {
-  const value = decode(raw);
-  if (value === null) throw refuse(name, `The parameter ${name} is not percent-encoded UTF-8; it takes ${accepts}.`);
-  if (value === "") throw refuse(name, `The parameter ${name} is empty; it takes ${accepts}, or leave it out.`);
-  return value;
-}
-
+/** The text that a name or a value stands for; null where it is not percent-encoded UTF-8. */
 function decode(raw: string): string | null {
   // Most names and values are plain, and seeing that costs a fraction of decoding them.
   if (!/[%+]/.test(raw)) return raw;
@@ -109,19 +105,4 @@ function decode(raw: string): string | null {
   } catch {
     return null;
   }
-}
-
-function unknownMessage(name: string, known: readonly string[]): string {
-  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
-  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
-  if (known.length === 0) return `${is}; this endpoint takes no parameters.`;
-  const close = known.find((candidate) => isClose(name, candidate));
-  return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
-}
-
-/** A typing error of up to a third of the letters, or the beginning of the name. */
-function isClose(name: string, candidate: string): boolean {
-  if (name.length > 2 * candidate.length) return false;
-  const lower = name.toLowerCase();
-  return distance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
 }

@@ -1,6 +1,5 @@
 /** GET /api/v1/leads (§4.1): one page of the account's leads, newest first. */
 import { plainError } from "../contract/errors.ts";
-import { writeLeadList } from "../contract/list.ts";
 import { readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
 import { writeFilter } from "../store/disclosed-filter.ts";
@@ -31,7 +30,20 @@ function writePage(store: RequestStore, account: AccountNumber, search: string) 
   const query = readLeadQuery(search);
   if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) throw plainError("unknown_pixel");
   const { documents, nextMs, span } = store.leads.page(account, query);
-  const body = writeLeadList(documents, nextMs === null ? null : writeMoment(nextMs));
+  const body = writeEnvelope(documents, nextMs);
   const about = span === null ? null : { filter: writeFilter(query), ...span, beforeMs: query.beforeMs };
   return { body, about };
+}
+
+const head = Buffer.from(`{"object":"list","data":[`);
+const comma = Buffer.from(",");
+
+/** Joins stored documents into the envelope (§2.1): no lead is parsed, rebuilt or even decoded. */
+function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null): Uint8Array {
+  const more = nextMs === null ? `false,"next_cursor":null` : `true,"next_cursor":"${writeMoment(nextMs)}"`;
+  const parts: Uint8Array[] = [head];
+  for (const document of documents) parts.push(document, comma);
+  if (documents.length > 0) parts.pop();
+  parts.push(Buffer.from(`],"has_more":${more}}`));
+  return Buffer.concat(parts);
 }

@@ -1,8 +1,9 @@
 /** The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to rqlite. */
 import { openAudit } from "../sqlite/audit.ts";
+import { exportDocuments } from "../sqlite/export.ts";
 import { findBatch, listBatches } from "../sqlite/import/batches.ts";
 import { openRecipientRepository } from "../sqlite/privacy/ledger/passed.ts";
-import { exportDocuments, openLeads } from "../sqlite/reading/leads.ts";
+import { openLeads } from "../sqlite/reading/leads.ts";
 import { readStats } from "../sqlite/stats.ts";
 import type { AdminStore } from "../store/admin.ts";
 import { openCapturing } from "./capturing.ts";

@@ -2,6 +2,7 @@
 import type { AdminStore } from "../store/admin.ts";
 import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
+import { exportDocuments } from "./export.ts";
 import { findBatch, listBatches } from "./import/batches.ts";
 import { beginImport, beginStagedImport } from "./import/import.ts";
 import { undoBatch } from "./import/undo.ts";
@@ -11,7 +12,7 @@ import { openPixels } from "./pixels.ts";
 import { openRecipientRepository } from "./privacy/ledger/passed.ts";
 import { openPeople } from "./privacy/people.ts";
 import { openRetention } from "./privacy/retention.ts";
-import { exportDocuments, openLeads } from "./reading/leads.ts";
+import { openLeads } from "./reading/leads.ts";
 import { openSources } from "./sources.ts";
 import { readStats } from "./stats.ts";
 

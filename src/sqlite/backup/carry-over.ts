@@ -6,10 +6,10 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Merged } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
+import { exportDocuments } from "../export.ts";
 import { openDeletion } from "../privacy/deletion.ts";
 import { identifiersOf } from "../privacy/identifiers.ts";
 import { accountsWithBlocks, openSuppressions } from "../privacy/suppressions.ts";
-import { exportDocuments } from "../reading/leads.ts";
 
 /** Brings over what can be read, and says how much that was. Call it within a transaction. */
 export function mergeReplaced(database: Connection, readable: readonly Part[], nowMs: number): Merged[] {

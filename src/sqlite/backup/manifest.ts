@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
-import { exportDocuments } from "../reading/leads.ts";
+import { exportDocuments } from "../export.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 

@@ -1,5 +1,5 @@
 /** Pages of leads (§4.1): one prepared statement per combination of filters, each on an index of its own. */
-import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { LeadQuery } from "../../contract/parameters.ts";
 import type { AccountNumber, LeadReader } from "../../store/reading.ts";
@@ -114,22 +114,4 @@ function sourceFor({ pixel, state, city, email }: Filters): SQL {
   const filtered = [pixel && "pixel", state && "state", city && "city"].filter((name) => name !== false);
   const name = filtered.length > 0 ? filtered.join("_") : email ? "email" : "time";
   return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
-}
-
-/** All documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */
-export function* exportDocuments(database: Connection, account: AccountNumber): Generator<readonly string[]> {
-  let lastMs = momentBounds.earliest;
-  for (;;) {
-    const rows = database
-      .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })
-      .from(leads)
-      .where(and(eq(leads.account, account), gt(leads.identifiedAt, lastMs)))
-      .orderBy(asc(leads.identifiedAt))
-      .limit(1000)
-      .all();
-    const last = rows[rows.length - 1];
-    if (last === undefined) return;
-    yield rows.map((row) => row.doc);
-    lastMs = last.identifiedAt;
-  }
 }
