@@ -1,19 +1,8 @@
-/** CSV by csv-parse, with one thing added: a damaged record costs its line, and reading goes on at the next. */
-import { type Options, Parser } from "csv-parse";
-import { parse } from "csv-parse/sync";
+/** CSV to rows: most records are plain, and the parser reads the others. */
 import type { Columns } from "./columns.ts";
-import { type PlainRecord, readPlain } from "./plain-csv.ts";
-import { largestRecord, type Row } from "./row.ts";
-
-const options = {
-  bom: false,
-  record_delimiter: ["\r\n", "\n"],
-  relax_column_count: true,
-  skip_empty_lines: true,
-};
-
-/** The parser looks this far ahead before it takes a record for ended; empty lines at the end satisfy it. */
-const lookAhead = Buffer.from("\n".repeat(8));
+import { readPlain } from "./plain-csv.ts";
+import { type RawRecord, RecordReader } from "./record-reader.ts";
+import type { Row } from "./row.ts";
 
 /** Reads UTF-8 in whole lines; the first record is the header. */
 export async function* readCsv(
@@ -22,32 +11,69 @@ export async function* readCsv(
   delimiter: string,
   firstLine: number,
 ): AsyncGenerator<Row[]> {
-  let line = firstLine;
-  /** The parser reads from the first record on that is not plain. */
-  let parsed: RecordReader | null = null;
+  const records = openRecords(delimiter, firstLine);
   let width: number | null = null;
+  let holdsNul = false;
   function rowsOf(found: readonly RawRecord[]): Row[] {
     const rows: Row[] = [];
     for (const record of found) {
       if (width === null && record.cells !== null) width = readHeader(record.cells, columns);
       else rows.push(toRow(record, width ?? 0, delimiter));
     }
-    return rows;
+    return holdsNul ? rows.map(withoutNul) : rows;
   }
   for await (const chunk of chunks) {
-    if (parsed !== null) {
-      yield rowsOf(parsed.read(chunk)).map(withoutNul);
-      continue;
-    }
-    const plain = readPlain(chunk.toString("utf8"), delimiter, line);
-    const rows = rowsOf(plain.records);
-    yield chunk.includes(0) ? rows.map(withoutNul) : rows;
-    line = plain.line;
-    if (plain.rest === "") continue;
-    parsed = new RecordReader(delimiter, line);
-    yield rowsOf(parsed.read(Buffer.from(plain.rest))).map(withoutNul);
+    // A record may begin in one chunk and end in a later one.
+    holdsNul ||= chunk.includes(0);
+    for (const found of records.read(chunk)) yield rowsOf(found);
   }
-  if (parsed !== null) yield rowsOf(parsed.end()).map(withoutNul);
+  yield rowsOf(records.end());
+}
+
+/** The parser is given so much at first: most often the record that is not plain ends within that. */
+const smallestPiece = 1024;
+/** It is given more and more while nothing plain lies in between: to make a parser anew takes its time. */
+const largestPiece = 64 * smallestPiece;
+
+/** Reads records without the parser. Only a record that is not plain goes to it, and what lies in one piece with that. */
+function openRecords(delimiter: string, firstLine: number) {
+  let line = firstLine;
+  /** Is there while it has begun a record and has not come to its end. */
+  let parser: RecordReader | null = null;
+  let piece = smallestPiece;
+
+  /** Gives the parser a piece; the records that it found, and what it has not finished with all that follows. */
+  function parse(text: string): { readonly found: readonly RawRecord[]; readonly rest: string } {
+    const end = text.indexOf("\n", piece) + 1 || text.length;
+    parser ??= new RecordReader(delimiter, line);
+    const found = parser.read(Buffer.from(text.slice(0, end)));
+    piece = Math.min(piece * 2, largestPiece);
+    if (found.length === 0) return { found, rest: text.slice(end) };
+    const left = parser.giveBack();
+    line = left.line;
+    parser = null;
+    // Most often the parser gives back what it was given last, and nothing is copied.
+    const isOfText = left.text.length <= end;
+    return { found, rest: isOfText ? text.slice(end - left.text.length) : left.text + text.slice(end) };
+  }
+
+  return {
+    *read(chunk: Buffer): Generator<readonly RawRecord[]> {
+      for (let text = chunk.toString("utf8"); text !== ""; ) {
+        if (parser === null) {
+          const plain = readPlain(text, delimiter, line);
+          yield plain.records;
+          if (plain.records.length > 0) piece = smallestPiece;
+          ({ line, rest: text } = plain);
+        }
+        if (text === "") return;
+        const { found, rest } = parse(text);
+        yield found;
+        text = rest;
+      }
+    },
+    end: (): readonly RawRecord[] => parser?.end() ?? [],
+  };
 }
 
 function readHeader(names: readonly string[], columns: Columns): number {
@@ -81,130 +107,4 @@ function toRow(record: RawRecord, width: number, delimiter: string): Row {
 function withoutNul(row: Row): Row {
   const holdsNul = row.fault === null && row.cells.some((cell) => typeof cell === "string" && cell.includes("\0"));
   return holdsNul ? { ...row, fault: "it holds a NUL" } : row;
-}
-
-type RawRecord =
-  | PlainRecord
-  /** A record that is damaged, with its text. */
-  | { readonly line: number; readonly cells: null; readonly text: string; readonly fault: string };
-
-/** Parses chunks synchronously; after a damaged record it begins anew behind the first line of it. */
-class RecordReader {
-  private parser: Parser;
-  /** What was given to this parser and belongs to no finished record yet. */
-  private held: Buffer = Buffer.alloc(0);
-  /** Where `held` begins in all that this parser was given. */
-  private heldFrom = 0;
-  private found: RawRecord[] = [];
-
-  constructor(
-    private readonly delimiter: string,
-    private line: number,
-  ) {
-    this.parser = this.newParser();
-  }
-
-  read(chunk: Buffer): RawRecord[] {
-    this.feed(chunk);
-    return this.drain(false);
-  }
-
-  end(): RawRecord[] {
-    this.feed(lookAhead);
-    return this.drain(true);
-  }
-
-  private newParser(): Parser {
-    const parser: Parser = new Parser({
-      ...options,
-      delimiter: this.delimiter,
-      max_record_size: largestRecord,
-      on_record: (cells: string[]) => {
-        this.take(cells, parser.info.bytes - this.heldFrom);
-        return null;
-      },
-    });
-    // The error is read from the parser at once; its event comes too late to be of use.
-    return parser.on("error", () => undefined);
-  }
-
-  private take(cells: string[], length: number): void {
-    const text = this.held.subarray(0, length);
-    this.found.push({ line: this.line + leadingNewlines(text), cells });
-    this.line += countNewlines(text);
-    this.held = this.held.subarray(length);
-    this.heldFrom += length;
-  }
-
-  /** Rejects the first line of what is held, and reads on behind it. */
-  private giveUpLine(error: Error | null, end: boolean): void {
-    this.line += leadingNewlines(this.held);
-    const held = this.held.subarray(leadingBytes(this.held));
-    const length = held.indexOf(10) + 1 || held.length;
-    const text = held.toString("utf8", 0, length).replace(/\r?\n$/, "");
-    if (text !== "") this.found.push(rescue(this.line, text, this.delimiter, error));
-    this.line += countNewlines(held.subarray(0, length));
-    this.held = Buffer.alloc(0);
-    this.heldFrom = 0;
-    this.parser = this.newParser();
-    const rest = held.subarray(length);
-    if (rest.length > 0) this.feed(rest);
-    if (end && this.held.length > 0) this.feed(lookAhead);
-  }
-
-  private feed(bytes: Buffer): void {
-    this.held = this.held.length === 0 ? bytes : Buffer.concat([this.held, bytes]);
-    this.parser.write(bytes);
-  }
-
-  private drain(end: boolean): RawRecord[] {
-    while (this.parser.errored !== null || (end && hasText(this.held))) this.giveUpLine(this.parser.errored, end);
-    const records = this.found;
-    this.found = [];
-    return records;
-  }
-}
-
-/** A line is still good when its cells are plain to see: with a backslash before quotes, or a stray quote as a letter. */
-function rescue(line: number, text: string, delimiter: string, error: Error | null): RawRecord {
-  if (error !== null && isTooLarge(error)) return { line, cells: null, text, fault: "it is larger than 1 MiB" };
-  const escaped = text.includes('\\"') ? onlyRecord(text, { delimiter, escape: "\\" }) : null;
-  const cells = escaped ?? (error === null ? null : onlyRecord(text, { delimiter, relax_quotes: true }));
-  if (cells !== null) return { line, cells };
-  return { line, cells: null, text, fault: "it has a quote that is not closed" };
-}
-
-/** The cells of a text that is one record, read in another way than the file; null for any other text. */
-function onlyRecord(text: string, otherwise: Options): readonly string[] | null {
-  try {
-    // Without columns a record is a list of texts.
-    const records = parse(text, { ...options, ...otherwise });
-    return records.length === 1 ? (records[0] ?? null) : null;
-  } catch {
-    return null;
-  }
-}
-
-function isTooLarge(error: Error): boolean {
-  return "code" in error && error.code === "CSV_MAX_RECORD_SIZE";
-}
-
-function leadingBytes(text: Buffer): number {
-  let at = 0;
-  while (text[at] === 10 || text[at] === 13) at++;
-  return at;
-}
-
-function leadingNewlines(text: Buffer): number {
-  return countNewlines(text.subarray(0, leadingBytes(text)));
-}
-
-function countNewlines(text: Buffer): number {
-  let count = 0;
-  for (let at = text.indexOf(10); at !== -1; at = text.indexOf(10, at + 1)) count++;
-  return count;
-}
-
-function hasText(text: Buffer): boolean {
-  return leadingBytes(text) < text.length;
 }

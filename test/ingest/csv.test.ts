@@ -1,6 +1,8 @@
 /** CSV as programs write it, however its bytes arrive, and what a damaged record costs. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, onTestFinished, spyOn, test } from "bun:test";
+import { Parser } from "csv-parse";
 import fc from "fast-check";
+import { RecordReader } from "../../src/ingest/record-reader.ts";
 import { csv, leadsOf, readPieces, readText, shown } from "./reading.ts";
 
 const cellsOf = async (text: string | Buffer) => (await readText(text)).rows.map(({ cells, fault }) => fault ?? cells);
@@ -149,4 +151,43 @@ test("however the bytes are cut into pieces, the rows are the same", async () =>
     }),
     { numRuns: 500 },
   );
+});
+
+test("whatever lies between plain records, the rows are those that the parser alone finds", async () => {
+  const plain = fc.constant("dana@example.com,Reno\n".repeat(60));
+  const odd = fc.constantFrom(
+    '"two\nlines",x\n',
+    '"open,x\n',
+    'a "b",x\n',
+    '"a" b,x\n',
+    '"X \\"Y\\"",x\n',
+    '"\n"\n',
+    "\n",
+  );
+  const file = fc.array(fc.oneof(plain, odd, fc.constant("a,b\n")), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(file, fc.integer({ min: 1, max: 3000 }), async (pieces, size) => {
+      const text = Buffer.from(`email,city\n${pieces.join("")}`);
+      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, n) =>
+        text.subarray(n * size, (n + 1) * size),
+      );
+      const { rows } = await readPieces(chunks);
+      const alone = new RecordReader(",", 1);
+      const [, ...records] = [...alone.read(text), ...alone.end()];
+      expect(rows.map(({ line, source }) => [line, source])).toEqual(
+        records.map((record) => [record.line, record.cells ?? ["", "", record.text]]),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("one record over two lines does not send all that follows through the parser", async () => {
+  const written = spyOn(Parser.prototype, "write");
+  onTestFinished(() => written.mockRestore());
+  const text = `email,notes\na@example.com,"two\nlines"\n${"d@example.com,x\n".repeat(50_000)}`;
+  const { rows } = await readPieces([Buffer.from(text.slice(0, 400_000)), Buffer.from(text.slice(400_000))]);
+  expect(rows).toHaveLength(50_001);
+  const bytes = written.mock.calls.reduce((sum, [given]) => sum + Buffer.byteLength(given), 0);
+  expect(bytes).toBeLessThan(10_000);
 });
