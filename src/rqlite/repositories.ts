@@ -95,7 +95,7 @@ export function openClusterKeys(file: LocalFile, writer: Writer): KeyRepository 
     },
     list: (account) => stored().list(account),
     find: (id) => stored().find(id),
-    requestsOfMonth: (account, nowMs) => stored().requestsOfMonth(account, nowMs),
+    requestsOfMonth: (id, nowMs) => stored().requestsOfMonth(id, nowMs),
     expire: (id, expiresMs, nowMs) => end("key.expire", id, "expires_at", expiresMs, nowMs),
     revoke: (id, nowMs) => end("key.revoke", id, "revoked_at", nowMs, nowMs),
     findByDigest: (digest) => stored().findByDigest(digest),

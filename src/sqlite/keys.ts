@@ -9,7 +9,7 @@ import type { Connection } from "./connection.ts";
 import { accounts, keys, usage } from "./schema.ts";
 
 export function openKeys(database: Connection): KeyRepository {
-  const byId = (id: string) => records(database, eq(keys.id, id))[0] ?? null;
+  const one = (where: SQL) => records(database, where)[0] ?? null;
   return {
     create(account, key, nowMs) {
       const record = onRecord(database, "key.create", nowMs, () => insert(database, account, key, nowMs));
@@ -17,13 +17,13 @@ export function openKeys(database: Connection): KeyRepository {
       return record;
     },
     list: (account) => records(database, eq(keys.account, account)),
-    find: byId,
-    requestsOfMonth: (account, nowMs) => requestsOfMonth(database, account, nowMs),
+    find: (id) => one(eq(keys.id, id)),
+    requestsOfMonth: (id, nowMs) => requestsOfMonth(database, id, nowMs),
     revoke: (id, nowMs) =>
       onRecord(database, "key.revoke", nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
     expire: (id, expiresMs, nowMs) =>
       onRecord(database, "key.expire", nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
-    findByDigest: (digest) => records(database, eq(keys.digest, digest))[0] ?? null,
+    findByDigest: (digest) => one(eq(keys.digest, digest)),
   };
 }
 
@@ -80,13 +80,13 @@ function updateLive(database: Connection, id: string, set: { revokedAt: number }
   return id;
 }
 
-function requestsOfMonth(database: Connection, account: AccountNumber, nowMs: number): ReadonlyMap<string, number> {
-  const rows = database
-    .select({ id: keys.id, requests: sum(usage.requests).mapWith(Number) })
+function requestsOfMonth(database: Connection, id: string, nowMs: number): number {
+  const inMonth = between(usage.day, ...monthOf(dayOf(nowMs)));
+  const counted = database
+    .select({ requests: sum(usage.requests).mapWith(Number) })
     .from(usage)
     .innerJoin(keys, eq(keys.number, usage.key))
-    .where(and(eq(keys.account, account), between(usage.day, ...monthOf(dayOf(nowMs)))))
-    .groupBy(keys.id)
-    .all();
-  return new Map(rows.map(({ id, requests }) => [id, requests]));
+    .where(and(eq(keys.id, id), inMonth))
+    .get();
+  return counted?.requests ?? 0;
 }

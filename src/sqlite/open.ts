@@ -27,19 +27,9 @@ export function openDatabase(path: string): Connection {
 function connectToPath(path: string): Connection {
   for (;;) {
     const before = inodeOf(path);
-    const database = connect(path);
+    const database = openAgain(path);
     if (before === undefined || before === inodeOf(path)) return database;
     database.$client.close();
-  }
-}
-
-/** Does something that must not wait for other programs: it fails when the file is locked. */
-export function withoutWaiting<Result>(database: Connection, work: () => Result): Result {
-  database.$client.run("PRAGMA busy_timeout = 0");
-  try {
-    return work();
-  } finally {
-    database.$client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
   }
 }
 
@@ -48,23 +38,6 @@ export function withoutWaiting<Result>(database: Connection, work: () => Result)
  * process.
  */
 export function openAgain(path: string): Connection {
-  return connect(path);
-}
-
-/**
- * The same for an import. Ids without an order touch a page of their index each. So the cache is larger, and the log is
- * copied into the file less often.
- */
-export function openForImport(path: string): Connection {
-  const database = openAgain(path);
-  database.$client.run(`PRAGMA cache_size = -${48 * 1024}`);
-  database.$client.run("PRAGMA wal_autocheckpoint = 30000");
-  // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
-  database.$client.run("PRAGMA synchronous = NORMAL");
-  return database;
-}
-
-function connect(path: string): Connection {
   const client = new AskingDatabase(path, { create: true, readwrite: true });
   try {
     client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
@@ -87,6 +60,19 @@ function connect(path: string): Connection {
     client.close();
     throw cause;
   }
+}
+
+/**
+ * The same for an import. Ids without an order touch a page of their index each. So the cache is larger, and the log is
+ * copied into the file less often.
+ */
+export function openForImport(path: string): Connection {
+  const database = openAgain(path);
+  database.$client.run(`PRAGMA cache_size = -${48 * 1024}`);
+  database.$client.run("PRAGMA wal_autocheckpoint = 30000");
+  // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
+  database.$client.run("PRAGMA synchronous = NORMAL");
+  return database;
 }
 
 /**

@@ -8,8 +8,9 @@ import { createUsageCounter } from "../store/usage-counter.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
+import { lockWaitMs } from "./locks/lock-wait.ts";
 import { lockForServing } from "./locks/server-lock.ts";
-import { openDatabase, withoutWaiting } from "./open.ts";
+import { openDatabase } from "./open.ts";
 import { openDisclosureReader, openDisclosureWriter } from "./privacy/ledger/disclosures.ts";
 import { isRetentionDue } from "./privacy/retention.ts";
 import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
@@ -74,6 +75,16 @@ function openForServing(path: string): Connection {
   // A server writes only counts, and another thread brings them to the disk.
   database.run(sql`PRAGMA synchronous = NORMAL`);
   return database;
+}
+
+/** Does something that must not wait for other programs: it fails when the file is locked. */
+function withoutWaiting<Result>(database: Connection, work: () => Result): Result {
+  database.$client.run("PRAGMA busy_timeout = 0");
+  try {
+    return work();
+  } finally {
+    database.$client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
+  }
 }
 
 /** What is written in parts. */

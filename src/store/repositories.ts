@@ -56,8 +56,8 @@ export interface KeyRepository {
   create(account: AccountNumber, key: NewKey, nowMs: number): KeyRecord;
   list(account: AccountNumber): KeyRecord[];
   find(id: string): KeyRecord | null;
-  /** Requests of each key by its id in the UTC month of a moment, as far as they are in the file. */
-  requestsOfMonth(account: AccountNumber, nowMs: number): ReadonlyMap<string, number>;
+  /** Requests of the key with this id in the UTC month of a moment, as far as they are in the file. */
+  requestsOfMonth(id: string, nowMs: number): number;
   /** Sets the moment from which a key is revoked by itself; the key as it is then, null when there is none. */
   expire(id: string, expiresMs: number, nowMs: number): KeyRecord | null;
   /** The key as it is after its revocation, which is final; null when there is none with this id. */

@@ -26,8 +26,8 @@ function listCommand(context: CommandContext): Command {
     .action((idOrName: string, options) => {
       const { keys } = context.store();
       const { number } = accountOf(context.store(), idOrName);
-      const requests = keys.requestsOfMonth(number, context.now());
-      const all = keys.list(number).map((record) => view(record, context.now(), requests.get(record.id) ?? 0));
+      const nowMs = context.now();
+      const all = keys.list(number).map((record) => view(record, nowMs, keys.requestsOfMonth(record.id, nowMs)));
       outputOf(options).result(all, listText(all));
     });
 }
@@ -43,10 +43,8 @@ function revokeCommand(context: CommandContext): Command {
       const nowMs = context.now();
       const record = keys.revoke(id, nowMs);
       if (record === null) throw noSuchKey();
-      const { number } = accountOf(context.store(), record.account);
-      const requests = keys.requestsOfMonth(number, nowMs).get(record.id) ?? 0;
       outputOf(options).result(
-        view(record, nowMs, requests),
+        view(record, nowMs, keys.requestsOfMonth(id, nowMs)),
         `Key ${record.id} is revoked; the next request with it gets 401.`,
       );
     });
