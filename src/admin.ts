@@ -1,7 +1,7 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
-import { createPause } from "./cli/terminal/pause.ts";
+import { createPause } from "./cli/terminal/signals.ts";
 import { companionOption } from "./companion.ts";
 import { ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
 import {

@@ -8,7 +8,7 @@ import type { ClusterKeeper } from "../store/cluster.ts";
 import type { Examine } from "../store/examination.ts";
 import type { CopyKeeper } from "../store/privacy.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
-import type { Pause } from "./terminal/pause.ts";
+import type { Pause } from "./terminal/signals.ts";
 
 /** What `receive` runs with. */
 export interface ReceivingParts {

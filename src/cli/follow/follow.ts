@@ -4,7 +4,7 @@ import type { Lead } from "../../../client/src/leadfile.ts";
 import { createClient, readKey, refusalOf, wordsOf } from "../api-client.ts";
 import type { CommandContext } from "../command.ts";
 import { createOutput } from "../terminal/output.ts";
-import { stopSignal } from "../terminal/stop.ts";
+import { stopSignal } from "../terminal/signals.ts";
 import { checkpointIn, type FollowOptions, readReceiver, readSince } from "./options.ts";
 import { deliver, type Receiver } from "./receiver.ts";
 

@@ -1,6 +1,6 @@
 /** Whoever gets followed leads, and how a lead that was not taken is handed over again. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Lead } from "../../../client/src/leadfile.ts";
+import { rest } from "../terminal/signals.ts";
 
 /** What became of one try: only a lead that was taken is never handed over again. */
 export type Taking =
@@ -36,9 +36,4 @@ export async function deliver(
     await rest(waitMs, stop);
     if (stop.aborted) return false;
   }
-}
-
-/** Waits, or until the stop comes. */
-export async function rest(ms: number, stop: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
 }

@@ -1,9 +1,10 @@
 /** bun admin mcp: tools for a model over standard input and output, through the API of any server. */
 import { Command } from "commander";
+import type { Leadfile, LeadfileOptions } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";
+import { createClient } from "../api-client.ts";
 import type { CommandContext } from "../command.ts";
-import { stopSignal } from "../terminal/stop.ts";
-import { createToolClient } from "./client.ts";
+import { stopSignal } from "../terminal/signals.ts";
 
 interface Options {
   readonly reveal?: boolean;
@@ -46,4 +47,9 @@ async function run(context: CommandContext, url: string, options: Options): Prom
   await ended;
   await server.close();
   context.leave();
+}
+
+/** Programs that call tools give up after a minute: a longer wait becomes an answer that says how long. */
+export function createToolClient(options: Pick<LeadfileOptions, "baseUrl" | "key" | "allowPlainHttp">): Leadfile {
+  return createClient({ ...options, longestWait: "40s", timeout: "20s", retries: 2 });
 }
