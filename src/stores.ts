@@ -60,12 +60,12 @@ function nameSilent(names: readonly string[]): void {
 }
 
 /** The node beside, as it is asked. */
-export function nodeBeside({ url, credentials }: ClusterConfig): RqliteNode {
+function nodeBeside({ url, credentials }: ClusterConfig): RqliteNode {
   return { url, authorization: credentials === null ? null : `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
 
 /** Throws a UserError where the file is a node's and CLUSTER is not set, or the other way round. Nothing is touched. */
-export function checkOwner(path: string, cluster: ClusterConfig | null): void {
+function checkOwner(path: string, cluster: ClusterConfig | null): void {
   const isOfNode = isFileOfNode(path);
   if (isOfNode && cluster === null) {
     throw new UserError(

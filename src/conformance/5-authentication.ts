@@ -1,7 +1,8 @@
 /** §3, §4, §5, §7, §9: keys, methods and paths, and the errors that they meet. */
-import type { Answer } from "./answer.ts";
+
 import type { Check } from "./check.ts";
 import type { Asking, Probe } from "./probe.ts";
+import type { Answer } from "./shapes.ts";
 import { codeOf, faultOfError } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 

@@ -34,7 +34,7 @@ export async function conform(url: string, keys: Keys, limits: boolean, world: W
 }
 
 /** In the order in which they are made: what holds of every answer comes after all others. */
-export function allChecks(limits: boolean): readonly Check[] {
+function allChecks(limits: boolean): readonly Check[] {
   const without = limitChecks.map((check) => ({
     ...check,
     run: async () => skip("--limits uses up a window for this"),

@@ -1,5 +1,5 @@
 /** Requests to the server under test: paced to the limit of the key, each answer kept for all checks. */
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./shapes.ts";
 import { envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 

@@ -1,7 +1,16 @@
-/** The shapes of §2, with no more in them than the specification says. */
+/** An answer of the server under test, and the shapes of §2, with no more in them than the specification says. */
 import { leadFields } from "../contract/lead.ts";
-import type { Answer } from "./answer.ts";
 import { need } from "./verdict.ts";
+
+/** One answer of the server under test. */
+export interface Answer {
+  /** What was asked, for the report: a method and a target, never a key. */
+  readonly asked: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined where it is no JSON. */
+  readonly body: unknown;
+}
 
 export type Item = Readonly<Record<string, unknown>>;
 

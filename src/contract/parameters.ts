@@ -83,8 +83,6 @@ export const leadParameters = {
   ),
 } as const;
 
-export type LeadParameter = keyof typeof leadParameters;
-
 const leadParameterNames = Object.keys(leadParameters);
 
 /** What a page of leads is chosen by; null filters nothing. */

@@ -9,7 +9,7 @@ export function explain(cause: unknown): unknown {
 }
 
 /** The sentence and the advice for each problem. */
-export function inWords<Kind extends ProblemKind>(problem: Problem<Kind>): UserError {
+function inWords<Kind extends ProblemKind>(problem: Problem<Kind>): UserError {
   const [what, advice] = words[problem.kind](problem);
   return new UserError(what, advice);
 }

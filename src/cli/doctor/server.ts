@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { adminCommand } from "../../operator/program-name.ts";
 import { filesOf } from "../../store/database-files.ts";
-import { askHealth } from "../health.ts";
+import { askHealth } from "../server.ts";
 import { broken, type Finding, fine } from "./finding.ts";
 
 /** Says nothing where nothing runs, or where the system does not tell. */

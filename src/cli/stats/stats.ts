@@ -1,4 +1,6 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key and day, as charts in the terminal or as a page. */
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { dayMs, dayOf, writeMoment } from "../../contract/time.ts";
 import { UserError } from "../../operator/user-error.ts";
@@ -6,9 +8,9 @@ import type { Share, Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type Figures, statsPage } from "./page.ts";
 import { sumOf } from "./periods.ts";
 import { statsText } from "./text.ts";
-import { writePage } from "./write-page.ts";
 
 const usualDays = 30;
 const mostDays = 3_660;
@@ -39,6 +41,22 @@ export function statsCommand(context: CommandContext): Command {
       await writePage(context, options.html, { account, period, stats, nowMs: context.now() });
       output.result(view(account, period, stats), `The charts are in ${options.html}; open it in a browser.`);
     });
+}
+
+/** Writes the page whole or not at all. Throws a UserError where it cannot, and where the file belongs to the database. */
+async function writePage(context: CommandContext, file: string, figures: Figures): Promise<void> {
+  if (resolve(file).startsWith(resolve(context.databasePath))) {
+    throw new UserError(`${file} belongs to the database.`, "Name another file.", 2);
+  }
+  const page = await statsPage(figures);
+  const draft = `${file}.draft-${process.pid}`;
+  try {
+    writeFileSync(draft, page);
+    renameSync(draft, file);
+  } catch {
+    rmSync(draft, { force: true });
+    throw new UserError(`${file} cannot be written.`, "Check its folder, and that this user may write there.");
+  }
 }
 
 function readDays(option: string): number {

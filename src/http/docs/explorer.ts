@@ -3,7 +3,7 @@ import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" }
 import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import start from "./explorer.browser.js" with { type: "text" };
 import style from "./explorer.css" with { type: "text" };
-import { iconAddress } from "./icon.ts";
+import { iconAddress } from "./markup.ts";
 
 interface Asset {
   readonly headers: Readonly<Record<string, string>>;

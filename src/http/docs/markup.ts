@@ -60,3 +60,11 @@ function tint(code: string): string {
   }
   return html + Bun.escapeHTML(code.slice(done));
 }
+
+/** A card with a person. */
+const drawing =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3.5" fill="#0a58a8"/>' +
+  '<circle cx="8" cy="6" r="2.4" fill="#fff"/><path d="M3.4 13c.5-2.7 2.3-4 4.6-4s4.1 1.3 4.6 4z" fill="#fff"/></svg>';
+
+/** The icon of the pages in a browser's tab, as an address that needs no request. */
+export const iconAddress = `data:image/svg+xml,${encodeURIComponent(drawing)}`;

@@ -1,7 +1,7 @@
 /** The page at /docs: all of it in one answer, readable without JavaScript, without another host. */
 import { hash } from "node:crypto";
 import { version } from "../../../package.json";
-import { iconAddress } from "./icon.ts";
+import { iconAddress } from "./markup.ts";
 import script from "./page.browser.js" with { type: "text" };
 import style from "./page.css" with { type: "text" };
 import { type Section, sections } from "./sections.ts";

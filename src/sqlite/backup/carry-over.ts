@@ -7,8 +7,8 @@ import type { Lead } from "../../contract/lead.ts";
 import type { Merged } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../export.ts";
-import { openDeletion } from "../privacy/deletion.ts";
 import { identifiersOf } from "../privacy/identifiers.ts";
+import { openDeletion } from "../privacy/one-lead.ts";
 import { accountsWithBlocks, openSuppressions } from "../privacy/suppressions.ts";
 
 /** Brings over what can be read, and says how much that was. Call it within a transaction. */

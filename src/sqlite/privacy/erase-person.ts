@@ -7,11 +7,10 @@ import type { PersonIdentifier, PersonReference, Receipt } from "../../store/pri
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { imports } from "../schema.ts";
-import { openDeletion } from "./deletion.ts";
 import { isTakenAlong, referencesTo } from "./find-leads.ts";
 import { identifiersOf } from "./identifiers.ts";
 import { type ArrivedLead, openRecipients } from "./ledger/recipients.ts";
-import { openStoredLeads } from "./stored-lead.ts";
+import { openDeletion, openStoredLeads } from "./one-lead.ts";
 import { hashOf, listInstances, openBlocking } from "./suppressions.ts";
 
 export interface Removed {

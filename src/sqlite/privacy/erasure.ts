@@ -10,9 +10,9 @@ import { imports } from "../schema.ts";
 import { openErasing } from "./erase-person.ts";
 import { type FoundLeads, findLeads } from "./find-leads.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
+import { openStoredLeads } from "./one-lead.ts";
 import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
 import { removeTraces } from "./search/traces.ts";
-import { openStoredLeads } from "./stored-lead.ts";
 
 /** A transaction ends after this time, so that nobody waits longer; one person is always whole. */
 const transactionMs = 100;

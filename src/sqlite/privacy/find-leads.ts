@@ -122,7 +122,7 @@ function mention(mentions: Map<number, Map<number, string>>, place: number, ms: 
 const valuesUntilCollected = 10_000;
 
 /** Tells whose values stand for themselves in a document. */
-export function openHolders(known: readonly Known[]): (doc: Uint8Array) => Set<number> {
+function openHolders(known: readonly Known[]): (doc: Uint8Array) => Set<number> {
   if (known.length === 0) return () => new Set();
   // One after the other: the forms of a long list are more than is to be in memory at once.
   const search = createSearch(

@@ -9,7 +9,7 @@ import { imports } from "../schema.ts";
 import { howMany, startErasure } from "./erasure.ts";
 import { type FoundLeads, findLeads } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
-import { openStoredLeads } from "./stored-lead.ts";
+import { openStoredLeads } from "./one-lead.ts";
 
 const ignore = () => undefined;
 

@@ -8,7 +8,7 @@ import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
-import { openDeletion } from "./deletion.ts";
+import { openDeletion } from "./one-lead.ts";
 import { type Wanted, wantedOf } from "./search/forms.ts";
 import { removeTraces } from "./search/traces.ts";
 

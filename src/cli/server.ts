@@ -1,13 +1,13 @@
-/** Whether the server of these settings answers, and can read its database. */
+/** bun admin serve and health, where one executable is all of Leadfile: starts the server, and asks whether it is well. */
 import { Command } from "commander";
 import { startCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 
-export type Health = "fine" | "failing" | "nobody";
+type Health = "fine" | "failing" | "nobody";
 
 const patienceMs = 3_000;
 
-/** Asks for /healthz at an origin. A certificate is not looked at: it is for the public name, and this is not. */
+/** Asks for /healthz at an origin. Any certificate will do: it has the public name, and this origin does not. */
 export async function askHealth(origin: string): Promise<Health> {
   try {
     const answer = await fetch(`${origin}/healthz`, {
@@ -20,6 +20,13 @@ export async function askHealth(origin: string): Promise<Health> {
   } catch {
     return "nobody";
   }
+}
+
+export function serveCommand(serve: (demo: boolean) => Promise<void>): Command {
+  return new Command("serve")
+    .description("start the server; settings come from the environment")
+    .option("--demo", "serve made-up leads, in data/demo.db")
+    .action((options: { demo?: boolean }) => serve(options.demo === true));
 }
 
 /** For a container, which has no other program to ask with. */

@@ -1,0 +1,33 @@
+/** One lead of an account, read or deleted by its moment: no other lead of the account has the same one. */
+import { and, eq, sql } from "drizzle-orm";
+import type { Lead } from "../../contract/lead.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { Connection } from "../connection.ts";
+import { bytesOf } from "../import/statements.ts";
+import { placeholder } from "../reading/placeholder.ts";
+import { leads, positionOf } from "../schema.ts";
+
+export interface StoredLead {
+  readonly doc: string;
+  /** The number of the import that brought it. */
+  readonly batch: number;
+}
+
+/** Prepares reading the lead at a moment: one, or none. */
+export function openStoredLeads(database: Connection, account: AccountNumber): (ms: number) => StoredLead[] {
+  const one = database.select({ doc: leads.doc, batch: leads.import }).from(leads).where(atMoment(account)).prepare();
+  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ doc, batch }));
+}
+
+/** Prepares deleting a lead, unless another one has taken its place. Call it within a transaction. */
+export function openDeletion(database: Connection, account: AccountNumber): (lead: Lead) => void {
+  const isSame = and(atMoment(account), eq(leads.uuid, placeholder.blob("uuid")));
+  const one = database.delete(leads).where(isSame).prepare();
+  return ({ id, identified_at: at }) => {
+    one.run({ ms: Date.parse(at), uuid: bytesOf(id) });
+  };
+}
+
+function atMoment(account: AccountNumber) {
+  return eq(leads.position, positionOf(sql`${account}`, placeholder.integer("ms")));
+}
