@@ -14,8 +14,6 @@ import {
   withoutSecrets,
 } from "./config.ts";
 import { endWith } from "./operator/end.ts";
-import { adminCommand } from "./operator/program-name.ts";
-import { UserError } from "./operator/user-error.ts";
 import { openReceiving } from "./serving/receiving.ts";
 import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
@@ -61,7 +59,8 @@ async function run(words: readonly string[]): Promise<number> {
     await program.parseAsync(words);
     return status;
   } catch (cause) {
-    if (cause instanceof CommanderError) return statusOf(cause);
+    // The help was shown: it was asked for, or a noun stood without its verb.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
     throw storeErrorOf(cause, databasePath);
   } finally {
     store.close();
@@ -84,15 +83,4 @@ function lookAtSettings() {
 async function serve(demo: boolean): Promise<void> {
   if (demo) await import("./demo.ts");
   else await import("./main.ts");
-}
-
-/** --help and --version end with 0, though Commander throws for them. Anything else is wrong use, said in one line. */
-function statusOf(error: CommanderError): number {
-  if (error.exitCode === 0) return 0;
-  if (error.code !== "commander.help") {
-    const said = error.message.replace(/^error: /, "");
-    const { sentence } = new UserError(said.replace(/\.?$/, "."), `${adminCommand} --help shows what there is.`, 2);
-    process.stderr.write(`${sentence}\n`);
-  }
-  return 2;
 }

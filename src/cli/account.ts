@@ -43,10 +43,11 @@ export function accountCommand(context: CommandContext): Command {
 
 function create(context: CommandContext, text: string): Account {
   const name = checkText("NAME", text);
-  if (/^acc_/i.test(name)) throw new UserError("NAME begins like an id, acc_.", "Choose a name that does not.", 2);
+  if (/^acc_/i.test(name))
+    throw new UserError("NAME begins with acc_, as an id does.", "Choose a name that does not.", 2);
   const made = context.store().accounts.create(name, context.now());
   if (made !== null) return made;
-  throw new UserError(`There is an account with the name ${JSON.stringify(name)}.`, "Choose another name.");
+  throw new UserError(`An account has the name ${JSON.stringify(name)} already.`, "Choose another name.");
 }
 
 function subscriptionCommand(context: CommandContext, verb: string, active: boolean): Command {

@@ -29,7 +29,7 @@ hold a revoked key, a third one a key of an account without a subscription.`,
 
 async function check(context: CommandContext, url: string, options: Options): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new UserError("URL is no address.", "It takes one such as https://www.example.com.", 2);
+    throw new UserError("URL takes the address of a server, such as https://www.example.com.", "", 2);
   }
   const output = outputOf(options);
   const keys = await readKeys(context);

@@ -59,7 +59,7 @@ function createCommand(context: CommandContext): Command {
       const pixel = { id, status: checkText("--status", options.status) };
       if (!context.store().pixels.create(account.number, pixel, context.now())) {
         throw new UserError(
-          `The account has a pixel with the id ${JSON.stringify(id)}.`,
+          `A pixel of the account has the id ${JSON.stringify(id)} already.`,
           `${adminCommand} pixel list shows it.`,
         );
       }

@@ -1,7 +1,8 @@
 /** bun admin: one command per noun and verb. */
-import { Command } from "commander";
+import { Command, type CommanderError } from "commander";
 import { version } from "../../package.json";
 import { adminCommand } from "../operator/program-name.ts";
+import { UserError } from "../operator/user-error.ts";
 import { accountCommand } from "./account.ts";
 import { auditCommand } from "./audit.ts";
 import { clusterCommand } from "./cluster/cluster.ts";
@@ -78,11 +79,26 @@ function styleHelp(command: Command): void {
   for (const child of command.commands) styleHelp(child);
 }
 
+/** Commander would end the process. The caller ends it, and says in one line what was wrong. */
 function throwInsteadOfEnding(command: Command): void {
-  // What went wrong is printed by the caller, in one line.
-  command.exitOverride().configureOutput({
-    outputError: () => undefined,
-    writeOut: (text) => void print(text),
+  command.exitOverride((error) => {
+    throw isHelp(error) ? error : wrongUse(error, command);
   });
+  command.configureOutput({ outputError: () => undefined, writeOut: (text) => void print(text) });
   for (const child of command.commands) throwInsteadOfEnding(child);
+}
+
+/** Commander throws for --help and --version, and for a noun without a verb, whose help it has shown. */
+function isHelp({ code, exitCode }: CommanderError): boolean {
+  return exitCode === 0 || code === "commander.help";
+}
+
+function wrongUse({ message }: CommanderError, command: Command): UserError {
+  const said = message.replace(/^error: /, "").replace(/\.?$/, ".");
+  return new UserError(`${said[0]?.toUpperCase()}${said.slice(1)}`, `${pathOf(command)} --help shows how.`, 2);
+}
+
+/** The words that call a command, such as `bun admin lead import`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -31,7 +31,7 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
   const restore = `Move it away and put back a backup: ${adminCommand} restore FILE. If there is none, sqlite3 may recover some of it.`;
   switch (found.kind) {
     case "missing":
-      return broken("file", `${path} is not there.`, "Check DATABASE_PATH; the server makes the file when it starts.");
+      return broken("file", `${path} is not there.`, "Check DATABASE_PATH. The server makes the file when it starts.");
     case "unreadable":
       return broken(
         "file",
@@ -65,7 +65,7 @@ function lookAtSchema({ migrationsBehind, lost, slowFilters }: Contents): Findin
     const advice = "Report it with the version of Leadfile: answers are right, and slow where there are many leads.";
     return [warning("plans", `These filters read more than they return: ${slowFilters.join("; ")}.`, advice)];
   }
-  return [fine("schema", "It is of this version."), fine("plans", "Every filter of /leads has its index.")];
+  return [fine("schema", "The schema is of this version."), fine("plans", "Every filter of /leads has its index.")];
 }
 
 function lookAtIntegrity(path: string, { damage }: Contents, full: boolean): Finding {
@@ -95,7 +95,7 @@ function lookAtKeys(keys: readonly LiveKey[], nowMs: number): Finding {
   const idle = live.filter(
     ({ createdMs, lastUsed }) => Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < since,
   );
-  if (idle.length === 0) return fine("keys", `Active: ${live.length}, none of them unused for long.`);
+  if (idle.length === 0) return fine("keys", `Active keys: ${live.length}. None was unused for ${idleDays} days.`);
   const shown = idle.slice(0, idleShown).map(({ id, account }) => `${id} of ${account}`);
   const more = idle.length > idleShown ? ` and ${idle.length - idleShown} more` : "";
   const what = `Not used for ${idleDays} days: ${shown.join(", ")}${more}.`;
@@ -106,7 +106,7 @@ function lookAtBackups({ hasLeads, lastBackupMs }: Contents, nowMs: number): Fin
   const advice = `${adminCommand} backup FILE, and a timer that does it every night: docs/operations.md.`;
   if (lastBackupMs === null) {
     return hasLeads
-      ? warning("backups", "No backup was ever made of it.", advice)
+      ? warning("backups", "No backup was ever made.", advice)
       : fine("backups", "There is nothing to back up yet.");
   }
   const made = writeMoment(lastBackupMs);

@@ -59,6 +59,6 @@ function text(findings: readonly Finding[]): string {
   });
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const [warnings, breakages] = [count("warning"), count("broken")];
-  const sum = warnings + breakages === 0 ? "All is well." : `${breakages} broken, ${warnings} to look into.`;
+  const sum = warnings + breakages === 0 ? "All is well." : `Broken: ${breakages}. Warnings: ${warnings}.`;
   return `${lines.join("\n")}\n\n${sum}`;
 }

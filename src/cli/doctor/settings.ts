@@ -16,7 +16,7 @@ export function lookAtSettings(faults: readonly UserError[], config: Config | nu
   );
   if (config === null) return wrong;
   const exposed = lookAtExposure(config);
-  const together = exposed.length > 0 ? exposed : [fine("settings", "They go together.")];
+  const together = exposed.length > 0 ? exposed : [fine("settings", "The settings go together.")];
   return [...together, ...lookAtLedger(config), ...lookAtTls(config, nowMs)];
 }
 

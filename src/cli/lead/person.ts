@@ -30,41 +30,44 @@ export function withPerson(command: Command): Command {
     );
 }
 
-/** The persons that are meant; throws a UserError, which never repeats what was given. */
-export async function readPersons(
-  context: CommandContext,
-  { email, phone, id, list }: PersonOptions,
-): Promise<ListedPerson[]> {
-  const given = Object.entries({ email, phone, id, list }).flatMap(([kind, text]) =>
-    text === undefined ? [] : [{ kind, text }],
-  );
-  const [one] = given;
-  if (one === undefined || given.length > 1) {
-    throw new UserError(
-      "A person is named by one of --email, --phone and --id, and many by --list.",
-      "With - it is read from standard input.",
-      2,
-    );
-  }
-  if (one.kind === "list") {
-    const text = one.text === "-" ? await readAll(context.standardInput()) : readListFile(one.text);
-    return readList(one.text, text);
-  }
-  const text = (one.text === "-" ? await readAll(context.standardInput()) : one.text).trim();
-  const reference = text.includes("\n") ? null : identifierOf(one.kind, text);
-  if (reference !== null) return [{ line: 1, reference }];
-  throw new UserError(`What was given for --${one.kind} is none.`, "Give one e-mail address, phone number or id.", 2);
+interface Way {
+  readonly takes: string;
+  /** The value in the form in which persons are compared; null for a text that is something else. */
+  readonly read: (text: string) => string | null;
 }
 
-/** In the form in which persons are compared. */
-function identifierOf(kind: string, text: string): PersonIdentifier | null {
-  if (kind === "email") {
-    const email = firstEmail([text]).value;
-    return email === null ? null : { kind, value: emailKey(email) };
-  }
-  if (kind === "phone") {
-    const phone = firstPhone([text]).value;
-    return phone === null ? null : { kind, value: phoneKey(phone) };
-  }
-  return text === "" ? null : { kind: "id", value: idFromSource(text) };
+/** The ways to name one person. */
+const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
+  email: { takes: "an e-mail address, such as dana@example.com", read: readEmail },
+  phone: { takes: "a phone number, such as 619-555-0142", read: readPhone },
+  id: { takes: "the id of a lead", read: (text) => (text === "" ? null : idFromSource(text)) },
+};
+
+/** The persons that the options name. Throws a UserError, which never repeats what was typed. */
+export async function readPersons(context: CommandContext, options: PersonOptions): Promise<ListedPerson[]> {
+  const read = (text: string) => (text === "-" ? readAll(context.standardInput()) : text);
+  const { list } = options;
+  const kinds = (["email", "phone", "id"] as const).filter((kind) => options[kind] !== undefined);
+  const [kind] = kinds;
+  if (kinds.length + (list === undefined ? 0 : 1) !== 1) throw namedByOne();
+  if (list !== undefined) return readList(list, list === "-" ? await read(list) : readListFile(list));
+  if (kind === undefined) throw namedByOne();
+  const text = (await read(options[kind] ?? "")).trim();
+  const value = text.includes("\n") ? null : ways[kind].read(text);
+  if (value !== null) return [{ line: 1, reference: { kind, value } }];
+  throw new UserError(`--${kind} takes ${ways[kind].takes}.`, "", 2);
+}
+
+function namedByOne(): UserError {
+  return new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
+}
+
+function readEmail(text: string): string | null {
+  const email = firstEmail([text]).value;
+  return email === null ? null : emailKey(email);
+}
+
+function readPhone(text: string): string | null {
+  const phone = firstPhone([text]).value;
+  return phone === null ? null : phoneKey(phone);
 }

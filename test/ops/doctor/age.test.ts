@@ -49,7 +49,7 @@ describe("worth a look, with status 1", () => {
       said: expect.stringContaining("The last one was made at"),
     });
     change(admin, "DELETE FROM audit");
-    expect(await examine(admin)).toMatchObject({ status: 1, said: "No backup was ever made of it." });
+    expect(await examine(admin)).toMatchObject({ status: 1, said: "No backup was ever made." });
     change(admin, "DELETE FROM stored_leads");
     expect((await examine(admin)).status).toBe(0);
   });
