@@ -2,7 +2,7 @@
 import { readAnswer, unexpected } from "./answer.ts";
 import { LeadfileError, RateLimitExceededError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
-import { createPace } from "./pace.ts";
+import { createRateLimit } from "./rate-limit.ts";
 import type { Settings } from "./settings.ts";
 
 type Parameters = Readonly<Record<string, string | number | boolean | Date | undefined>>;
@@ -21,14 +21,14 @@ const longestBackoffMs = 30_000;
 /** Every request is a GET, so repeating it is safe; only what may pass is repeated. */
 export function connect(settings: Settings): Get {
   const { baseUrl, key, fetch, clock, timeoutMs, longestWaitMs } = settings;
-  const pace = createPace(clock, longestWaitMs);
+  const rateLimit = createRateLimit(clock, longestWaitMs);
   const redact = (text: string) => text.replaceAll(key, "[key]");
   const headers = { Authorization: `Bearer ${key}`, Accept: "application/json" };
 
   async function once<Body>(url: URL, is: (body: unknown) => body is Body, signal: AbortSignal | undefined) {
-    await pace.wait(signal);
+    await rateLimit.wait(signal);
     const exchanged = await exchange(fetch, url, headers, { timeoutMs, signal });
-    pace.note(exchanged.response.headers);
+    rateLimit.read(exchanged.response.headers);
     const body = readAnswer(exchanged, url.origin, redact);
     if (is(body)) return body;
     throw unexpected(exchanged.response, url.origin, "a body of another shape");
@@ -42,7 +42,7 @@ export function connect(settings: Settings): Get {
       } catch (error) {
         const waitMs = waitAfter(error, failed, settings);
         // All requests of the client wait for a new window, not this one alone.
-        if (error instanceof RateLimitExceededError) pace.pause(waitMs);
+        if (error instanceof RateLimitExceededError) rateLimit.pause(waitMs);
         else await clock.sleep(waitMs, signal);
       }
     }

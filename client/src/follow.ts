@@ -4,8 +4,8 @@ import type { Lead } from "./contract.ts";
 import { type Duration, toMs } from "./duration.ts";
 import { LeadfileError } from "./errors.ts";
 import type { CallOptions, LeadFilter, List } from "./leads.ts";
+import { oldestFirst } from "./oldest-first.ts";
 import { beginProgress, type Checkpoint, createKeeper, type Progress, readProgress } from "./progress.ts";
-import { oldestFirst } from "./stretch.ts";
 
 interface PollOptions extends LeadFilter, CallOptions {
   /** Where to begin when there is no checkpoint yet; all leads unless told. */

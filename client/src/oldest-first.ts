@@ -1,4 +1,4 @@
-/** Leads oldest first, though pages come newest first: a long time is read in stretches that fit into memory. */
+/** Leads oldest first, though pages come newest first: a long time is read in spans that fit into memory. */
 import type { Lead, LeadList } from "./contract.ts";
 import { fullPage, type LeadFilter, type List } from "./leads.ts";
 
@@ -24,14 +24,14 @@ export async function* oldestFirst(
   let startMs = await findBeginning(read, fromMs, topMs, topMs - cursorMs);
   for (let widthMs = topMs - startMs; startMs < topMs; ) {
     const endMs = Math.min(startMs + widthMs, topMs);
-    const { leads, untilMs } = await readStretch(read, startMs, endMs);
+    const { leads, untilMs } = await readSpan(read, startMs, endMs);
     yield leads;
     widthMs = Math.ceil((untilMs - startMs) * growth(leads.length, untilMs < endMs));
     startMs = untilMs;
   }
 }
 
-/** How much longer the next stretch is. Behind an empty half lies one with too many, and is halved at once. */
+/** How much longer the next span is. Behind an empty half lies one with too many, and is halved at once. */
 function growth(count: number, halved: boolean): number {
   if (count === 0) return halved ? 0.5 : 8;
   return halved || count > most / 2 ? 1 : 2;
@@ -60,7 +60,7 @@ async function findBeginning(read: Read, fromMs: number, topMs: number, spanMs: 
 }
 
 /** The leads from `startMs` up to `endMs`, oldest first, or up to an earlier moment where those are too many. */
-async function readStretch(
+async function readSpan(
   read: Read,
   startMs: number,
   endMs: number,

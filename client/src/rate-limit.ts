@@ -2,19 +2,19 @@
 import { serverNow } from "./answer.ts";
 import type { Clock } from "./clock.ts";
 
-export interface Pace {
+export interface RateLimit {
   /** Waits until a request may be sent. */
   wait(signal: AbortSignal | undefined): Promise<void>;
-  /** Reads what an answer says of the window. */
-  note(headers: Headers): void;
-  /** Sends nothing for so long. */
+  /** Reads from an answer how many requests are left. */
+  read(headers: Headers): void;
+  /** Lets no request pass for so long. */
   pause(ms: number): void;
 }
 
 const windowMs = 60_000;
 
-/** Pauses longer than the longest wait are not made: the server then answers 429, and the caller hears of it. */
-export function createPace(clock: Clock, longestWaitMs: number): Pace {
+/** A pause beyond the longest wait is not made. The server then answers 429, which the caller gets as an error. */
+export function createRateLimit(clock: Clock, longestWaitMs: number): RateLimit {
   let openAtMs = Number.NEGATIVE_INFINITY;
   const pause = (ms: number) => {
     if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
@@ -24,7 +24,7 @@ export function createPace(clock: Clock, longestWaitMs: number): Pace {
     async wait(signal) {
       for (let ms: number; (ms = openAtMs - clock.now()) > 0; ) await clock.sleep(ms, signal);
     },
-    note(headers) {
+    read(headers) {
       if (headers.get("x-ratelimit-remaining") !== "0") return;
       const untilResetMs = Number(headers.get("x-ratelimit-reset")) * 1000 - serverNow(headers);
       // Anything else is the mistake of some clock.
