@@ -16,7 +16,13 @@ export const statements = {
   usage: `INSERT INTO usage (key, day, requests) VALUES (?, ?, 1)
     ON CONFLICT (key, day) DO UPDATE SET requests = requests + 1`,
   // NORMAL and not FULL, as most would have it: a count that a power cut takes is not worth a flush per request.
-  pragmas: ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA busy_timeout = 5000"],
+  // As much of the file in memory as Leadfile keeps.
+  pragmas: [
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA busy_timeout = 5000",
+    `PRAGMA cache_size = -${32 * 1024}`,
+  ],
 } as const;
 
 const statusOf = {
