@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { createLease, leaseMs } from "../../src/rqlite/lease/lease.ts";
-import { readNumber, readWritten } from "../../src/rqlite/node/node.ts";
+import { readNumber, readWritten, writeRequest } from "../../src/rqlite/node/node.ts";
 import { statementOf } from "../../src/rqlite/node/statement.ts";
 
 describe("an answer to a write", () => {
@@ -48,6 +48,11 @@ describe("a statement on the wire", () => {
     );
     expect(JSON.parse(json)).toEqual(["x'41'", 7, null, "4142"]);
   });
+});
+
+test("a write has no time limit within a node, which would roll back alone what the others have", () => {
+  const { url } = writeRequest({ url: "http://127.0.0.1:4001", authorization: null }, [], 400);
+  expect(new URL(url).searchParams.has("db_timeout")).toBe(false);
 });
 
 describe("a lease", () => {

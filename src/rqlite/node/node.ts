@@ -50,16 +50,13 @@ export function requestTo(
   return { method, url: `${url}${path}`, headers, body, timeoutMs };
 }
 
-/** The request for a transaction of statements: all of them or none. */
+/**
+ * The request for a transaction of statements: all of them or none. No node may stop within it by a clock of its own, such as
+ * rqlite's db_timeout: one that was slow would roll back what the others have.
+ */
 export function writeRequest(node: RqliteNode, statements: readonly Statement[], timeoutMs: number): NodeRequest {
   const body = JSON.stringify(statements.map(({ sql, json }) => [sql, json]));
-  return requestTo(
-    node,
-    "POST",
-    `/db/execute?transaction&db_timeout=${timeoutMs}ms&timeout=${timeoutMs}ms`,
-    body,
-    timeoutMs + 100,
-  );
+  return requestTo(node, "POST", `/db/execute?transaction&timeout=${timeoutMs}ms`, body, timeoutMs + 100);
 }
 
 /** The request for one number: as the majority knows it, or as this node has it. */
