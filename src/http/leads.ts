@@ -1,6 +1,6 @@
 /** GET /api/v1/leads (§4.1): one page of the account's leads, newest first. */
 import { plainError } from "../contract/errors.ts";
-import { readLeadQuery } from "../contract/parameters.ts";
+import { type LeadQuery, readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
 import { writeFilter } from "../store/disclosed-filter.ts";
 import type { DisclosedPage } from "../store/disclosures.ts";
@@ -14,25 +14,30 @@ export type LeadsAnswer = (context: RequestContext) => Blob | Uint8Array;
 
 export function createLeadsAnswer(store: RequestStore): LeadsAnswer {
   const cache = createResponseCache<DisclosedPage | null>();
+
+  function makePage(question: string, account: AccountNumber, search: string) {
+    const query = readLeadQuery(search);
+    const { body, about } = writePage(store, account, query);
+    // A page behind a cursor is seldom asked for twice.
+    if (query.beforeMs === null) cache.keep(question, body, about);
+    return { body, about };
+  }
+
   return (context) => {
     const { account, number } = keyOf(context);
     const question = `${account} ${context.search}`;
-    const kept = cache.get(question, store.version());
-    const { body, about: page } = kept ?? writePage(store, account, context.search);
-    if (kept === null && body instanceof Uint8Array) cache.offer(question, body, page);
-    if (page !== null) store.disclosures.note(number, page, context.arrivedMs);
+    const { body, about } = cache.get(question, store.version()) ?? makePage(question, account, context.search);
+    if (about !== null) store.disclosures.note(number, about, context.arrivedMs);
     return body;
   };
 }
 
 /** A page, and what the ledger notes of it; nothing of one that is empty. */
-function writePage(store: RequestStore, account: AccountNumber, search: string) {
-  const query = readLeadQuery(search);
-  if (query.pixelId !== null && !store.pixels.has(account, query.pixelId)) throw plainError("unknown_pixel");
-  const { documents, nextMs, span } = store.leads.page(account, query);
-  const body = writeEnvelope(documents, nextMs);
+function writePage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery) {
+  if (query.pixelId !== null && !pixels.has(account, query.pixelId)) throw plainError("unknown_pixel");
+  const { documents, nextMs, span } = leads.page(account, query);
   const about = span === null ? null : { filter: writeFilter(query), ...span, beforeMs: query.beforeMs };
-  return { body, about };
+  return { body: writeEnvelope(documents, nextMs), about };
 }
 
 const head = Buffer.from(`{"object":"list","data":[`);

@@ -3,23 +3,17 @@
 export interface ResponseCache<About> {
   /** The body that is kept for a question; null where none is, or where the store has changed since. */
   get(question: string, version: number): { readonly body: Blob; readonly about: About } | null;
-  /**
-   * Offers the body that answers a question, and what the ledger notes of it. It is kept when the question comes a
-   * second time.
-   */
-  offer(question: string, body: Uint8Array, about: About): void;
+  /** Keeps the body that answers a question, and what the ledger notes of it. */
+  keep(question: string, body: Uint8Array, about: About): void;
 }
 
 /** A page of 25 leads is about 15 KB. */
 const mostBytes = 20 * 1024 * 1024;
-/** Questions that were asked once. */
-const mostAsked = 10_000;
 /** All filters together are shorter. Longer questions, which a request may have, would fill the memory. */
 const longestQuestion = 500;
 
 export function createResponseCache<About>(): ResponseCache<About> {
   const bodies = new Map<string, { readonly body: Blob; readonly about: About }>();
-  const asked = new Set<string>();
   let bytes = 0;
   let knownVersion = Number.NaN;
 
@@ -34,14 +28,8 @@ export function createResponseCache<About>(): ResponseCache<About> {
       knownVersion = version;
       return bodies.get(question) ?? null;
     },
-    offer(question, body, about) {
+    keep(question, body, about) {
       if (question.length > longestQuestion) return;
-      // A body that is asked for only once, such as a page deep down, is not worth the memory.
-      if (!asked.has(question)) {
-        if (asked.size >= mostAsked) asked.clear();
-        asked.add(question);
-        return;
-      }
       // Everything is dropped at once: what is asked for often is soon back.
       if (bytes + body.byteLength > mostBytes) clear();
       bodies.set(question, { body: new Blob([body]), about });
