@@ -1,9 +1,11 @@
-/** `bun admin` as its owner runs it: a process for each command, all on one file of their own. */
+/** `bun admin` as its owner runs it, all commands on one file of their own. */
 import { onTestFinished } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Lead } from "../src/contract/lead.ts";
 import { openAdminStore } from "../src/sqlite/admin-store.ts";
+import { watchDatabases } from "./closing.ts";
+import { runInTurn } from "./command-process.ts";
 import { aFolder } from "./folder.ts";
 
 const program = join(import.meta.dir, "../src/admin.ts");
@@ -43,6 +45,7 @@ export interface Admin {
   exported(account?: string, ...options: readonly string[]): Promise<string>;
   /** Writes a file into the folder and gives its path. */
   put(name: string, content: Input): string;
+  /** Starts a command in a process of its own, which gets signals and may run on. */
   start(...args: readonly string[]): ReturnType<typeof spawn>;
 }
 
@@ -54,9 +57,10 @@ export function anAdmin(
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
   makeAccounts(file, accounts);
-  const start = (...args: readonly string[]) => spawn(args, folder, { DATABASE_PATH: file, ...settings }, "");
-  const give = (input: Input, ...args: readonly string[]) =>
-    end(spawn(args, folder, { DATABASE_PATH: file, ...settings }, input));
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file, ...settings };
+  const start = (...args: readonly string[]) => spawn(args, folder, environment);
+  const give = async (input: Input, ...args: readonly string[]) =>
+    withJson(await runInTurn({ args, folder, environment, input }));
   const run = (...args: readonly string[]) => give("", ...args);
   const exported = async (account = "acme", ...options: readonly string[]) => {
     const ended = await run("lead", "export", account, ...options);
@@ -80,13 +84,6 @@ export function anAdmin(
   };
 }
 
-/** The same for a restore, which must be alone with the file: this process has never opened it. */
-export async function anAdminAlone(accounts: readonly string[] = ["acme"]): Promise<Admin> {
-  const admin = anAdmin([]);
-  for (const name of accounts) await admin.run("account", "create", name);
-  return admin;
-}
-
 /** The leads of an export in NDJSON. */
 export function readLeads(exported: string): Lead[] {
   const lines = exported.split("\n").filter((line) => line !== "");
@@ -95,16 +92,17 @@ export function readLeads(exported: string): Lead[] {
 
 function makeAccounts(file: string, names: readonly string[]): void {
   if (names.length === 0) return;
-  const store = openAdminStore(file);
-  for (const name of names) store.accounts.create(name, 0);
-  store.close();
+  const closeDatabases = watchDatabases();
+  const { accounts } = openAdminStore(file);
+  for (const name of names) accounts.create(name, 0);
+  closeDatabases();
 }
 
-function spawn(args: readonly string[], folder: string, settings: Readonly<Record<string, string>>, input: Input) {
+function spawn(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
   const child = Bun.spawn([process.execPath, program, ...args], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...settings },
-    stdin: typeof input === "string" ? Buffer.from(input) : input,
+    cwd,
+    env,
+    stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -115,14 +113,11 @@ function spawn(args: readonly string[], folder: string, settings: Readonly<Recor
   return child;
 }
 
-async function end(child: ReturnType<typeof spawn>): Promise<Ended> {
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+function withJson(ended: Omit<Ended, "json">): Ended {
   return {
-    status,
-    stdout,
-    stderr,
+    ...ended,
     get json() {
-      return JSON.parse(stdout) as Printed; // The test says what has to be in it.
+      return JSON.parse(ended.stdout) as Printed; // The test says what has to be in it.
     },
   };
 }

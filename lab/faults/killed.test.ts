@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdminAlone } from "../../test/admin.ts";
+import { type Admin, anAdmin } from "../../test/admin.ts";
 import { filesWith } from "../../test/bytes.ts";
 
 const rounds = 15;
@@ -11,7 +11,7 @@ const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, n) => `2026-01-31,px,d${from + n}@example.com\n`).join("");
 
 async function aFile(count: number): Promise<Admin> {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   expect((await admin.import(header + rows(0, count))).status).toBe(0);
   return admin;
 }

@@ -2,11 +2,16 @@
 import { explain } from "./explain.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
-/** Ends the process. A mistake of ours shows its name and place, and never the values that it met. */
+/** Ends the process, once it was said why. */
 export function endWith(cause: unknown): never {
+  process.exit(sayWhy(cause));
+}
+
+/** Says why it cannot go on, and gives the status. A mistake of ours shows its name and place, never the values it met. */
+export function sayWhy(cause: unknown): number {
   const told = explain(cause);
   const said = told instanceof Error ? `${told.name}: ${told.message}` : "unknown error";
   const line = told instanceof UserError ? told.sentence : inOneLine(`Leadfile failed: ${said}`);
   process.stderr.write(`${line}\n`);
-  process.exit(told instanceof UserError ? told.status : 1);
+  return told instanceof UserError ? told.status : 1;
 }

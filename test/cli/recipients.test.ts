@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { dayOf, writeMoment } from "../../src/contract/time.ts";
-import { type Admin, anAdmin, anAdminAlone, type Printed } from "../admin.ts";
+import { type Admin, anAdmin, type Printed } from "../admin.ts";
 import { client } from "../harness.ts";
 import { type RunningProcess, start } from "../process.ts";
 
@@ -13,7 +13,7 @@ const rows = (...hours: readonly number[]) =>
 
 /** A server on a file with some leads, and two keys of which one has read a page. */
 async function read(settings: Readonly<Record<string, string>> = {}) {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.import(rows(30, 20, 10));
   const crm = (await admin.run("key", "create", "acme", "--label", "crm", "--json")).json;
   await admin.run("key", "create", "acme", "--label", "idle");

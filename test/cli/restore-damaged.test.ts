@@ -15,7 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdmin, anAdminAlone } from "../admin.ts";
+import { type Admin, anAdmin } from "../admin.ts";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
 
@@ -33,7 +33,7 @@ function damage(path: string, table: string): void {
 
 /** A file with a backup of itself, after which one person was erased and a key revoked. */
 async function aBackup() {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.import("date,pixel_id,email\n2026-01-31,px,a@example.com\n2026-01-31,px,b@example.com\n");
   const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = join(admin.folder, "copy.db");
@@ -82,7 +82,7 @@ test("a sound file before is nothing to warn of", async () => {
 });
 
 test("retention that was ended after the backup stays ended, and a newer backup's holds", async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.run("retain", "acme", "--days", "30");
   const [limited, unlimited] = ["limited.db", "unlimited.db"].map((name) => join(admin.folder, name));
   await admin.run("backup", limited ?? "");

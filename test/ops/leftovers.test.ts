@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdminAlone } from "../admin.ts";
+import { anAdmin } from "../admin.ts";
 import { filesWith } from "../bytes.ts";
 
 const person = "a@example.com";
@@ -16,7 +16,7 @@ async function ended(): Promise<number> {
 }
 
 async function aDatabase() {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.import(`date,pixel_id,email\n2026-01-31,px,${person}\n2026-01-31,px,b@example.com\n`);
   const leave = (name: string, when: Date) => {
     const path = admin.put(name, `SQLite format 3\0 "${person}"`);

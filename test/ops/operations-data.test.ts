@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdminAlone } from "../admin.ts";
+import { anAdmin } from "../admin.ts";
 
 const root = join(import.meta.dir, "../..");
 const page = readFileSync(join(root, "docs/operations-data.md"), "utf8");
@@ -11,7 +11,7 @@ const lines = [...page.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)].flatMap(([, blo
 );
 
 test("every command of the page ends with 0, in the order in which it stands there", async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.import("email,pixel_id,date\ndana@example.com,px,2026-01-31\nrobin@example.com,px,2026-02-01\n");
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const backups = join(admin.folder, "backups");

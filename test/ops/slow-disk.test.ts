@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/strokes.ts";
-import { type Admin, anAdminAlone } from "../admin.ts";
+import { type Admin, anAdmin } from "../admin.ts";
 import { start } from "../process.ts";
 
 const missing = missingRecorder();
@@ -25,7 +25,7 @@ const aHundredRows = (admin: Admin) =>
   admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
 
 slow(`requests do not wait for counts of usage to reach the disk${note}`, async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const server = start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent" }, admin.folder, onSlowDisk("main.ts"));
   const url = await server.listening();
@@ -50,7 +50,7 @@ slow(`requests do not wait for counts of usage to reach the disk${note}`, async 
 });
 
 slow(`an import does not keep the file locked while it waits for the disk${note}`, async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   const leads = aHundredRows(admin);
   // Writing begins the log, and a connection that stays open keeps it.
   using other = new Database(admin.file);
@@ -79,7 +79,7 @@ slow(`an import does not keep the file locked while it waits for the disk${note}
 });
 
 slow(`an import whose log cannot be put on the disk says so, and completes when it is run again${note}`, async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   const leads = aHundredRows(admin);
   const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
   const failing = start(
@@ -96,7 +96,7 @@ slow(`an import whose log cannot be put on the disk says so, and completes when 
 slow(
   `a server whose counts could not be put on the disk says so, and copies its log into the file instead${note}`,
   async () => {
-    const admin = await anAdminAlone();
+    const admin = anAdmin();
     const { key } = (await admin.run("key", "create", "acme", "--json")).json;
     const failing = onDisk("fdatasync:error=EIO:when=1", "main.ts");
     const server = start({ DATABASE_PATH: admin.file }, admin.folder, failing);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/strokes.ts";
-import { type Admin, anAdminAlone } from "../admin.ts";
+import { type Admin, anAdmin } from "../admin.ts";
 
 const missing = missingRecorder();
 const recorded = test.skipIf(missing !== null);
@@ -41,7 +41,7 @@ const lastOf = (strokes: readonly string[], steps: readonly string[]) =>
   steps.filter((step) => strokes.includes(step)).toSorted((a, b) => strokes.lastIndexOf(a) - strokes.lastIndexOf(b));
 
 async function aFile(): Promise<{ admin: Admin; copy: string }> {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.import("date,pixel_id,email\n2026-01-31,px,a@example.com\n");
   return { admin, copy: join(admin.folder, "copy.db") };
 }

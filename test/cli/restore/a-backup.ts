@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdminAlone } from "../../admin.ts";
+import { type Admin, anAdmin } from "../../admin.ts";
 
 export const header = "date,pixel_id,email,phone\n";
 /** Rows of so many people, one after another. */
@@ -14,7 +14,7 @@ export const rows = (from: number, to: number) =>
 
 /** A file with a backup of itself. */
 export async function aBackup(count = 20) {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.import(header + rows(0, count));
   const file = join(admin.folder, "copy.db");
   expect((await admin.run("backup", file)).status).toBe(0);

@@ -1,6 +1,6 @@
 /** bun admin restore while another process has the file open, and two servers on one file. */
 import { describe, expect, test } from "bun:test";
-import { anAdminAlone } from "../../admin.ts";
+import { anAdmin } from "../../admin.ts";
 import { client } from "../../harness.ts";
 import { start } from "../../process.ts";
 import { aBackup } from "./a-backup.ts";
@@ -37,7 +37,7 @@ describe("while another process has the file open", () => {
 });
 
 test("a second server on the same file is refused, and ends with 1 and one line", async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   const first = start({ DATABASE_PATH: admin.file }, admin.folder);
   await first.listening();
   const second = start({ DATABASE_PATH: admin.file }, admin.folder);

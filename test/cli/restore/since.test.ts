@@ -1,11 +1,11 @@
 /** bun admin restore: what was set, revoked or undone since the backup holds on. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { anAdminAlone } from "../../admin.ts";
+import { anAdmin } from "../../admin.ts";
 import { header, rows } from "./a-backup.ts";
 
 test("a key that was revoked after the backup stays revoked, and retention that was set holds on", async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = join(admin.folder, "copy.db");
   await admin.run("backup", file);
@@ -21,7 +21,7 @@ test("a key that was revoked after the backup stays revoked, and retention that 
 });
 
 test("a key that was rotated after the backup ends when it was to", async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = join(admin.folder, "copy.db");
   await admin.run("backup", file);
@@ -32,7 +32,7 @@ test("a key that was rotated after the backup ends when it was to", async () => 
 });
 
 test("a subscription is as it was set last, and keys that were made and revoked since stay revoked", async () => {
-  const admin = await anAdminAlone(["acme", "other"]);
+  const admin = anAdmin(["acme", "other"]);
   await admin.run("account", "deactivate", "other");
   const file = join(admin.folder, "copy.db");
   await admin.run("backup", file);
@@ -55,7 +55,7 @@ test("a subscription is as it was set last, and keys that were made and revoked 
 });
 
 test("an import that was undone since the backup stays undone", async () => {
-  const admin = await anAdminAlone();
+  const admin = anAdmin();
   await admin.import(header + rows(0, 7));
   await admin.import(header + rows(7, 20));
   const file = join(admin.folder, "copy.db");

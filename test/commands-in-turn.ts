@@ -1,0 +1,41 @@
+/** A process that runs one command of `bun admin` after another: each as if it were started for it, without the start. */
+import { writeSync } from "node:fs";
+import { runCommand } from "../src/command-line.ts";
+import { sayWhy } from "../src/operator/end.ts";
+import { watchDatabases } from "./closing.ts";
+
+/** A command that another process wants to be run. */
+export interface Order {
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly input: string | Uint8Array;
+  /** Stands behind all that the command has said, on both outputs. */
+  readonly mark: string;
+}
+
+/** Runs a command in its own folder and environment, and gives its status. */
+async function obey({ args, folder, environment, input }: Order): Promise<number> {
+  process.chdir(folder);
+  process.umask(0o022);
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, environment);
+  try {
+    return await runCommand(["bun", "src/admin.ts", ...args], () => new Blob([input]).stream());
+  } catch (cause) {
+    return sayWhy(cause);
+  } finally {
+    process.chdir("/");
+  }
+}
+
+process.on("disconnect", () => process.exit());
+process.on("message", async (order: Order) => {
+  const closeDatabases = watchDatabases();
+  const status = await obey(order);
+  closeDatabases();
+  process.stderr.write("", () => {
+    for (const output of [1, 2]) writeSync(output, order.mark);
+    process.send?.(status);
+  });
+});
