@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findRqlited, placeNode, startNode, untilReady } from "../../src/rqlite/keeping/local-cluster.ts";
-import { anAdmin } from "../admin.ts";
-import { someLeads } from "../builders.ts";
-import { aFolder } from "../folder.ts";
-import { client } from "../harness.ts";
-import { start } from "../process.ts";
+import { anAdmin } from "../../test/admin.ts";
+import { someLeads } from "../../test/builders.ts";
+import { aFolder } from "../../test/folder.ts";
+import { client } from "../../test/harness.ts";
+import { start } from "../../test/process.ts";
 import { aCluster, missing, settingsOf, until, watched } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {

@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead } from "../builders.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../../test/builders.ts";
+import { aFolder } from "../../test/folder.ts";
+import { serve } from "../../test/harness.ts";
 import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
 
 const engine = toolOf("n8n", "node_modules/n8n-core/package.json");

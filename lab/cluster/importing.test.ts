@@ -1,8 +1,8 @@
 /** Imports into a cluster: each lead once, whoever imports beside it, and whatever node is killed meanwhile. */
 import { describe, expect, test } from "bun:test";
 import type { Lead } from "../../src/contract/lead.ts";
-import { type Admin, readLeads } from "../admin.ts";
-import { aLead, someLeads } from "../builders.ts";
+import { type Admin, readLeads } from "../../test/admin.ts";
+import { aLead, someLeads } from "../../test/builders.ts";
 import { aCluster, type Cluster, missing, until } from "./cluster.ts";
 
 const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");

@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
-import { aLead } from "../builders.ts";
-import { aLine } from "../client/line.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../../test/builders.ts";
+import { aLine } from "../../test/client/line.ts";
+import { aFolder } from "../../test/folder.ts";
+import { serve } from "../../test/harness.ts";
 import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
 
 const program = toolOf("airbyte", "bin/source-declarative-manifest");

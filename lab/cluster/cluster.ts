@@ -13,10 +13,10 @@ import {
 } from "../../src/rqlite/keeping/local-cluster.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { Account } from "../../src/store/repositories.ts";
-import { type Admin, anAdmin } from "../admin.ts";
-import { aFolder } from "../folder.ts";
-import { aKey, anAccount, type Client, client } from "../harness.ts";
-import { type RunningProcess, start } from "../process.ts";
+import { type Admin, anAdmin } from "../../test/admin.ts";
+import { aFolder } from "../../test/folder.ts";
+import { aKey, anAccount, type Client, client } from "../../test/harness.ts";
+import { type RunningProcess, start } from "../../test/process.ts";
 
 const found = findRqlited(process.env["HOME"]);
 /** Why the tests of a cluster are skipped; null where they run. */

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead } from "../builders.ts";
+import { aLead } from "../../test/builders.ts";
 
 export const connectors = join(import.meta.dir, "../../connectors");
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { compactor } from "../../src/rqlite/privacy/scrub.ts";
-import { aLead, someLeads } from "../builders.ts";
+import { aLead, someLeads } from "../../test/builders.ts";
 import { aCluster, missing as missingNode, type Place, until } from "./cluster.ts";
 
 const missing = missingNode ?? (Bun.which(compactor) === null ? `${compactor} is not installed` : null);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeFlags } from "../../src/rqlite/keeping/local-cluster.ts";
-import { aFolder } from "../folder.ts";
+import { aFolder } from "../../test/folder.ts";
 
 const deploy = join(import.meta.dir, "../../deploy/cluster");
 const read = (name: string) => readFileSync(join(deploy, name), "utf8");

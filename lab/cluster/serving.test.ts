@@ -1,9 +1,9 @@
 /** A server beside each of three rqlite nodes: it serves what the appliance serves, and nothing once it is cut off. */
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
-import { start } from "../process.ts";
+import { someLeads } from "../../test/builders.ts";
+import { serve } from "../../test/harness.ts";
+import { start } from "../../test/process.ts";
 import { aCluster, missing, until } from "./cluster.ts";
 
 const targets = (documents: readonly { identified_at: string }[]) => [

@@ -1,8 +1,8 @@
 /** The commands on a cluster: each works through the node beside, and what it did is there on every node. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { someLeads } from "../../test/builders.ts";
+import { serve } from "../../test/harness.ts";
 import { aCluster, missing } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { someLeads } from "../builders.ts";
-import { aFolder } from "../folder.ts";
-import { start } from "../process.ts";
+import { someLeads } from "../../test/builders.ts";
+import { aFolder } from "../../test/folder.ts";
+import { start } from "../../test/process.ts";
 import { aCluster, missing, settingsOf, until } from "./cluster.ts";
 
 const project = join(import.meta.dir, "../..");

@@ -1,6 +1,6 @@
 /** What must hold at once, holds on every node when its command returns. */
 import { describe, expect, test } from "bun:test";
-import { someLeads } from "../builders.ts";
+import { someLeads } from "../../test/builders.ts";
 import { aCluster, type Cluster, missing, type Place, until } from "./cluster.ts";
 
 /** Asks all servers with one key, again and again; tells when a request began that was answered with 200. */
