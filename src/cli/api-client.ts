@@ -1,4 +1,4 @@
-/** What the commands share that are clients of a server: the address, the key, and the words for what fails. */
+/** What the commands that ask a server share: the client, its key, and the messages of its failures. */
 import { ApiError, Leadfile, LeadfileError, type LeadfileOptions, SettingError } from "../../client/src/leadfile.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
@@ -10,7 +10,7 @@ export function createClient(options: LeadfileOptions): Leadfile {
   try {
     return new Leadfile(options);
   } catch (cause) {
-    throw refusalOf(cause);
+    throw toUserError(cause);
   }
 }
 
@@ -21,15 +21,15 @@ export async function readKey(context: Pick<CommandContext, "clientKey" | "stand
   throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
 }
 
-/** What ends a command, in its own words; what is no failure of the client stays as it is. */
-export function refusalOf(cause: unknown): unknown {
-  if (cause instanceof SettingError) return new UserError(wordsOf(cause), "", 2);
-  if (cause instanceof ApiError) return new UserError(`The server refused (${cause.code}): ${wordsOf(cause)}`, "");
-  return cause instanceof LeadfileError ? new UserError(wordsOf(cause), "") : cause;
+/** A failure of the client as a UserError; anything else as it is. */
+export function toUserError(cause: unknown): unknown {
+  if (cause instanceof SettingError) return new UserError(messageOf(cause), "", 2);
+  if (cause instanceof ApiError) return new UserError(`The server refused (${cause.code}): ${messageOf(cause)}`, "");
+  return cause instanceof LeadfileError ? new UserError(messageOf(cause), "") : cause;
 }
 
-/** The client names its settings; whoever types a command has arguments and options. */
-export function wordsOf({ message }: LeadfileError): string {
+/** The message of a failure, with the options of the command in place of the settings of the client. */
+export function messageOf({ message }: LeadfileError): string {
   return printable(message)
     .replaceAll("baseUrl", "URL")
     .replace("allowPlainHttp: true", "--allow-plain-http")

@@ -120,7 +120,7 @@ describe("to a command", () => {
     await following.end();
     const [first, second] = written(leads);
     expect(linesOf(file)).toEqual([first, first, first, second] as string[]);
-    const again = `Lead ${leads[0]?.id} is handed over again in`;
+    const again = `Lead ${leads[0]?.id} is tried again in`;
     expect(following.errors()).toBe(
       `The command ended with status 1. ${again} 0.5 s.\nThe command ended with status 1. ${again} 1 s.\n`,
     );
@@ -194,7 +194,7 @@ describe("to an address", () => {
     const [first, second] = written(leads);
     expect(posts.map(({ body }) => body)).toEqual([first, first, first, second] as string[]);
     expect(following.errors()).toContain(
-      `${address} answered 503. Lead ${leads[0]?.id} is handed over again in 0.5 s.`,
+      `${address} answered 503. Lead ${leads[0]?.id} is tried again in 0.5 s.`,
     );
     expect(following.errors()).toContain(`${address} answered 302.`);
     expect(following.errors()).not.toContain("token");

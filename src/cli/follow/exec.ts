@@ -1,7 +1,7 @@
 /** Leads to a command: a new process for each, the lead on its standard input, taken when its status is 0. */
 import type { Lead } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { type Receiver, type Taking, taken } from "./receiver.ts";
+import { type Outcome, type Receiver, taken } from "./receiver.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -29,7 +29,7 @@ function run(line: string, lead: Lead, environment: Environment) {
   }
 }
 
-function failed(status: number, signal: number | string | null): Taking {
+function failed(status: number, signal: number | string | null): Outcome {
   const end = signal === null ? `with status ${status}` : `by ${signal}`;
   return { kind: "failed", why: `The command ended ${end}.`, retryAfterMs: 0 };
 }

@@ -1,7 +1,7 @@
 /** bun admin follow: new leads of any server, as they come, to standard output, a command or a signed POST. */
 import { Command } from "commander";
 import type { Lead } from "../../../client/src/leadfile.ts";
-import { createClient, readKey, refusalOf, wordsOf } from "../api-client.ts";
+import { createClient, messageOf, readKey, toUserError } from "../api-client.ts";
 import type { CommandContext } from "../command.ts";
 import { createOutput } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/signals.ts";
@@ -25,8 +25,8 @@ export function followCommand(context: CommandContext): Command {
 The key is LEADFILE_KEY, or the first line of standard input. Without --exec or
 --post, leads are lines of JSON on standard output. A lead is taken when its
 line is written, the command ends with status 0, or the answer is a 2xx; until
-then it is handed over again, with growing pauses. Only then the checkpoint
-moves. A kill can repeat the lead that was in hand, and loses none.
+then it is tried again, with growing pauses. The checkpoint moves after that.
+A kill can repeat one lead, and loses none.
 
 --post signs with LEADFILE_POST_SECRET: Leadfile-Signature is sha256= and the
 HMAC-SHA-256, in hex, of Leadfile-Timestamp, a dot and the body. The
@@ -49,14 +49,14 @@ async function follow(context: CommandContext, url: string, options: FollowOptio
     overlap: options.overlap,
     checkpoint: options.checkpoint === undefined ? undefined : checkpointIn(options.checkpoint),
     signal: stop,
-    onError: (error) => say(`${wordsOf(error)} The next poll tries again.`),
+    onError: (error) => say(`${messageOf(error)} The next poll tries again.`),
   });
-  await handOn(leads, receiver, say, stop);
+  await passOn(leads, receiver, say, stop);
   context.leave();
 }
 
-/** Until a stop, or until nobody takes leads any more; a lead that was not taken comes again at the next start. */
-async function handOn(
+/** Passes leads on until a stop, or until nobody takes them. A lead that was not taken comes again at the next start. */
+async function passOn(
   leads: AsyncIterable<Lead>,
   receiver: Receiver,
   say: (text: string) => void,
@@ -67,6 +67,6 @@ async function handOn(
       if (!(await deliver(lead, receiver, say, stop))) return;
     }
   } catch (cause) {
-    throw refusalOf(cause);
+    throw toUserError(cause);
   }
 }

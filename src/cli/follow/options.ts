@@ -1,18 +1,18 @@
-/** What follow is told: where to begin, where leads go, and where it remembers what was taken. */
+/** The options of follow: where it begins, where leads go, and the file of its checkpoint. */
 import { fileCheckpoint } from "../../../client/src/file.ts";
 import type { Checkpoint, Duration } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { command } from "./exec.ts";
-import { standardOutput } from "./lines.ts";
 import { readAddress, webhook } from "./post.ts";
 import type { Receiver } from "./receiver.ts";
+import { standardOutput } from "./standard-output.ts";
 
 export interface FollowOptions {
   readonly exec?: string;
   readonly post?: string;
   readonly since?: string;
-  /** A text as it was typed; the client refuses one that is none. */
+  /** As it was typed: the client checks it. */
   readonly every: Duration;
   readonly overlap: Duration;
   readonly checkpoint?: string;
@@ -21,9 +21,10 @@ export interface FollowOptions {
 
 const leastSecret = 16;
 
-/** Where leads go; throws a UserError where that is not one place. */
+/** The receiver that the options name. Throws a UserError where they name two. */
 export function readReceiver(context: CommandContext, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
-  if (exec !== undefined && post !== undefined) throw new UserError("Leads go to --exec or to --post.", "", 2);
+  if (exec !== undefined && post !== undefined)
+    throw new UserError("Leads go to --exec or to --post, and not to both.", "", 2);
   if (exec !== undefined) return command(exec, context.commandEnvironment());
   if (post === undefined) return standardOutput();
   const url = readAddress(post, allowPlainHttp === true);
@@ -36,7 +37,7 @@ export function readReceiver(context: CommandContext, { exec, post, allowPlainHt
   );
 }
 
-/** A day, or a moment with its offset: what is of no time zone would be another moment on another machine. */
+/** A day, or a time with its offset: without one it would be another moment on another machine. */
 export function readSince(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const isWhole = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
@@ -45,7 +46,7 @@ export function readSince(text: string | undefined): Date | undefined {
   throw new UserError("--since takes a day or a time with its offset, such as 2026-01-31T09:15:00Z.", "", 2);
 }
 
-/** A checkpoint in a file; what the system says of the file becomes a UserError. */
+/** A checkpoint in a file. A file that cannot be read or written becomes a UserError. */
 export function checkpointIn(path: string): Checkpoint {
   const file = fileCheckpoint(path);
   return {

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { Lead } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { type Receiver, type Taking, taken } from "./receiver.ts";
+import { type Outcome, type Receiver, taken } from "./receiver.ts";
 
 interface Post {
   readonly url: URL;
@@ -55,13 +55,13 @@ function headersOf(lead: Lead, body: string, secret: string, seconds: number): R
   };
 }
 
-function refused(url: URL, { status, headers }: Response): Taking {
+function refused(url: URL, { status, headers }: Response): Outcome {
   const asked = Number(headers.get("retry-after"));
   return failed(`${url.origin} answered ${status}.`, asked > 0 ? Math.min(asked * 1000, longestRetryAfterMs) : 0);
 }
 
 /** The address may hold a token behind the origin: that is not shown. */
-function failed(why: string, retryAfterMs: number): Taking {
+function failed(why: string, retryAfterMs: number): Outcome {
   return { kind: "failed", why, retryAfterMs };
 }
 

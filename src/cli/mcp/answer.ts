@@ -7,7 +7,7 @@ import {
   RevokedApiKeyError,
 } from "../../../client/src/leadfile.ts";
 import { printable } from "../../operator/printable.ts";
-import { wordsOf } from "../api-client.ts";
+import { messageOf } from "../api-client.ts";
 import { SpanError } from "./summarize-leads.ts";
 
 /** How long a tool may take: clients of MCP give up after a minute. */
@@ -41,6 +41,6 @@ function sentenceOf(cause: unknown): string {
     return `${printable(cause.message)} (${cause.code}) Nothing helps but another key: whoever started this program sets LEADFILE_KEY to one.`;
   }
   if (cause instanceof ApiError) return `The server refused (${cause.code}): ${printable(cause.message)}`;
-  if (cause instanceof LeadfileError) return wordsOf(cause);
+  if (cause instanceof LeadfileError) return messageOf(cause);
   return cause instanceof SpanError ? cause.message : "The tool failed, which is a mistake of its own.";
 }

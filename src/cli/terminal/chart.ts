@@ -12,7 +12,7 @@ const mostLabel = 24;
 /** A bar grows by eighths of a character. */
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** One line for each bar, the longest as wide as there is room; a count that is not nothing shows at least a sliver. */
+/** One line for each bar. The longest fills the width; a count above 0 shows at least a sliver. */
 export function chart(bars: readonly Bar[]): string {
   const labels = bars.map(({ label }) => shorten(printable(label)));
   const numbers = bars.map(({ count }) => grouped(count));

@@ -1,10 +1,10 @@
-/** A question before what cannot be undone: asked where a person sits, and nowhere else. */
+/** Asks a person at a terminal before something that cannot be undone. */
 import { createInterface } from "node:readline";
 import { UserError } from "../../operator/user-error.ts";
 
 /**
- * Goes on when it may; throws a UserError when the answer is no. Only a terminal on both sides is asked: a script said
- * what it wants when it was written.
+ * Returns when the command may go on; throws a UserError when the answer is no. A script is not asked: whoever wrote it
+ * knew what it does.
  */
 export async function confirm(
   question: string,
@@ -18,7 +18,7 @@ export async function confirm(
   throw new UserError("Nothing was changed.", advice);
 }
 
-/** Whether a person can see a question, and answer it. */
+/** Whether a person can see the question and answer it. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }

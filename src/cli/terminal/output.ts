@@ -1,8 +1,7 @@
-/** What a command says: the result to standard output, all that is meant for a person's eyes to standard error. */
+/** What a command says: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync, writeSync } from "node:fs";
 import { UserError } from "../../operator/user-error.ts";
 
-/** What a command works with, apart from the store. */
 export interface Output {
   /** Whether standard output carries one JSON value and nothing else. */
   readonly json: boolean;
@@ -33,7 +32,7 @@ export function print(text: string): boolean {
   throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
 }
 
-/** Whether nobody can ever read standard output: it is closed, or goes to /dev/null, which is what Bun opens instead. */
+/** Whether nobody can ever read standard output. Bun opens /dev/null in the place of one that is closed. */
 export function leadsNowhere(): boolean {
   try {
     const output = fstatSync(1);
@@ -43,7 +42,7 @@ export function leadsNowhere(): boolean {
   }
 }
 
-/** Writes at once and wholly, so that nothing is lost when the process ends; the code of the error if it fails. */
+/** Writes all of it before it returns, so that the end of the process loses nothing. Gives the code of an error. */
 function write(file: 1 | 2, text: string): string | null {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length; ) {

@@ -1,4 +1,4 @@
-/** What must not be an argument, where other users and the shell's history would see it, comes by standard input. */
+/** Standard input, for secrets: an argument is seen by other users, and stays in the history of the shell. */
 
 /** All of it as text. */
 export async function readAll(input: AsyncIterable<Uint8Array>): Promise<string> {
@@ -7,7 +7,7 @@ export async function readAll(input: AsyncIterable<Uint8Array>): Promise<string>
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Up to the end of the first line, without waiting for what comes behind it. */
+/** The first line, as soon as it is there. */
 export async function readFirstLine(input: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of input) {

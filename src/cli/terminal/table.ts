@@ -2,13 +2,12 @@
 import { printable } from "../../operator/printable.ts";
 import { paint, paintCell } from "./paint.ts";
 
-/** How narrow the last column of a table may become before its rows are shown as blocks. */
+/** The least width of the last column. Where even that does not fit, rows become blocks. */
 const leastLast = 12;
 
 /**
- * Rows under a header, in columns as wide as their content; what could move the cursor of a terminal is shown as ?.
- * On a terminal that is too narrow the last column is cut, and where that does not help each row becomes a block of
- * lines. What does not go to a terminal is never cut.
+ * Rows under a header, in columns as wide as their content. Control characters are shown as ?. On a narrow terminal the
+ * last column is cut; on a very narrow one each row becomes a block of lines. Outside a terminal nothing is cut.
  */
 export function table(
   header: readonly string[],
@@ -34,7 +33,7 @@ function pad(cell: string, width: number): string {
   return shown + " ".repeat(Math.max(0, width - Bun.stringWidth(shown)));
 }
 
-/** The beginning of a text that is no wider; a wide character at the edge is left out. */
+/** The beginning of a text, up to a width. A wide character that does not fit whole is left out. */
 function cut(text: string, width: number): string {
   const beginning = Bun.sliceAnsi(text, 0, width);
   return Bun.stringWidth(beginning) > width ? Bun.sliceAnsi(text, 0, width - 1) : beginning;
@@ -47,7 +46,7 @@ function blocks(header: readonly string[], rows: readonly (readonly string[])[])
   return rows.map((row) => header.map((title, column) => line(title, row[column] ?? "")).join("\n")).join("\n\n");
 }
 
-/** A text behind a label, broken into lines that fit the terminal and stand below one another. */
+/** A text behind a label. Its lines fit the terminal, and begin below one another. */
 export function hang(label: string, text: string): string {
   const terminalWidth = columnsOf(process.stderr) ?? 80;
   const lines = [""];
@@ -59,7 +58,7 @@ export function hang(label: string, text: string): string {
   return label + lines.join(`\n${" ".repeat(label.length)}`);
 }
 
-/** The columns of a terminal; null for what is none. */
+/** The width of a terminal; null where the stream goes elsewhere. */
 function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY && stream.columns > 0 ? stream.columns : null;
 }

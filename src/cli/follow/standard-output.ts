@@ -1,23 +1,23 @@
-/** Leads to standard output, as NDJSON: taken is what was written, and in a file what is on the disk. */
+/** Leads to standard output, as NDJSON. A lead is taken when it was written; in a file, when it is on the disk. */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, type Stats, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
 import type { Lead } from "../../../client/src/leadfile.ts";
-import { type Receiver, type Taking, taken } from "./receiver.ts";
+import { type Outcome, type Receiver, taken } from "./receiver.ts";
 
 const writeSome = promisify(writeFile);
 
-/** How long a reader that others made unwaiting is left to empty a full pipe. */
+/** The pause before the next try at a full pipe, where another program made it non-blocking. */
 const fullPipeMs = 5;
-/** How long a reader that stands still may hold up a stop. */
+/** How long a reader that does not read may delay a stop. */
 const graceMs = 1_000;
 
-/** Standard output as a receiver; a file whose last line was cut off gets its end first. */
+/** Standard output as a receiver. Where the last line of a file was cut off, a line break comes first. */
 export function standardOutput(): Receiver {
   const kind = fstatSync(1);
-  // Emptied as it is written: what a full disk did not take is written before anything else.
+  // A full disk may take a part of a line. The rest stays here, and goes first at the next try.
   let pending = Buffer.from(isCutOff(kind) ? "\n" : "");
   let inHand: Lead | null = null;
-  async function empty(): Promise<Taking> {
+  async function empty(): Promise<Outcome> {
     while (pending.length > 0) {
       const written = await write(pending);
       if (typeof written !== "number") return written;
@@ -35,7 +35,7 @@ export function standardOutput(): Receiver {
 }
 
 /** How many bytes were written, 0 when the reader needs a moment, or why it was none. */
-async function write(bytes: Uint8Array): Promise<number | Taking> {
+async function write(bytes: Uint8Array): Promise<number | Outcome> {
   try {
     return (await writeSome(1, bytes)).bytesWritten;
   } catch (cause) {
@@ -47,7 +47,7 @@ async function write(bytes: Uint8Array): Promise<number | Taking> {
   }
 }
 
-function sync(): Taking {
+function sync(): Outcome {
   try {
     fsyncSync(1);
     return taken;
@@ -56,7 +56,7 @@ function sync(): Taking {
   }
 }
 
-function failed(code: string): Taking {
+function failed(code: string): Outcome {
   return { kind: "failed", why: `Standard output could not be written (${code}).`, retryAfterMs: 0 };
 }
 
@@ -64,10 +64,10 @@ function codeOf(cause: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
 }
 
-/** What came of a try, or a moment after the stop that nobody takes it. */
-async function withinGrace(trying: Promise<Taking>, stop: AbortSignal): Promise<Taking> {
+/** What became of a try. A moment after a stop, nobody waits for it any more. */
+async function withinGrace(trying: Promise<Outcome>, stop: AbortSignal): Promise<Outcome> {
   const over = new AbortController();
-  const stopped = new Promise<Taking>((resolve) => {
+  const stopped = new Promise<Outcome>((resolve) => {
     const end = () => setTimeout(resolve, graceMs, { kind: "gone" }).unref();
     if (stop.aborted) end();
     stop.addEventListener("abort", end, { signal: over.signal });
@@ -75,7 +75,7 @@ async function withinGrace(trying: Promise<Taking>, stop: AbortSignal): Promise<
   return Promise.race([trying, stopped]).finally(() => over.abort());
 }
 
-/** Whether a file ends in the middle of a line, as a kill may leave it. One that cannot be read is taken as whole. */
+/** Whether a file ends in the middle of a line, as after a kill. A file that cannot be read counts as whole. */
 function isCutOff(kind: Stats): boolean {
   if (!kind.isFile() || kind.size === 0) return false;
   const last = Buffer.alloc(1);
