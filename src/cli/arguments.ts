@@ -1,4 +1,4 @@
-/** Arguments that several commands take: an account, the id of a pixel, a name. */
+/** Arguments and options that several commands take: an account, the id of a pixel, a name, a number. */
 import { closest, distance } from "fastest-levenshtein";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { printable } from "../operator/printable.ts";
@@ -6,6 +6,7 @@ import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Account } from "../store/repositories.ts";
+import { grouped } from "./terminal/numbers.ts";
 
 /** The account with this id or this exact name; throws a UserError when there is none. */
 export function accountOf(store: AdminStore, idOrName: string): Account {
@@ -46,4 +47,18 @@ export function checkText(what: string, text: string): string {
   const trimmed = text.trim();
   if (isName(trimmed)) return trimmed;
   throw new UserError(`${what} takes 1 to 200 characters, and none that only controls a terminal.`, "", 2);
+}
+
+/** The whole number of an option; throws a UserError that says what the option takes. `orElse` names what else it takes. */
+export function readWholeNumber(option: string, text: string, least: number, most: number, orElse = ""): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new UserError(`${option} takes a whole number from ${least} to ${grouped(most)}${orElse}.`, "", 2);
+}
+
+/** The seconds of an option, with up to three decimals; throws a UserError that says what the option takes. */
+export function readSeconds(option: string, text: string, least: number, most: number): number {
+  const seconds = /^\d{1,6}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds >= least && seconds <= most) return seconds;
+  throw new UserError(`${option} takes seconds from ${least} to ${grouped(most)}, such as 5 or 0.5.`, "", 2);
 }

@@ -1,10 +1,8 @@
 /** bun admin audit: what was done with the file, without anything of a person. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
-import { UserError } from "../operator/user-error.ts";
-import { accountOf } from "./arguments.ts";
+import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { grouped } from "./terminal/numbers.ts";
 import { table } from "./terminal/table.ts";
 
 interface Options {
@@ -24,7 +22,7 @@ export function auditCommand(context: CommandContext): Command {
         .option("--account <ACCOUNT>", "only acts on this account; its id or exact name")
         .option("--limit <N>", "how many to show at most", "100")
         .action((options: Options) => {
-          const most = readLimit(options.limit);
+          const most = readWholeNumber("--limit", options.limit, 1, mostShown);
           const account = options.account === undefined ? null : accountOf(context.store(), options.account).id;
           const acts = context
             .store()
@@ -34,12 +32,6 @@ export function auditCommand(context: CommandContext): Command {
           outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
         }),
     );
-}
-
-function readLimit(text: string): number {
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= mostShown) return limit;
-  throw new UserError(`--limit takes a whole number from 1 to ${grouped(mostShown)}.`, "", 2);
 }
 
 function detailText(detail: Readonly<Record<string, string | number | null>>): string {

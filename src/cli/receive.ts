@@ -8,6 +8,7 @@ import { createEndpoint } from "../receive/endpoint.ts";
 import { listenForDeliveries } from "../receive/listen.ts";
 import { openSpool, type Spool } from "../receive/spool.ts";
 import { spoolOf } from "../store/database-files.ts";
+import { readSeconds } from "./arguments.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
 import { lookOn } from "./inbox.ts";
 import { importUnattended } from "./lead/import-unattended.ts";
@@ -24,7 +25,7 @@ export function receiveCommand(context: CommandContext): Command {
     .addOption(
       new Option("--every <SECONDS>", "from one import of what was delivered to the next")
         .default(60)
-        .argParser(readSeconds),
+        .argParser((text) => readSeconds("--every", text, 0.1, 3600)),
     )
     .addOption(new Option("--import").hideHelp())
     .addOption(new Option("--companion").hideHelp())
@@ -89,10 +90,4 @@ async function lockWhenFree(path: string, context: CommandContext): Promise<(() 
     const release = context.lock(path);
     if (release !== null || (await context.pause(500))) return release;
   }
-}
-
-function readSeconds(text: string): number {
-  const seconds = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds >= 0.1 && seconds <= 3600) return seconds;
-  throw new UserError("--every takes seconds from 0.1 to 3600, such as 60.", "", 2);
 }

@@ -2,11 +2,11 @@
 import type { Command } from "commander";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
-import { accountOf } from "./arguments.ts";
+import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { sayTraces } from "./lead/traces.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
-import { grouped, leadsText } from "./terminal/numbers.ts";
+import { leadsText } from "./terminal/numbers.ts";
 
 interface Options {
   readonly days: string;
@@ -23,7 +23,7 @@ export function retainCommand(context: CommandContext): Command {
     .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
     .option("--yes", "do not ask, even if every lead would be erased")
     .action(async (idOrName: string, options: Options) => {
-      const days = readDays(options.days);
+      const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
       const account = accountOf(context.store(), idOrName);
       const { retention } = context.store();
       const all = days !== null && retention.wouldEraseAll(account.number, days, context.now());
@@ -33,13 +33,6 @@ export function retainCommand(context: CommandContext): Command {
       output.result({ days, erased }, textOf(account.name, days, erased));
       if (erased > 0) sayTraces(output, context.databasePath, traces);
     });
-}
-
-function readDays(text: string): number | null {
-  if (text === "off") return null;
-  const days = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (days >= 1 && days <= mostDays) return days;
-  throw new UserError(`--days takes a whole number from 1 to ${grouped(mostDays)}, or off.`, "", 2);
 }
 
 function textOf(name: string, days: number | null, erased: number): string {

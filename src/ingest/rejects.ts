@@ -2,6 +2,7 @@
 import { accessSync, closeSync, constants, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { stringify } from "csv-stringify/sync";
+import { systemCode } from "../operator/system-code.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { RejectedRow } from "../store/imports.ts";
 import { isRejectColumn, rejectColumns } from "./columns.ts";
@@ -47,7 +48,7 @@ function writeWhole(file: number, text: string): void {
 }
 
 function unwritable(path: string, cause: unknown): RejectsNotWritten {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+  const code = systemCode(cause) ?? "unknown";
   const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
   return new RejectsNotWritten(
     `The rejects file ${path} cannot be written (${code}); nothing was imported.`,

@@ -1,6 +1,7 @@
 /** The body of a delivery: JSON, an array or NDJSON, gzipped or not, becomes one line for each visit. */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
+import { systemCode } from "../operator/system-code.ts";
 import { DeliveryRefused } from "./refusal.ts";
 
 /** As it is sent, and unpacked as well. */
@@ -39,7 +40,7 @@ function unpack(bytes: Uint8Array, contentEncoding: string | null): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: mostBytes });
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
+    if (systemCode(cause) === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
     throw new DeliveryRefused("invalid_body", "The gzip of the body is damaged or cut off.");
   }
 }

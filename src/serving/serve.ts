@@ -12,6 +12,7 @@ import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";
 import { openLog } from "../operator/log.ts";
+import { systemCode } from "../operator/system-code.ts";
 import { UserError } from "../operator/user-error.ts";
 import { spoolOf } from "../store/database-files.ts";
 import type { ServedStore } from "../store/serving.ts";
@@ -61,7 +62,7 @@ function startListening(config: Config, store: ServedStore, makeApp: Parameters<
 }
 
 function explain(cause: unknown, { host, port, tls }: Config): UserError {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const code = systemCode(cause);
   if (code === "EADDRINUSE") {
     return new UserError(
       `Port ${port} on ${host} is in use.`,

@@ -193,9 +193,7 @@ describe("to an address", () => {
     await following.end();
     const [first, second] = written(leads);
     expect(posts.map(({ body }) => body)).toEqual([first, first, first, second] as string[]);
-    expect(following.errors()).toContain(
-      `${address} answered 503. Lead ${leads[0]?.id} is tried again in 0.5 s.`,
-    );
+    expect(following.errors()).toContain(`${address} answered 503. Lead ${leads[0]?.id} is tried again in 0.5 s.`);
     expect(following.errors()).toContain(`${address} answered 302.`);
     expect(following.errors()).not.toContain("token");
   });

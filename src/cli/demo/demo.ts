@@ -5,10 +5,11 @@ import { paths } from "../../contract/paths.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { AdminStore } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
+import { readSeconds, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { demoLeads, demoPixels } from "./leads.ts";
-import { goOn, readSeconds, readSeed } from "./live.ts";
+import { goOn } from "./live.ts";
 
 const demoName = "Demo";
 const leadCount = 1000;
@@ -34,8 +35,16 @@ export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
     .description("make an account with three pixels, 1,000 made-up leads and a key")
     .option("--live", "then go on inventing leads until Ctrl-C, to watch a poller work")
-    .addOption(new Option("--every <SECONDS>", "from one lead to the next").default(5).argParser(readSeconds))
-    .addOption(new Option("--seed <NUMBER>", "invent the same visitors each time").argParser(readSeed))
+    .addOption(
+      new Option("--every <SECONDS>", "from one lead to the next")
+        .default(5)
+        .argParser((text) => readSeconds("--every", text, 0.01, 86_400)),
+    )
+    .addOption(
+      new Option("--seed <NUMBER>", "invent the same visitors each time").argParser((text) =>
+        readWholeNumber("--seed", text, 0, 999_999_999),
+      ),
+    )
     .action(async (options: DemoOptions) => {
       const url = context.origin();
       const demo = makeDemo(context.store(), context.now());

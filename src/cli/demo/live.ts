@@ -1,7 +1,6 @@
 /** bun admin demo --live: a lead every few seconds, so that a developer can watch a poller work. */
 import { randomInt } from "node:crypto";
 import { writeMoment } from "../../contract/time.ts";
-import { UserError } from "../../operator/user-error.ts";
 import { accountOf } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
@@ -10,21 +9,6 @@ import { createInventor, newLead } from "./leads.ts";
 interface Live {
   readonly every: number;
   readonly seed?: number;
-}
-
-const longestSeconds = 86_400;
-
-/** The option --every; throws a UserError that says what it takes. */
-export function readSeconds(text: string): number {
-  const seconds = /^\d{1,5}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds >= 0.01 && seconds <= longestSeconds) return seconds;
-  throw new UserError(`--every takes seconds from 0.01 to ${longestSeconds}, such as 5 or 0.5.`, "", 2);
-}
-
-/** The option --seed; throws a UserError that says what it takes. */
-export function readSeed(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UserError("--seed takes a whole number from 0 to 999999999.", "", 2);
 }
 
 /** Invents leads until Ctrl-C. Each is written before it is told, and the same seed gives the same visitors. */

@@ -1,7 +1,7 @@
 /** Leads to a command: a new process for each, the lead on its standard input, taken when its status is 0. */
 import type { Lead } from "../../../client/src/leadfile.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { type Outcome, type Receiver, taken } from "./receiver.ts";
+import { failed, type Receiver, taken } from "./receiver.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,7 +11,8 @@ export function command(line: string, environment: Environment): Receiver {
     async take(lead) {
       const child = run(line, lead, environment);
       const status = await child.exited;
-      return status === 0 ? taken : failed(status, child.signalCode);
+      const end = child.signalCode === null ? `with status ${status}` : `by ${child.signalCode}`;
+      return status === 0 ? taken : failed(`The command ended ${end}.`);
     },
   };
 }
@@ -27,9 +28,4 @@ function run(line: string, lead: Lead, environment: Environment) {
   } catch {
     throw new UserError("--exec needs /bin/sh, which could not be started here.", "--post needs no shell.");
   }
-}
-
-function failed(status: number, signal: number | string | null): Outcome {
-  const end = signal === null ? `with status ${status}` : `by ${signal}`;
-  return { kind: "failed", why: `The command ended ${end}.`, retryAfterMs: 0 };
 }

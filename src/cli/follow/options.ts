@@ -1,6 +1,7 @@
 /** The options of follow: where it begins, where leads go, and the file of its checkpoint. */
 import { fileCheckpoint } from "../../../client/src/file.ts";
 import type { Checkpoint, Duration } from "../../../client/src/leadfile.ts";
+import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { command } from "./exec.ts";
@@ -60,7 +61,7 @@ async function orSay<Result>(path: string, work: () => Result): Promise<Awaited<
   try {
     return await work();
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : null;
+    const code = systemCode(cause);
     if (code === null) throw cause;
     throw new UserError(`The checkpoint ${path} could not be read or written (${code}).`, "Check its folder and disk.");
   }

@@ -1,8 +1,9 @@
 /** Leads to an address: a signed POST for each, taken when the answer is a 2xx. */
 import { createHmac } from "node:crypto";
 import type { Lead } from "../../../client/src/leadfile.ts";
+import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
-import { type Outcome, type Receiver, taken } from "./receiver.ts";
+import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
 
 interface Post {
   readonly url: URL;
@@ -15,7 +16,10 @@ const answerMs = 15_000;
 /** A receiver that asks for a longer pause is asked again after this one. */
 const longestRetryAfterMs = 3_600_000;
 
-/** An address as a receiver. The body is the lead as served; the headers are those of `headersOf`. */
+/**
+ * An address as a receiver. The body is the lead as served; the headers are those of `headersOf`. A message shows the
+ * origin alone: what stands behind it may be a token.
+ */
 export function webhook({ url, secret, now }: Post): Receiver {
   return {
     async take(lead) {
@@ -27,7 +31,9 @@ export function webhook({ url, secret, now }: Post): Receiver {
         await response.body?.cancel();
         return response.ok ? taken : refused(url, response);
       } catch (cause) {
-        return failed(`${url.origin} ${signal.aborted ? "gave no answer" : `was not reached${codeOf(cause)}`}.`, 0);
+        const code = systemCode(cause);
+        const reached = code === null ? "was not reached" : `was not reached (${code})`;
+        return failed(`${url.origin} ${signal.aborted ? "gave no answer" : reached}.`);
       }
     },
   };
@@ -58,13 +64,4 @@ function headersOf(lead: Lead, body: string, secret: string, seconds: number): R
 function refused(url: URL, { status, headers }: Response): Outcome {
   const asked = Number(headers.get("retry-after"));
   return failed(`${url.origin} answered ${status}.`, asked > 0 ? Math.min(asked * 1000, longestRetryAfterMs) : 0);
-}
-
-/** The address may hold a token behind the origin: that is not shown. */
-function failed(why: string, retryAfterMs: number): Outcome {
-  return { kind: "failed", why, retryAfterMs };
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
 }

@@ -17,6 +17,11 @@ export interface Receiver {
 
 export const taken: Outcome = { kind: "taken" };
 
+/** The receiver asks for a pause of so long, or for none. */
+export function failed(why: string, retryAfterMs = 0): Outcome {
+  return { kind: "failed", why, retryAfterMs };
+}
+
 const firstPauseMs = 500;
 const longestPauseMs = 60_000;
 

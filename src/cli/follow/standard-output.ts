@@ -2,7 +2,8 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, type Stats, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
 import type { Lead } from "../../../client/src/leadfile.ts";
-import { type Outcome, type Receiver, taken } from "./receiver.ts";
+import { systemCode } from "../../operator/system-code.ts";
+import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
 
 const writeSome = promisify(writeFile);
 
@@ -39,9 +40,9 @@ async function write(bytes: Uint8Array): Promise<number | Outcome> {
   try {
     return (await writeSome(1, bytes)).bytesWritten;
   } catch (cause) {
-    const code = codeOf(cause);
+    const code = systemCode(cause) ?? "unknown";
     if (code === "EPIPE") return { kind: "gone" };
-    if (code !== "EAGAIN") return failed(code);
+    if (code !== "EAGAIN") return unwritable(code);
     await Bun.sleep(fullPipeMs);
     return 0;
   }
@@ -52,16 +53,12 @@ function sync(): Outcome {
     fsyncSync(1);
     return taken;
   } catch (cause) {
-    return failed(codeOf(cause));
+    return unwritable(systemCode(cause) ?? "unknown");
   }
 }
 
-function failed(code: string): Outcome {
-  return { kind: "failed", why: `Standard output could not be written (${code}).`, retryAfterMs: 0 };
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+function unwritable(code: string): Outcome {
+  return failed(`Standard output could not be written (${code}).`);
 }
 
 /** What became of a try. A moment after a stop, nobody waits for it any more. */

@@ -6,7 +6,7 @@ import { dayMs, dayOf, writeMoment } from "../../contract/time.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Share, Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
-import { accountOf } from "../arguments.ts";
+import { accountOf, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { type Figures, statsPage } from "./page.ts";
 import { sumOf } from "./periods.ts";
@@ -28,7 +28,7 @@ export function statsCommand(context: CommandContext): Command {
     .option("--days <N>", "how many UTC days back, today included", String(usualDays))
     .option("--html <FILE>", "write a page of charts that needs no network and holds no personal data")
     .action(async (idOrName: string, options: StatsOptions) => {
-      const days = readDays(options.days);
+      const days = readWholeNumber("--days", options.days, 1, mostDays);
       const account = accountOf(context.store(), idOrName);
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
@@ -57,12 +57,6 @@ async function writePage(context: CommandContext, file: string, figures: Figures
     rmSync(draft, { force: true });
     throw new UserError(`${file} cannot be written.`, "Check its folder, and that this user may write there.");
   }
-}
-
-function readDays(option: string): number {
-  const days = /^\d{1,4}$/.test(option) ? Number(option) : 0;
-  if (days >= 1 && days <= mostDays) return days;
-  throw new UserError(`--days takes a whole number from 1 to ${mostDays}.`, "", 2);
 }
 
 function view(account: Account, period: readonly string[], stats: Stats) {

@@ -1,5 +1,6 @@
 /** What a command says: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync, writeSync } from "node:fs";
+import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
 
 export interface Output {
@@ -49,7 +50,7 @@ function write(file: 1 | 2, text: string): string | null {
     try {
       done += writeSync(file, bytes, done);
     } catch (cause) {
-      const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+      const code = systemCode(cause) ?? "unknown";
       if (code !== "EAGAIN") return code;
       // The pipe is full; its reader needs a moment.
       Bun.sleepSync(1);
