@@ -1,4 +1,4 @@
-/** One person is deleted and blocked, in a transaction of the caller. */
+/** Deletes the leads of one person and blocks the person, within a transaction of the caller. */
 import { and, eq, isNotNull } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
@@ -13,20 +13,22 @@ import { type ArrivedLead, openRecipients } from "./ledger/recipients.ts";
 import { openDeletion, openStoredLeads } from "./one-lead.ts";
 import { hashOf, listInstances, openBlocking } from "./suppressions.ts";
 
-export interface Removed {
+interface Removed {
   readonly leads: readonly Lead[];
   readonly receipt: Receipt;
 }
 
-/** Where the leads of a person lie, and others that are taken along. */
-export interface Whereabouts {
+/** The moments of the leads to erase. */
+interface Moments {
+  /** Of the leads of the person. */
   readonly own: readonly number[];
-  readonly alongside: readonly number[];
+  /** Of leads that only mention the person, and are erased too. */
+  readonly mentions: readonly number[];
 }
 
-export type ErasePerson = (reference: PersonReference, whereabouts: Whereabouts, nowMs: number) => Removed;
+type ErasePerson = (reference: PersonReference, moments: Moments, nowMs: number) => Removed;
 
-/** Prepares what is said to the file for each person. */
+/** Prepares the statements, which are the same for each person. */
 export function openErasing(database: Connection, account: Account): ErasePerson {
   const [instance] = listInstances(database);
   if (instance === undefined) throw new Error("the file has no key to hash with");
@@ -38,12 +40,12 @@ export function openErasing(database: Connection, account: Account): ErasePerson
   const leadAt = (ms: number): ArrivedLead[] =>
     storedAt(ms).map(({ doc, batch }) => ({ lead: JSON.parse(doc), batch }));
 
-  return (reference, { own, alongside }, nowMs) => {
+  return (reference, { own, mentions }, nowMs) => {
     // Somebody may have put another lead in the place of one since it was found.
     const theirs = own
       .flatMap(leadAt)
       .filter(({ lead }) => referencesTo(lead, reference.kind === "digest").includes(reference.value));
-    const others = alongside.flatMap(leadAt);
+    const others = mentions.flatMap(leadAt);
     const received = [...theirs, ...others].flatMap(recipientsOf);
     const gone = [...theirs, ...others].map(({ lead }) => lead);
     const hashes = identifiersToBlock(reference, leadsOf(theirs), leadsOf(others)).map((identifier) =>
@@ -66,7 +68,7 @@ export function openErasing(database: Connection, account: Account): ErasePerson
   };
 }
 
-/** What keeps the person out, and of leads that only mentioned them the ids: whose leads those are may come in again. */
+/** What keeps the person out. Of leads that only mention the person, the ids do: their own persons may come again. */
 function identifiersToBlock(
   reference: PersonReference,
   theirs: readonly Lead[],
@@ -87,7 +89,7 @@ function leadsOf(arrived: readonly ArrivedLead[]): Lead[] {
   return arrived.map(({ lead }) => lead);
 }
 
-/** Whom to tell: each key once, with all its days. */
+/** Whom to tell of the erasure: each key once, with its first and last day. */
 function daysByKey(received: readonly Received[]): Receipt["received"] {
   return [...Map.groupBy(received, ({ key }) => key)].map(([key, times]) => ({
     key,

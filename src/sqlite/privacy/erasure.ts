@@ -1,4 +1,4 @@
-/** Persons are erased in steps, and what is left of them in bytes is taken out behind that. */
+/** Erases persons in steps, and then removes what is left of them in the bytes of the file. */
 import { eq, max, sum } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Erased, Erasure, HowToErase, PersonReference } from "../../store/privacy.ts";
@@ -12,15 +12,13 @@ import { type FoundLeads, findLeads } from "./find-leads.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
 import { openStoredLeads } from "./one-lead.ts";
 import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
-import { removeTraces } from "./search/traces.ts";
+import { mostLookedFor, removeTraces } from "./search/traces.ts";
 
-/** A transaction ends after this time, so that nobody waits longer; one person is always whole. */
+/** A transaction ends after this time, so that no other writer waits longer. A person is never split. */
 const transactionMs = 100;
-/** So many persons lose their receipts at most where the command is killed between the disk and its output. */
+/** A kill between the commit and the output loses the receipts of so many persons at most. */
 const personsAtOnce = 500;
 const stepsUntilCollected = 20;
-/** Of more leads than these not each is looked for: the file is written anew in any case. */
-const mostLookedFor = 10_000;
 
 const ignore = () => undefined;
 
@@ -51,7 +49,7 @@ export function startErasure(
     if (!withMentions) removed.mention(mentions);
     const { leads, receipt } = erasePerson(
       reference,
-      { own, alongside: withMentions ? [...mentions.keys()] : [] },
+      { own, mentions: withMentions ? [...mentions.keys()] : [] },
       nowMs,
     );
     removed.take(reference, leads);
@@ -64,7 +62,7 @@ export function startErasure(
         () => {
           const done = eraseForAWhile(places.slice(next, next + personsAtOnce), (place) => eraseOne(place, found));
           const detail = {
-            ...howMany(persons, done.length),
+            ...detailOf(persons, done.length),
             erased: done.reduce((sum, { erased }) => sum + erased, 0),
           };
           recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
@@ -82,7 +80,7 @@ export function startErasure(
       const importsBefore = openImports(database, account.number);
       const found = findLeads(database, account.number, persons, onRead);
       yield* collectingGarbage(eraseFound([...persons.keys()], found), stepsUntilCollected);
-      // All of them are blocked by now, and an import that ran until then may have brought some after they were looked for.
+      // Everybody is blocked by now. But an import that ran meanwhile may have added leads behind the search.
       if (!importsBefore.wereAtWork()) return;
       const again = findLeads(database, account.number, persons, onRead);
       yield* eraseFound([...again.own.keys()], again);
@@ -107,18 +105,18 @@ function eraseForAWhile(places: readonly number[], eraseOne: (place: number) => 
   return done;
 }
 
-/** By what persons were named, for the record. */
-export function howMany(persons: readonly PersonReference[], count: number): Record<string, string | number> {
+/** How persons were named, for the record of what was done. */
+export function detailOf(persons: readonly PersonReference[], count: number): Record<string, string | number> {
   const [one] = persons;
   return persons.length === 1 && one !== undefined ? { by: one.kind } : { by: "list", persons: count };
 }
 
-/** What is remembered of a lead that is gone. */
+/** What is kept of an erased lead, to look for its bytes. */
 function naming({ id, name, email, verified_email, phone }: Lead): Named {
   return { id, name, email, verified_email, phone };
 }
 
-/** What has gone, as far as it is looked for afterwards in the bytes of all files. */
+/** What was erased, as far as its bytes are looked for afterwards. */
 function createRemoved() {
   const references: PersonReference[] = [];
   const lookedFor: Named[] = [];
@@ -135,7 +133,7 @@ function createRemoved() {
       if (leads <= mostLookedFor) lookedFor.push(...gone.map(naming));
     },
     isTooMany: () => leads > mostLookedFor,
-    /** One after the other: of a long list they are more than is to be in memory at once. */
+    /** One after the other: those of a long list would fill the memory. */
     *wanted(): Generator<Wanted> {
       for (const lead of lookedFor) yield* wantedOf(lead);
       for (const { kind, value } of references) if (kind !== "digest") yield { kind, forms: formsOf({ kind, value }) };

@@ -1,4 +1,4 @@
-/** A look through the leads of an account for some persons: whose each lead is, and which others hold something of them. */
+/** Finds the leads of some persons, and other leads that mention them. */
 import { isAscii } from "node:buffer";
 import type { Lead } from "../../contract/lead.ts";
 import type { PersonIdentifier, PersonReference } from "../../store/privacy.ts";
@@ -9,14 +9,14 @@ import { leadsOf, type OnRead, type Row, readLead } from "./reading-leads.ts";
 import { createSearch } from "./search/byte-search.ts";
 import { formsOf, standsAlone } from "./search/forms.ts";
 
-/** Leads are known by the moment that each has for itself in its account, persons by their place in the list. */
+/** A lead is named by its moment, which no other lead of the account has; a person by the place in the list. */
 export interface FoundLeads {
   readonly own: ReadonlyMap<number, readonly number[]>;
-  /** Leads that are not theirs and hold what they are known by, such as in an address: moments with ids. */
+  /** Leads of others that hold an identifier of the person, such as in page_url: their ids by their moments. */
   readonly mentions: ReadonlyMap<number, ReadonlyMap<number, string>>;
 }
 
-/** Looks for all persons at once. It takes as long as reading the leads once or twice, however many persons they are. */
+/** Finds all persons in one reading of the leads, or in two. A longer list takes hardly longer. */
 export function findLeads(
   database: Connection,
   account: number,
@@ -30,13 +30,13 @@ export function findLeads(
   return { own, mentions };
 }
 
-/** What a lead may be listed by. */
+/** The references that name a lead. */
 export function referencesTo(lead: Lead, withDigests: boolean): string[] {
   const identifiers = identifiersOf(lead);
   return [...identifiers.map(({ value }) => value), ...(withDigests ? identifiers.flatMap(digestsOf) : [])];
 }
 
-/** Whether what a lead says of its person is blocked and looked for together with what the person was listed by. */
+/** Whether an identifier in a lead of the person is also blocked and looked for. */
 export function isTakenAlong(reference: PersonReference, identifier: PersonIdentifier): boolean {
   if (identifier.kind === "email" || identifier.value === reference.value) return true;
   return reference.kind === "digest"
@@ -44,13 +44,13 @@ export function isTakenAlong(reference: PersonReference, identifier: PersonIdent
     : reference.kind === "id" && identifier.kind === "phone";
 }
 
-/** A value and whose it is. */
+/** An identifier, and the person whom it names. */
 interface Known {
   readonly identifier: PersonIdentifier;
   readonly place: number;
 }
 
-/** Finds the leads of the persons, and those that mention what was given; returns what else their own leads say of them. */
+/** Finds the leads of the persons, and leads that mention them. Gives further identifiers, which their own leads have. */
 function findPersons(
   persons: readonly PersonReference[],
   rows: Iterable<Row>,
@@ -64,7 +64,7 @@ function findPersons(
   const holders = openHolders(given);
   for (const [ms, doc] of rows) {
     const held = holders(doc);
-    // Beyond ASCII two letters may be the same without their bytes being alike.
+    // Outside ASCII, two spellings of one letter have different bytes.
     if (held.size === 0 && !withDigests && isAscii(doc)) continue;
     const lead = readLead(doc);
     for (const place of new Set(referencesTo(lead, withDigests).flatMap((reference) => places.get(reference) ?? []))) {
@@ -79,7 +79,7 @@ function findPersons(
   return [...further.values()];
 }
 
-/** What can be looked for in texts: a digest cannot. */
+/** An identifier can be looked for in texts. A digest cannot. */
 function knownOf(reference: PersonReference | undefined, place: number): Known[] {
   return reference === undefined || reference.kind === "digest"
     ? []
@@ -121,10 +121,10 @@ function mention(mentions: Map<number, Map<number, string>>, place: number, ms: 
 
 const valuesUntilCollected = 10_000;
 
-/** Tells whose values stand for themselves in a document. */
+/** Says whose identifiers stand in a document, and not as parts of longer words. */
 function openHolders(known: readonly Known[]): (doc: Uint8Array) => Set<number> {
   if (known.length === 0) return () => new Set();
-  // One after the other: the forms of a long list are more than is to be in memory at once.
+  // One after the other: the forms of a long list would fill the memory.
   const search = createSearch(
     collectingGarbage(known, valuesUntilCollected).map(({ identifier }) => formsOf(identifier)),
   );

@@ -1,6 +1,6 @@
-/** Memory that is let go of in time: left to itself the engine collects half a gigabyte of a long list first. */
+/** Garbage collection in time: by itself the engine lets half a gigabyte gather while it goes through a long list. */
 
-/** Passes things on as they are asked for, and collects what became of them after each so many. */
+/** Passes things on, and collects garbage after each so many. */
 export function* collectingGarbage<Thing>(things: Iterable<Thing>, each: number): Generator<Thing> {
   let passed = 0;
   for (const thing of things) {

@@ -1,8 +1,8 @@
-/** What a person is known by, as a lead tells it, and the digests by which a list may name the same. */
+/** The identifiers in a lead, and the digests with which a list may name them. */
 import { emailKey, type Lead, phoneKey } from "../../contract/lead.ts";
 import type { PersonIdentifier } from "../../store/privacy.ts";
 
-/** What a lead tells of its person. */
+/** The id of a lead, its e-mail addresses and its phone. */
 export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {
   const emails = new Set(
     [lead.email, lead.verified_email].flatMap((email) => (email === null ? [] : [emailKey(email)])),

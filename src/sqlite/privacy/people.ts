@@ -1,4 +1,4 @@
-/** What is held on persons, and how they are taken out for good. */
+/** Finds what is held on persons, and erases them. */
 import { eq } from "drizzle-orm";
 import { writeMoment } from "../../contract/time.ts";
 import type { HeldImport, PeopleRepository } from "../../store/privacy.ts";
@@ -6,7 +6,7 @@ import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { keepDescriptors } from "../file.ts";
 import { imports } from "../schema.ts";
-import { howMany, startErasure } from "./erasure.ts";
+import { detailOf, startErasure } from "./erasure.ts";
 import { type FoundLeads, findLeads } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
 import { openStoredLeads } from "./one-lead.ts";
@@ -18,7 +18,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
   return {
     *find(account, persons, nowMs, onRead = ignore) {
       const { own } = findLeads(database, account.number, persons, onRead);
-      const detail = { ...howMany(persons, persons.length), leads: countOf(own) };
+      const detail = { ...detailOf(persons, persons.length), leads: countOf(own) };
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
       const leadAt = openStoredLeads(database, account.number);
       const recipientsOf = openRecipients(database, account.number);
@@ -43,7 +43,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
   };
 }
 
-/** Where a lead came from; nothing where nobody knows. */
+/** The import that brought a lead; none where it is not known. */
 function importNamed(database: Connection, number: number): HeldImport[] {
   const one = database
     .select({ at: imports.at, file: imports.file })

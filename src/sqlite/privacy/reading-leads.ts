@@ -1,4 +1,4 @@
-/** All leads of an account, read for persons: in bytes, and with little memory. */
+/** Reads all leads of an account as bytes, with little memory. */
 import { and, asc, gte, lt, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
@@ -22,7 +22,7 @@ const leadsAtOnce = 1000;
 const leadsUntilCollected = 10_000;
 const newline = 0x0a;
 
-/** All leads of an account, oldest first, read in groups: none of them holds up the log for long. */
+/** All leads of an account, oldest first, in groups: a short read does not keep the log from being cut. */
 export function leadsOf(database: Connection, account: number, onRead: OnRead): Generator<Row> {
   return collectingGarbage(readLeads(database, account, onRead), leadsUntilCollected);
 }
@@ -41,7 +41,7 @@ function* readLeads(database: Connection, account: number, onRead: OnRead): Gene
     .orderBy(asc(leads.position))
     .limit(leadsAtOnce)
     .as("some");
-  // Bytes in one piece: as a thousand pieces they would fill the memory before the engine lets go of them.
+  // The bytes come in one piece. A thousand pieces would fill the memory before they are collected.
   const group = database
     .select({
       moments: sql<string>`json_group_array(${some.ms})`,
@@ -61,7 +61,7 @@ function* readLeads(database: Connection, account: number, onRead: OnRead): Gene
   }
 }
 
-/** Documents that a line break parts: within JSON there is none. */
+/** Documents are separated by line breaks, of which JSON itself has none. */
 function* parted(moments: readonly number[], docs: Uint8Array): Generator<Row> {
   let begin = 0;
   for (const ms of moments) {

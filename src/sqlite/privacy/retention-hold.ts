@@ -1,4 +1,4 @@
-/** Retention waits where the clock may be wrong: what it erases never comes back. */
+/** Retention waits where the clock may be wrong, because nothing brings back what it erases. */
 import { desc, eq, max } from "drizzle-orm";
 import { dayMs } from "../../contract/time.ts";
 import { recordAct } from "../audit.ts";
@@ -12,8 +12,8 @@ const waitMs = dayMs;
 const act = "retain.wait";
 
 /**
- * Until when the server's retention waits, in Unix milliseconds; null when it need not: because the clock has jumped
- * under the server, or is far ahead of all that was ever written. A wait is put on record and outlives a restart.
+ * Until when the retention of the server waits, in Unix milliseconds; null when it need not wait. It waits when the clock
+ * has jumped, or is far ahead of everything in the file. The wait is put on record, so it outlives a restart.
  */
 export function waitUntil(database: Connection, nowMs: number, hasJumped: boolean): number | null {
   const begun = lastWait(database);

@@ -17,7 +17,7 @@ export type RetentionReply =
   | { readonly waitsUntilMs: number }
   | { readonly failure: string };
 
-/** Erases, unless the clock may be wrong; throws when that failed, or when the bytes could not be taken out. */
+/** Erases, unless the clock may be wrong. Throws when that fails, and when bytes of the erased are still there. */
 export async function applyRetentionInWorker(
   path: string,
   find: Descriptors,

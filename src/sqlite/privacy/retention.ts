@@ -10,16 +10,14 @@ import { type Descriptors, keepDescriptors } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
 import { openDeletion } from "./one-lead.ts";
 import { type Wanted, wantedOf } from "./search/forms.ts";
-import { removeTraces } from "./search/traces.ts";
+import { mostLookedFor, removeTraces } from "./search/traces.ts";
 
 /** Deleting so many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;
-/** Of more leads than these not each is looked for: the file is written anew in any case. */
-const mostLookedFor = 10_000;
 
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
-/** Takes the bytes of what was erased out of all files; "too many" are not looked for each. */
+/** Removes the bytes of erased leads from all files. Too many leads are not looked for one by one. */
 export type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean) => Traces;
 
 /** Retention on the one file. */
@@ -27,7 +25,7 @@ export function openRetention(database: Connection, path: string): RetentionRepo
   return openRetentionWith(database, removingFrom(database, path, keepDescriptors()));
 }
 
-/** Retention, where the bytes are somebody else's matter. */
+/** Retention with another way to remove bytes, as on a cluster. */
 export function openRetentionWith(database: Connection, remove: RemoveTraces): RetentionRepository {
   return {
     wouldEraseAll(account, days, nowMs) {

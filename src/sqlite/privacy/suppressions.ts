@@ -1,6 +1,6 @@
 /**
- * Persons who were erased and stay out of their account. What they are known by is kept as HMAC-SHA-256 under a random
- * key of this instance: nobody reads from the file who they were, and whoever holds it can at most test guesses.
+ * Persons who were erased, and stay out of their account. Their identifiers are kept as HMAC-SHA-256 under a random key
+ * of this instance. So nobody can read from the file who they were. Whoever holds it can test guesses.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
@@ -22,24 +22,24 @@ export interface Instance {
   readonly secret: Buffer;
 }
 
-/** Makes the random key with the file itself, so that receipts of later erasures fit every backup of it. */
+/** Makes the random key when the file is made. So the receipts of all erasures fit every backup. */
 export function ensureInstance(database: Connection): void {
   if (listInstances(database).length > 0) return;
   const made = { number: 1, id: `ins_${randomText(12)}`, secret: randomBytes(32) };
   database.insert(instances).values(made).onConflictDoNothing().run();
 }
 
-/** The own one first. */
+/** The key of this file first, then those that a restore brought over. */
 export function listInstances(database: Connection): Instance[] {
   return database.select().from(instances).orderBy(asc(instances.number)).all();
 }
 
-/** The account goes into the hash, so that nobody sees from two hashes that two accounts knew the same person. */
+/** The account is part of the hash: two accounts that knew the same person have different hashes. */
 export function hashOf(instance: Instance, account: string, { kind, value }: PersonIdentifier): Buffer {
   return createHmac("sha256", instance.secret).update(`${account}\0${kind}\0${value}`).digest();
 }
 
-/** Blocks hashes and digests in an account; those that are there already stay as they are. */
+/** Blocks hashes and digests in an account. A block that is there already stays as it is. */
 export function openBlocking(database: Connection, account: SuppressedAccount) {
   const hashes = database
     .insert(suppressions)
@@ -66,20 +66,20 @@ export function openBlocking(database: Connection, account: SuppressedAccount) {
   };
 }
 
-/** The accounts that keep anybody out. */
+/** The accounts with at least one block. */
 export function accountsWithBlocks(database: Connection): SuppressedAccount[] {
   return database.select({ number: accounts.number, id: accounts.id }).from(accounts).where(hasBlocks()).all();
 }
 
-/** Whether the account of a row of `accounts` keeps anybody out. */
+/** SQL: whether the account of a row of `accounts` has a block. */
 export function hasBlocks(): SQL {
-  // In words: where one table is read alone, Drizzle names columns without it.
+  // As text: where a query reads one table alone, Drizzle leaves its name out.
   return sql`(
     EXISTS (SELECT 1 FROM suppressions WHERE suppressions.account = accounts.number)
     OR EXISTS (SELECT 1 FROM suppressed_digests WHERE suppressed_digests.account = accounts.number))`;
 }
 
-/** Tells whether a person with some of these identifiers was erased, as the transaction that asks sees it. */
+/** Says whether one of these identifiers is blocked. */
 export function openSuppressions(
   database: Connection,
   account: SuppressedAccount,
@@ -104,7 +104,7 @@ export function openSuppressions(
     identifiers.some(isDigestBlocked);
 }
 
-/** Hashing costs a good part of a row, and most accounts were never given a digest. */
+/** Looks for a digest first: hashing costs a good part of a row, and most accounts have no blocked digest. */
 function openDigests(database: Connection, account: number): (identifier: PersonIdentifier) => boolean {
   const ofAccount = eq(suppressedDigests.account, account);
   const one = (where?: SQL) =>

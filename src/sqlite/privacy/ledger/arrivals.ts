@@ -1,4 +1,4 @@
-/** When leads came: on which UTC days their imports wrote them, and which later ones may have written over them. */
+/** When leads came: the UTC days on which an import wrote them, and later imports that may have replaced them. */
 import { eq } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../contract/time.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
@@ -8,11 +8,11 @@ import { imports } from "../../schema.ts";
 export interface Arrival {
   /** A lead was not there on any day before this one. */
   readonly firstDay: string;
-  /** It was there on every day behind this one. */
+  /** It was there on every later day than this one. */
   readonly lastDay: string;
 }
 
-/** Leads of which nobody knows when they came may have come on any day. */
+/** A lead of an unknown import may have come on any day. */
 const unknown: Arrival = { firstDay: "", lastDay: "~" };
 
 export function openArrivals(database: Connection, account: AccountNumber) {
@@ -21,7 +21,7 @@ export function openArrivals(database: Connection, account: AccountNumber) {
     .from(imports)
     .where(eq(imports.account, account))
     .all();
-  // One that was cut short has written for less than a day.
+  // An import that was cut short ran for less than a day.
   const arrivals = rows.map(({ number, at, finishedAt, replaced }) => ({
     number,
     replaced,

@@ -1,14 +1,13 @@
-/** The ledger in the file: what is kept of a key and day, and how it changes. */
+/** The ledger of disclosures in the file: reads and writes what each key received on each day. */
 import { and, asc, eq, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../contract/time.ts";
 import type { DisclosurePart, DisclosureReader, Span } from "../../../store/disclosures.ts";
 import type { Connection } from "../../connection.ts";
 import { disclosures } from "../../schema.ts";
 
-/** Who asks whom leads were given to may ask for the last thirteen months. */
+/** A person may ask who received a lead during the last thirteen months. */
 const keptDays = 400;
 
-/** Reads what is kept; it writes nothing. */
 export function openDisclosureReader(database: Connection): DisclosureReader {
   const ofDay = database
     .select({ filter: disclosures.filter, oldestMs: disclosures.oldest, newestMs: disclosures.newest })
@@ -29,7 +28,7 @@ export function openDisclosureReader(database: Connection): DisclosureReader {
   };
 }
 
-/** Writes a part in one transaction: between the two statements a lead would seem to be given to nobody. */
+/** Removes and adds in one transaction: in between, a lead would seem to have no recipient. */
 function writeDisclosures(database: Connection, part: DisclosurePart): void {
   const { removed, added } = part;
   if (removed.length === 0 && added.length === 0) return;
@@ -46,7 +45,7 @@ function writeDisclosures(database: Connection, part: DisclosurePart): void {
   );
 }
 
-/** Another writer may have made one longer: that one stays. Each is found by the key of the table, among many thousands. */
+/** A span that another writer has made longer stays. The first condition lets SQLite use the key of the table. */
 function removeSpans(database: Connection, { key, day, filter, removed }: DisclosurePart): void {
   const spans = pairs(removed);
   database.run(sql`
@@ -66,13 +65,13 @@ function pairs(spans: readonly Span[]): string {
   return JSON.stringify(spans.map(({ oldestMs, newestMs }) => [oldestMs, newestMs]));
 }
 
-/** Forgets what is older than is kept. */
+/** Deletes what is older than is kept. */
 function forgetOldDisclosures(database: Connection, today: string): void {
   const firstKept = dayOf(Date.parse(today) - keptDays * dayMs);
   database.run(sql`DELETE FROM disclosures WHERE key IN (SELECT number FROM keys) AND day < ${firstKept}`);
 }
 
-/** Writes parts of the ledger, and forgets what is too old where a new day has begun. */
+/** Writes parts of the ledger. When a new day begins it deletes what is too old. */
 export function openDisclosureWriter(database: Connection): (part: DisclosurePart) => void {
   let forgottenOn = "";
   return (part) => {

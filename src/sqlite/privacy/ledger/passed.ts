@@ -1,4 +1,4 @@
-/** How far clients have read, and which leads that came late they have passed. */
+/** How far clients have read, and which late leads they have passed. */
 import { and, asc, eq, gt, isNull, lt, max, or } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
 import { readFilter } from "../../../store/disclosed-filter.ts";
@@ -43,7 +43,7 @@ function readPositions(database: Connection, account: AccountNumber, nowMs: numb
   });
 }
 
-/** A client that polls from where it is, and never sees what comes behind that. */
+/** A client that polls. It never sees a lead that comes in behind the place up to which it has read. */
 function openClient({ key, label, prefix, upToMs }: ReadPosition) {
   const reading = [...upToMs].map(([filter, ms]) => ({ isFor: readFilter(filter), ms }));
   let late = 0;

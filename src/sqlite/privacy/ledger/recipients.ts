@@ -1,4 +1,4 @@
-/** Who received a lead: every key with a page that covers its moment, whose filter it fits, once it was there. */
+/** Who received a lead: each key that read a page over its moment, with a fitting filter, when the lead was there. */
 import { asc, eq } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
 import { readFilter } from "../../../store/disclosed-filter.ts";
@@ -28,7 +28,7 @@ export function openRecipients(database: Connection, account: AccountNumber): Fi
         const fits = isFor(lead);
         return covering(ms).flatMap((day) => {
           if (day < arrival.firstDay) return [];
-          // What it is today tells nothing of what it was before another import wrote over it.
+          // Another import may have replaced the lead: then its old values, and whether they fitted, are not known.
           const isUnsure = filter !== "" && arrivals.mayHaveReplaced(batch, day);
           return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
         });
@@ -80,7 +80,7 @@ function readPages(database: Connection, account: AccountNumber): KeyPages[] {
   }));
 }
 
-/** Spans that begin in order. How far those until each reach at most says where looking back can end. */
+/** Finds spans over a moment, looking back from it. No span up to `place` ends after `reach[place]`, so it can stop. */
 function openCovering(
   spans: readonly { readonly day: string; readonly oldestMs: number; readonly newestMs: number }[],
 ) {
@@ -88,8 +88,8 @@ function openCovering(
   const reach = spans.map(({ newestMs }) => (farthest = Math.max(farthest, newestMs)));
   return (ms: number): string[] => {
     const days: string[] = [];
-    for (let at = countUntil(spans, ms) - 1; at >= 0 && (reach[at] ?? 0) >= ms; at--) {
-      const span = spans[at];
+    for (let place = countUntil(spans, ms) - 1; place >= 0 && (reach[place] ?? 0) >= ms; place--) {
+      const span = spans[place];
       if (span !== undefined && span.newestMs >= ms) days.push(span.day);
     }
     return days;

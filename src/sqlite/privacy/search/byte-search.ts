@@ -1,18 +1,18 @@
 /** Many values looked for at once in a text of bytes: a gigabyte takes some seconds, however many there are. */
 
-/** The hash of a place is made of so many bytes; nothing shorter can be looked for. */
+/** A hash is made of so many bytes. Nothing shorter can be looked for. */
 export const leastLength = 6;
 
-/** Told of each place of a value: its number, and where it begins and ends. */
+/** Called for each place of a value: with its number, its begin and its end. */
 export type Hit = (value: number, start: number, end: number) => void;
 
 /** Bytes, or a text that stands for its bytes in UTF-8. */
 export type Form = string | Uint8Array;
 
 export interface Search {
-  /** The length of the longest form: what stands across a border is that long at most. */
+  /** The length of the longest form. A reader of parts lets them overlap by so much. */
   readonly reach: number;
-  /** Finds the values that end behind `from` and not behind `to`, in whatever case their ASCII letters are. */
+  /** Finds the values that end after `from` and not after `to`. The case of ASCII letters does not matter. */
   look(text: Uint8Array, from: number, to: number, hit: Hit): void;
 }
 
@@ -22,10 +22,10 @@ const folded = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte
 /** Knuth's multiplier, which spreads neighbouring hashes. */
 const spread = 0x9e3779b1;
 
-/** A place is looked up in a bucket only where a bit of its own says so: there are eight bits to a bucket. */
+/** Each bucket has eight bits. A place is looked up in its bucket only where one of them says so. */
 const markBits = 3;
 
-/** The forms of all values, one behind the other: so many small arrays would need several times the memory. */
+/** The forms of all values, one after the other: many small arrays would need several times the memory. */
 interface Forms {
   readonly bytes: Uint8Array;
   /** Where each form begins; one more for the end of the last. */

@@ -1,4 +1,4 @@
-/** Files beside the database that hold what was erased, such as backups and what is kept of a restore. */
+/** Files beside the database that hold what was erased, such as backups, or the old file after a restore. */
 import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { filesOf, spoolOf } from "../../../store/database-files.ts";
@@ -18,7 +18,7 @@ export function copiesWith(path: string, search: Search): string[] {
   return [...copies, ...leftInSpool(spoolOf(path))].filter((beside) => holds(beside, search)).toSorted();
 }
 
-/** What was delivered and not imported. What still waits goes by itself: an import keeps the erased out. */
+/** Deliveries that no import took. Those that still wait need no search: their import keeps the erased out. */
 function leftInSpool(spool: string): string[] {
   if (!existsSync(spool)) return [];
   return readdirSync(spool, { recursive: true, withFileTypes: true })
@@ -40,7 +40,7 @@ function isReadableSqlite(path: string): boolean {
   }
 }
 
-/** A file that this user may not read is named as well: nobody can say that it holds nothing. */
+/** A file that cannot be read is named too: it may hold something. */
 function holds(path: string, search: Search): boolean {
   try {
     return isFoundIn(path, search);

@@ -4,7 +4,7 @@ import type { Search } from "./byte-search.ts";
 
 const chunkBytes = 1 << 20;
 
-/** Calls back at each place of each value until it hears false; returns how many bytes the file has. */
+/** Calls `hit` at each place of each value, until that returns false. Gives the bytes of the file. */
 export function searchFile(file: number, search: Search, hit: (value: number) => boolean): number {
   const size = fstatSync(file).size;
   const buffer = Buffer.alloc(search.reach + chunkBytes);

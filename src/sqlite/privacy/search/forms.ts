@@ -1,11 +1,11 @@
-/** What is looked for in bytes: a value in every form in which it may stand in a file, and where it stands for itself. */
+/** What is looked for in bytes: each value in every form that it may have in a file. */
 import type { Lead } from "../../../contract/lead.ts";
 import type { PersonIdentifier } from "../../../store/privacy.ts";
 import { bytesOf } from "../../import/statements.ts";
 import { identifiersOf } from "../identifiers.ts";
 import { type Form, leastLength } from "./byte-search.ts";
 
-/** As text, within JSON, and within an address once or twice encoded. Upper and lower case of ASCII are one to a search. */
+/** A value as text, within JSON, and percent-encoded once or twice. A search ignores the case of ASCII letters. */
 export function formsOf({ kind, value }: PersonIdentifier): string[] {
   if (kind === "id") return [value];
   if (kind === "phone") return phoneForms(value);
@@ -14,7 +14,7 @@ export function formsOf({ kind, value }: PersonIdentifier): string[] {
   return [...withJson(texts), ...fieldsOfShort(["email", "verified_email"], value)];
 }
 
-/** A value that is looked for. One that is `exact` is itself wherever it stands; the others may be parts of longer ones. */
+/** A value that is looked for. An `exact` one counts wherever it stands; any other may be a part of a longer value. */
 export interface Wanted {
   readonly kind: PersonIdentifier["kind"] | "exact";
   readonly forms: readonly Form[];
@@ -23,7 +23,7 @@ export interface Wanted {
 /** What names a person in a lead. */
 export type Named = Pick<Lead, "id" | "name" | "email" | "verified_email" | "phone">;
 
-/** Everything that names the person of a lead, and the lead itself. */
+/** Everything by which the person of a lead, or the lead itself, can be found. */
 export function wantedOf(lead: Named): Wanted[] {
   const name = lead.name === null ? Buffer.alloc(0) : Buffer.from(JSON.stringify(lead.name));
   const exact = [name, bytesOf(lead.id)].filter(({ length }) => length >= leastLength);
@@ -79,7 +79,7 @@ export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** The byte before a place; one that is escaped, in an address or in JSON, as what it stands for. */
+/** The byte before a place. An escaped one, in an address or in JSON, counts as what it stands for. */
 function byteBefore(text: Uint8Array, start: number): number | undefined {
   const before = viewOf(text).toString("latin1", Math.max(0, start - 6), start);
   const escaped = /(?:%|%25|\\u00)([0-9a-f]{2})$/i.exec(before)?.[1];
@@ -95,7 +95,7 @@ function isLetterOrDigit(byte: number | undefined): boolean {
   return byte !== undefined && (isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) || byte > 0x7f);
 }
 
-/** Whether an address, or an id, usually has this byte within; & and the like part the values of a query. */
+/** Whether a byte can be inside an address or an id. A byte such as & separates two values of a query. */
 function isOfAddress(byte: number | undefined): boolean {
   return isLetterOrDigit(byte) || (byte !== undefined && "._+-".includes(String.fromCharCode(byte)));
 }

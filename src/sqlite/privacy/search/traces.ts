@@ -1,7 +1,6 @@
 /**
- * What is left of the erased in the bytes of the file. What is deleted is overwritten and the log is cut, and still a
- * page may keep a stale copy where it was split: so the bytes are looked for, and where they are found, the file is
- * written anew.
+ * What is left of erased leads in the bytes of the file. SQLite overwrites what is deleted, and the log is cut. Still, a
+ * page that was split may keep a stale copy. So the bytes are looked for; where they are found, the file is written anew.
  */
 
 import { filesOf } from "../../../store/database-files.ts";
@@ -19,12 +18,15 @@ import { copiesWith } from "./copies-beside.ts";
 import { searchFile } from "./file-search.ts";
 import { standsAlone, type Wanted } from "./forms.ts";
 
+/** With more erased leads than this the file is written anew in any case, and they are not looked for one by one. */
+export const mostLookedFor = 10_000;
+
 /** Readers end within moments; a backup or another program may take longer. */
 const patienceMs = 15_000;
 
 /**
- * Looks for what is wanted in the file, and writes it anew where more of it is there than the leads that stay have. The
- * caller has deleted what held it, and says whether that was so much that the file is written anew in any case.
+ * Looks for values in the file. Where they stand at more places than in the leads that stay, it writes the file anew. The
+ * caller has deleted the leads, and says whether they were so many that the file is written anew in any case.
  */
 export function removeTraces(
   database: Connection,
@@ -55,7 +57,7 @@ export function removeTraces(
 
 const valuesUntilCollected = 10_000;
 
-/** Of each value its kind is kept, and not its forms. */
+/** The search, and the kind of each value. The forms of the values are not kept. */
 function searchFor(wanted: Iterable<Wanted>) {
   const kinds: Wanted["kind"][] = [];
   function* forms() {
@@ -67,7 +69,7 @@ function searchFor(wanted: Iterable<Wanted>) {
   return { search: createSearch(collectingGarbage(forms(), valuesUntilCollected)), kinds };
 }
 
-/** At how many places each value stands in leads that there are, of whatever account; how many of the values do. */
+/** At how many places each value stands in the leads that stay, of all accounts; and how many values do so. */
 function countInLeads(database: Connection, search: Search, kinds: readonly Wanted["kind"][]) {
   const places = new Uint32Array(kinds.length);
   const values = new Set<number>();
