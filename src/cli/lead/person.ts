@@ -38,7 +38,7 @@ interface Way {
 
 /** The ways to name one person. */
 const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
-  email: { takes: "an e-mail address, such as dana@example.com", read: readEmail },
+  email: { takes: "an e-mail address, such as kim@example.com", read: readEmail },
   phone: { takes: "a phone number, such as 619-555-0142", read: readPhone },
   id: { takes: "the id of a lead", read: (text) => (text === "" ? null : idFromSource(text)) },
 };
