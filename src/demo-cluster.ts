@@ -31,7 +31,7 @@ export async function demoCluster(): Promise<void> {
   const nodes = await startCluster(
     names.map((name) => placeNode(folder, name)),
     file,
-    (node, others) => startNode(rqlited, node, others),
+    (node, others) => startNode(rqlited, node, { others }),
   );
   const servers = nodes.map((node, place) => startServer(node, firstPort + place));
   const end = () => {

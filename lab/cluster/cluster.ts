@@ -60,7 +60,7 @@ export async function aCluster(
   const engines = await startCluster(
     ["n1", "n2", "n3"].map((name) => placeNode(folder, name)),
     file,
-    (node, others) => watched(startNode(found ?? "", node, others)),
+    (node, others) => watched(startNode(found ?? "", node, { others })),
   );
   const places = await Promise.all(
     engines.map(async (engine): Promise<Place> => {

@@ -64,13 +64,14 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const [first, ...others] = nodes;
     if (first === undefined) throw new Error("there are nodes");
     const rqlited = findRqlited(process.env["HOME"]) ?? "";
-    watched(startNode(rqlited, first, [], ["-auth", auth]));
+    watched(startNode(rqlited, first, { flags: ["-auth", auth] }));
     await untilReady(first);
     const settings = { ...settingsOf(first), CLUSTER_AUTH: join(folder, "secret") };
     const appliance = anAdmin(["acme"]);
     const admin = anAdmin([], settings);
     expect((await admin.run("cluster", "init", appliance.file)).stderr).toBe("");
-    for (const node of others) watched(startNode(rqlited, node, [first], ["-auth", auth, "-join-as", user]));
+    for (const node of others)
+      watched(startNode(rqlited, node, { others: [first], flags: ["-auth", auth, "-join-as", user] }));
     await Promise.all(others.map((node) => untilReady(node)));
     const { url } = await serverBeside(settings);
     const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;

@@ -44,8 +44,12 @@ export function prepareKey(file: string, leadCount: number): string {
 }
 
 /** Reads a file as any SQLite tool would, after whatever happened to it. */
-export function look<Result>(file: string, read: (database: Database) => Result): Result {
-  const database = new Database(file, { readwrite: true });
+export function look<Result>(
+  file: string,
+  read: (database: Database) => Result,
+  how: "as any tool" | "read-only" = "as any tool",
+): Result {
+  const database = new Database(file, how === "read-only" ? { readonly: true } : { readwrite: true });
   try {
     // A program that was killed leaves a log that somebody has to read first.
     database.run("PRAGMA busy_timeout = 10000");

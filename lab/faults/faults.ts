@@ -1,8 +1,11 @@
 /** All attacks, in the order of what would be lost. */
 import { brokenFile } from "./broken-file.ts";
 import { clock } from "./clock.ts";
-import { clusterKills } from "./cluster-kills.ts";
-import { clusterRevocation } from "./cluster-revocation.ts";
+import { clusterCutOff } from "./cluster/cut-off.ts";
+import { clusterImports } from "./cluster/imports.ts";
+import { clusterKills } from "./cluster/kills.ts";
+import { clusterRevocations } from "./cluster/revocations.ts";
+import { clusterRolling } from "./cluster/rolling.ts";
 import { copies } from "./copies.ts";
 import { day } from "./day.ts";
 import { disclosures } from "./disclosures.ts";
@@ -36,6 +39,9 @@ export const faults: readonly Fault[] = [
   hostile,
   slowClients,
   day,
-  clusterRevocation,
+  clusterRevocations,
+  clusterCutOff,
   clusterKills,
+  clusterImports,
+  clusterRolling,
 ];

@@ -38,8 +38,9 @@ export async function startServer(
   file: string,
   settings: Settings = {},
   [program, ...args]: readonly [program: string, ...args: string[]] = ["src/main.ts"],
+  before: readonly string[] = [],
 ): Promise<Server> {
-  const child = Bun.spawn([process.execPath, join(build, program), ...args], {
+  const child = Bun.spawn([...before, process.execPath, join(build, program), ...args], {
     cwd: build,
     env: surroundings(file, settings),
     stdin: "ignore",

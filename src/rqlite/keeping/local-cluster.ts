@@ -67,12 +67,19 @@ function freePort(): number {
   }
 }
 
+export interface NodeStart {
+  /** Those that it joins, where this is its first start. */
+  readonly others?: readonly LocalNode[];
+  readonly flags?: readonly string[];
+  /** What it runs under. */
+  readonly before?: readonly string[];
+}
+
 /** Starts a node: alone, with the others that it joins, or with what it has from before. */
 export function startNode(
   rqlited: string,
   node: LocalNode,
-  others: readonly LocalNode[] = [],
-  flags: readonly string[] = [],
+  { others = [], flags = [], before = [] }: NodeStart = {},
 ): RunningNode {
   const join = others.length === 0 ? [] : ["-join", others.map(({ raftAddress }) => raftAddress).join(",")];
   const addresses = [
@@ -83,7 +90,7 @@ export function startNode(
     "-raft-addr",
     node.raftAddress,
   ];
-  const child = Bun.spawn([rqlited, ...addresses, ...nodeFlags, ...join, ...flags, node.folder], {
+  const child = Bun.spawn([...before, rqlited, ...addresses, ...nodeFlags, ...join, ...flags, node.folder], {
     stdin: "ignore",
     stdout: "ignore",
     stderr: Bun.file(`${node.folder}.log`),
