@@ -1,4 +1,4 @@
-/** Keys are revoked that clients use on three nodes, by turns at rest and amid an import. */
+/** Keys are revoked that clients use on three nodes, first at rest, then amid imports. */
 import { aLead, someLeads } from "../../../test/builders.ts";
 import { type Key, makeAccount, makeKey } from "../contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../fault.ts";
@@ -9,7 +9,7 @@ const rows = 20_000;
 
 export const clusterRevocations: Fault = {
   name: "cluster: revocations",
-  attack: "a key that clients use on three nodes is revoked, every other time amid an import; revocations",
+  attack: "a key that clients use on three nodes is revoked, the second half of them amid imports; revocations",
   held: "no request sent after the command returned is served by any node",
   small: 2,
   full: 200,
@@ -52,9 +52,8 @@ async function run({ build, folder, times, goesOn, progress }: Attack): Promise<
     if (watch !== undefined) await places.untilServing(watch.secret);
     for (const [turn, key] of keys.entries()) {
       if (!goesOn()) break;
-      const how = turn % 2 === 0 ? "at rest" : "amid an import";
+      const how = turn < times / 2 ? "at rest" : "amid an import";
       if (how === "amid an import") await importing.untilUnderWay();
-      else await importing.end();
       const { place, lateMs, ms, said, served } = await revoke(places, key, turn);
       const which = `revocation ${turn + 1} (${how}, beside ${place.node.name})`;
       expect(served, () => `${which}: the key was never served, so nothing was shown`);
