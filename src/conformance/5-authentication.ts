@@ -1,15 +1,15 @@
 /** §3, §4, §5, §7, §9: keys, methods and paths, and the errors that they meet. */
 
 import type { Check } from "./check.ts";
-import type { Asking, Probe } from "./probe.ts";
+import type { Probe, RequestOptions } from "./probe.ts";
 import type { Answer } from "./shapes.ts";
 import { codeOf, faultOfError } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 
 const endpoints = ["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"] as const;
 
-/** Made up, and of no server. */
-const strange = "lf_00000000000000000000000000000000000000";
+/** A key of no server. */
+const unknownKey = "lf_00000000000000000000000000000000000000";
 
 export const accessChecks: Check[] = [
   expecting("3", "a revoked key is refused: 401 revoked_api_key", "401 revoked_api_key", ({ keys }) => {
@@ -37,14 +37,14 @@ export const accessChecks: Check[] = [
     authorization: "Basic bGVhZDpmaWxl",
   })),
   expecting("5", "a key that does not exist: 401 invalid_api_key", "401 invalid_api_key", () => ({
-    authorization: `Bearer ${strange}`,
+    authorization: `Bearer ${unknownKey}`,
   })),
   {
     section: "5",
     title: "a key in the URL is no key: it answers 401 or 400",
     async run({ ask, keys }) {
-      // A key that is no longer worth anything: one that works must never be in a URL.
-      const key = keys.revoked ?? strange;
+      // A key that works must never be in a URL.
+      const key = keys.revoked ?? unknownKey;
       const { status } = await ask(`/api/v1/usage?api_key=${key}`, { authorization: null });
       need(status === 401 || status === 400, `it answered ${status}`);
     },
@@ -62,13 +62,13 @@ export const accessChecks: Check[] = [
 ];
 
 /** Every endpoint must answer a request of this kind in the same way. */
-function expecting(section: string, title: string, wanted: string, how: (probe: Probe) => Asking): Check {
+function expecting(section: string, title: string, wanted: string, how: (probe: Probe) => RequestOptions): Check {
   return {
     section,
     title,
     async run(probe) {
-      const asking = how(probe);
-      for (const path of endpoints) needAnswer(await probe.ask(path, asking), wanted);
+      const options = how(probe);
+      for (const path of endpoints) needAnswer(await probe.ask(path, options), wanted);
     },
   };
 }

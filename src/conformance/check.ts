@@ -1,4 +1,4 @@
-/** What a check is, and how its verdict is reached: it returns, or throws that it failed or was skipped. */
+/** A check, and its result. It passes when it returns; otherwise it throws that it failed or was skipped. */
 import type { Probe } from "./probe.ts";
 import { Failed, Skipped } from "./verdict.ts";
 
@@ -29,7 +29,7 @@ export async function runCheck({ section, title, run }: Check, probe: Probe): Pr
   }
 }
 
-/** A failed connection may show its request, and with it the key: only its code is told. */
+/** The error of a connection may hold the request, and with it the key. So only its code is shown. */
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return "unknown";
   return "code" in cause ? String(cause.code) : cause.name;

@@ -6,7 +6,7 @@ import { pagingChecks } from "./4-paging.ts";
 import { accessChecks } from "./5-authentication.ts";
 import { everyAnswerChecks, limitChecks } from "./8-limits.ts";
 import { type Check, type Result, runCheck } from "./check.ts";
-import { createProbe, type Keys, type World } from "./probe.ts";
+import { createProbe, type Keys, type ProbeOptions } from "./probe.ts";
 import { skip } from "./verdict.ts";
 
 export interface Report {
@@ -19,7 +19,7 @@ export interface Report {
 }
 
 /** Checks a server against the specification. With `limits` it uses up a window of the key, and waits for the next. */
-export async function conform(url: string, keys: Keys, limits: boolean, world: World): Promise<Report> {
+export async function conform(url: string, keys: Keys, limits: boolean, world: ProbeOptions): Promise<Report> {
   const probe = createProbe(url, keys, world);
   const results: Result[] = [];
   for (const check of allChecks(limits)) results.push(await runCheck(check, probe));
@@ -33,7 +33,7 @@ export async function conform(url: string, keys: Keys, limits: boolean, world: W
   };
 }
 
-/** In the order in which they are made: what holds of every answer comes after all others. */
+/** In order. Checks of every answer come last, when all answers are there. */
 function allChecks(limits: boolean): readonly Check[] {
   const without = limitChecks.map((check) => ({
     ...check,

@@ -1,4 +1,4 @@
-/** Requests to the server under test: paced to the limit of the key, each answer kept for all checks. */
+/** Requests to the server under test. They keep to the limit of the key; every answer is kept for the last checks. */
 import type { Answer } from "./shapes.ts";
 import { envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
@@ -10,12 +10,12 @@ export interface Keys {
   readonly unsubscribed: string | null;
 }
 
-export interface Asking {
+export interface RequestOptions {
   readonly method?: string;
   /** The Authorization header; null for none, the live key unless told. */
   readonly authorization?: string | null;
   readonly origin?: string;
-  /** Whether a 429 is what the check wants to see. */
+  /** Whether the check wants to see a 429. */
   readonly overLimit?: boolean;
 }
 
@@ -23,16 +23,16 @@ export interface Probe {
   readonly url: URL;
   readonly keys: Keys;
   readonly answers: readonly Answer[];
-  ask(target: string, how?: Asking): Promise<Answer>;
-  /** A page of leads; fails when the answer is none. */
+  ask(target: string, how?: RequestOptions): Promise<Answer>;
+  /** A page of leads. Fails the check where the answer is something else. */
   page(query?: Readonly<Record<string, string>>): Promise<LeadPage>;
-  /** Some of the newest leads, the same at every call; skips the check when there are fewer. */
+  /** The newest leads, the same at every call. Skips the check when there are too few. */
   leads(atLeast: number): Promise<readonly Item[]>;
   /** Waits for the next window. */
   nextWindow(): Promise<void>;
 }
 
-export interface World {
+export interface ProbeOptions {
   readonly sleep: (ms: number) => Promise<unknown>;
   /** Hears of waits. */
   readonly say: (text: string) => void;
@@ -41,7 +41,7 @@ export interface World {
 const windowMs = 60_000;
 const timeoutMs = 30_000;
 
-export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: World): Probe {
+export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOptions): Probe {
   const url = new URL(baseUrl);
   const answers: Answer[] = [];
   let left = Number.POSITIVE_INFINITY;
@@ -54,7 +54,7 @@ export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: World):
     left = Number.POSITIVE_INFINITY;
   }
 
-  async function ask(target: string, how: Asking = {}): Promise<Answer> {
+  async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
     if (left <= 0 && how.overLimit !== true) await nextWindow();
     const answer = await send(url, target, how, keys.live);
     if (how.authorization === undefined) {
@@ -90,7 +90,7 @@ export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: World):
   };
 }
 
-async function send(url: URL, target: string, how: Asking, liveKey: string): Promise<Answer> {
+async function send(url: URL, target: string, how: RequestOptions, liveKey: string): Promise<Answer> {
   const {
     method = "GET",
     authorization = `Bearer ${liveKey}`,
@@ -114,7 +114,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** How long the window still lasts by the server's own clock; a whole one where that is not told. */
+/** How long the window still lasts, by the server's clock; a whole window where the server does not say. */
 function resetOf(headers: Headers): number {
   const ms = Number(headers.get("x-ratelimit-reset")) * 1000 - Date.parse(headers.get("date") ?? "");
   return ms > 0 && ms <= windowMs ? ms : windowMs;

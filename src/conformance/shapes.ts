@@ -47,7 +47,7 @@ export function envelope({ asked, body }: Answer): LeadPage {
   return { data, hasMore: has_more, nextCursor: isCursor ? next_cursor : null };
 }
 
-/** What is wrong with a lead (§2.2); null for nothing. Values are told by their type: they are of people. */
+/** What is wrong with a lead (§2.2); null for nothing. It names types and no values, which are personal data. */
 export function faultOfLead(lead: unknown): string | null {
   if (!isRecord(lead)) return "a lead is no object";
   const names = Object.keys(lead);

@@ -1,4 +1,4 @@
-/** How a check says that it fails, or that it cannot be made here. */
+/** How a check fails, or is skipped. */
 
 export class Failed extends Error {}
 export class Skipped extends Error {}

@@ -28,8 +28,8 @@ const page = `<!doctype html>
 <header>
 <a href="/docs">Leadfile API</a>
 <h1>Try it</h1>
-<p>Requests go to this server alone, and count. The key is kept in the memory of this page and is gone when you close
-it.</p>
+<p>Requests go to this server alone, and count towards the limit. The key stays in the memory of this page, and is gone
+when you close it.</p>
 <form><label class="key">API key <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="lf_…"></label></form>
 <h2 class="unseen">Operations</h2>
 </header>

@@ -25,7 +25,7 @@ export function definitions(list: readonly Definition[]): string {
 
 const names: Readonly<Record<Language, string>> = { curl: "curl", typescript: "TypeScript", python: "Python" };
 
-/** The same in several languages, of which one is shown: radio buttons need no JavaScript. */
+/** One program in several languages. Radio buttons choose the one that is shown, without JavaScript. */
 export function programs(topic: string, all: Programs): string {
   const languages = Object.entries(all) as [Language, string][]; // Object.entries forgets the names.
   const choices = languages.map(([language], position) => {

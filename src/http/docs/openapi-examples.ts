@@ -68,7 +68,7 @@ export const bodyExamples: Readonly<Record<string, Examples>> = {
   Usage: { usage: { summary: "The call that asks is counted as well.", value: usage } },
 };
 
-/** What the server says with a code; of the many messages of a 400 one. */
+/** The message that comes with a code; for a 400, one of its messages. */
 export function exampleMessage(code: ErrorCode, limitPerMin: number): string {
   if (code === "rate_limit_exceeded") return errors[code].message(limitPerMin);
   if (code === "invalid_parameter") return errors[code].message("limit", leadParameters.limit.accepts);

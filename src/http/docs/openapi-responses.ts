@@ -5,13 +5,13 @@ import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts"
 import { bodyExamples, exampleMessage } from "./openapi-examples.ts";
 import { type Json, nameOf } from "./openapi-schemas.ts";
 
-/** The settings that the examples of the answers contain. */
-export interface Place {
+/** The settings that stand in the examples. */
+export interface ExampleSettings {
   readonly baseUrl: string;
   readonly limitPerMin: number;
 }
 
-/** What any request with any key can meet. */
+/** The errors that any request can meet. */
 const everywhere: readonly ErrorCode[] = [
   "missing_api_key",
   "invalid_api_key",
@@ -25,8 +25,13 @@ const everywhere: readonly ErrorCode[] = [
   "query_failed",
 ];
 
-/** The answers of an operation: the body of 200, a redirect, and the errors that it shares with the others or has alone. */
-export function responsesOf(success: TSchema, description: string, own: readonly ErrorCode[], place: Place): Json {
+/** The answers of an operation: the body of a 200, a redirect, and errors; `own` are those of this operation alone. */
+export function responsesOf(
+  success: TSchema,
+  description: string,
+  own: readonly ErrorCode[],
+  settings: ExampleSettings,
+): Json {
   const name = nameOf(success);
   const ok = {
     description,
@@ -37,15 +42,18 @@ export function responsesOf(success: TSchema, description: string, own: readonly
   };
   const codes = errorCodes.filter((code) => everywhere.includes(code) || own.includes(code));
   const byStatus = [...Map.groupBy(codes, (code) => errors[code].status)].toSorted(([one], [other]) => one - other);
-  const failures = byStatus.map(([status, those]): [string, Json] => [String(status), failure(status, those, place)]);
+  const failures = byStatus.map(([status, those]): [string, Json] => [
+    String(status),
+    failure(status, those, settings),
+  ]);
   return Object.fromEntries([["200", ok], ["308", { $ref: "#/components/responses/Redirect" }], ...failures]);
 }
 
-/** The answers outside the operations: another path, another method, another host. */
-export function sharedResponses(place: Place): Json {
+/** The answers to another path, another method or another host. */
+export function sharedResponses(settings: ExampleSettings): Json {
   return {
-    NotFound: failure(404, ["not_found"], place),
-    MethodNotAllowed: failure(405, ["method_not_allowed"], place),
+    NotFound: failure(404, ["not_found"], settings),
+    MethodNotAllowed: failure(405, ["method_not_allowed"], settings),
     Redirect: {
       description:
         "The request came to the bare domain or over plain HTTP. Send it to `url` yourself: many clients drop the " +
@@ -56,7 +64,7 @@ export function sharedResponses(place: Place): Json {
   };
 }
 
-function failure(status: number, codes: readonly ErrorCode[], { baseUrl, limitPerMin }: Place): Json {
+function failure(status: number, codes: readonly ErrorCode[], { baseUrl, limitPerMin }: ExampleSettings): Json {
   const example = (code: ErrorCode): Json => ({
     summary: errors[code].condition,
     description: errors[code].cure,

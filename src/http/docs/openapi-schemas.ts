@@ -40,7 +40,7 @@ export function toJson(schema: TSchema): { readonly [name: string]: Json } {
   );
 }
 
-/** Unions of a text and nothing, and of constants, in the words that generators of clients know best. */
+/** A union with null, or of constants, as generators of clients know it best: with a list of types, or with `enum`. */
 function plain(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("anyOf" in value) || !Array.isArray(value.anyOf)) return value;
   const { anyOf, ...rest } = value;

@@ -6,7 +6,7 @@ import { LeadList, PixelList } from "../../contract/list.ts";
 import { leadParameters } from "../../contract/parameters.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { Usage } from "../../contract/usage.ts";
-import { type Place, responsesOf, sharedHeaders, sharedResponses } from "./openapi-responses.ts";
+import { type ExampleSettings, responsesOf, sharedHeaders, sharedResponses } from "./openapi-responses.ts";
 import { type Json, sharedSchemas, toJson } from "./openapi-schemas.ts";
 
 /** All of the description but its operations, which the routes carry. */
@@ -70,7 +70,7 @@ clamped.
 
 /** The operations, each for its route: parameters and answers from the schemas of the contract. */
 export function describeOperations(baseUrl: string, limitPerMin: number): Record<keyof typeof paths, object> {
-  const place: Place = { baseUrl, limitPerMin };
+  const settings: ExampleSettings = { baseUrl, limitPerMin };
   return {
     leads: {
       operationId: "listLeads",
@@ -78,14 +78,14 @@ export function describeOperations(baseUrl: string, limitPerMin: number): Record
       summary: "List leads, newest first",
       description: `The identified visitors across all pixels of the account, ordered by \`identified_at\` descending: a page of ${pageSize.usual}, or of \`limit\`. A \`before\` at or below \`since\`, and a state or city that matches nothing, give an empty page and no error.`,
       parameters: parameters(),
-      responses: responsesOf(LeadList, "A page of leads.", ["unknown_pixel"], place),
+      responses: responsesOf(LeadList, "A page of leads.", ["unknown_pixel"], settings),
     },
     pixels: {
       operationId: "listPixels",
       tags: ["Pixels"],
       summary: "List pixels",
       description: `The pixels of the account, in the order in which they were created. Their ids are the values of \`pixel_id\` on GET ${paths.leads}. Takes no parameters.`,
-      responses: responsesOf(PixelList, "All pixels of the account.", [], place),
+      responses: responsesOf(PixelList, "All pixels of the account.", [], settings),
     },
     usage: {
       operationId: "getUsage",
@@ -93,7 +93,7 @@ export function describeOperations(baseUrl: string, limitPerMin: number): Record
       summary: "Count the requests of this key",
       description:
         "What the presented key has used in the current UTC day and month, this call included. Takes no parameters.",
-      responses: responsesOf(Usage, "The counts of the presented key.", [], place),
+      responses: responsesOf(Usage, "The counts of the presented key.", [], settings),
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The page at /docs: all of it in one answer, readable without JavaScript, without another host. */
+/** The page at /docs. It is one answer, needs no other host, and reads well without JavaScript. */
 import { hash } from "node:crypto";
 import { version } from "../../../package.json";
 import { iconAddress } from "./markup.ts";
@@ -6,7 +6,7 @@ import script from "./page.browser.js" with { type: "text" };
 import style from "./page.css" with { type: "text" };
 import { type Section, sections } from "./sections.ts";
 
-/** The headers of the page: it needs nothing but itself, and says so to the browser. */
+/** The headers of the page. The browser may load nothing else for it. */
 export const docsHeaders = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
@@ -16,7 +16,7 @@ export const docsHeaders = {
   "Cache-Control": "no-cache",
 };
 
-/** The page of a server with this public origin, to which its programs send the key. Each error has its section at `#` and its code. */
+/** The page of the server at an origin, which its programs ask. The entry of each error is at `#` and its code. */
 export function docsPage(origin: string, limitPerMin: number): string {
   const all = sections(origin, limitPerMin);
   return `<!doctype html>

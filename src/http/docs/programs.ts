@@ -21,7 +21,7 @@ api = ${literal(`${origin}/api/v1`)}
 headers = {"Authorization": "Bearer " + os.environ["LEADFILE_KEY"]}
 `;
 
-/** A page of leads; at the limit it waits for as long as the answer says, so that no program ends halfway. */
+/** Gets a page of leads. At the limit it waits as long as the answer says, so that no program ends halfway. */
 const typescriptPage = `
 async function getPage(query) {
   const answer = await fetch(\`\${api}/leads?\${new URLSearchParams(query)}\`, { headers });
@@ -144,8 +144,8 @@ while True:
   ),
 });
 
-/** One request that waits where it is told to. */
-export const waiting = (origin: string): Programs => ({
+/** One request, repeated where that can help. */
+export const retrying = (origin: string): Programs => ({
   curl: `curl --retry 5 -H "Authorization: Bearer $LEADFILE_KEY" \\\n  "${inShell(`${origin}${paths.usage}`)}"`,
   typescript: `${typescriptHead(origin)}
 async function get(path) {

@@ -7,14 +7,14 @@ import { pageSize } from "../../contract/limits.ts";
 import { leadParameters } from "../../contract/parameters.ts";
 import { paths } from "../../contract/paths.ts";
 import { definitions, programs, prose } from "./markup.ts";
-import { firstRequest, paging, polling, waiting } from "./programs.ts";
+import { firstRequest, paging, polling, retrying } from "./programs.ts";
 
 export interface Section {
   readonly id: string;
   readonly title: string;
   /** HTML. */
   readonly body: string;
-  /** Anchors inside it that the contents name as well. */
+  /** Anchors inside it. The table of contents names them too. */
   readonly parts?: readonly string[];
 }
 
@@ -37,7 +37,8 @@ export function sections(origin: string, limitPerMin: number): Section[] {
 function first(origin: string): string {
   return `${prose(`
 Every request carries an API key in the header \`Authorization: Bearer <API_KEY>\`. The owner of this server makes one
-with \`bun admin key create ACCOUNT\`; it is shown once. Put it into the environment, and ask for the newest leads:
+with \`bun admin key create ACCOUNT\`; it is shown once. Put it into the environment as \`LEADFILE_KEY\`, and ask for the
+newest leads:
 `)}
 ${programs("first-request", firstRequest(origin))}
 ${prose(`
@@ -71,12 +72,12 @@ ${programs("paging", paging(origin))}`;
 function pollingBody(origin: string): string {
   return `${prose(`
 Keep the newest \`identified_at\` that you have seen and send it as \`since\`. It is inclusive, so the newest lead comes
-again: drop it by its \`id\`. Every half minute is plenty for most.
+again: drop it by its \`id\`. A poll every half minute is enough for most programs.
 `)}
 ${programs("polling", polling(origin))}
 ${prose(`
 Some sources deliver late: a lead then appears with a time that a poll has passed. Look back by an overlap (a \`since\`
-some hours older) and remember the ids of that span, or have the owner import with \`--stamp arrival\`.
+some hours older) and remember the ids of that time, or ask the owner to import with \`--stamp arrival\`.
 `)}`;
 }
 
@@ -90,10 +91,10 @@ ${limitPerMin} requests per key and UTC clock minute. Every request with a live 
 - \`X-RateLimit-Reset\` the Unix second at which the window ends,
 - \`Retry-After\`, with a 429, how many seconds to wait.
 
-All but the last are on every answer. After a 429 or a 500 wait, and send the same request again; any other error stays
-what it is until the request changes.
+All but the last are on every answer. After a 429 or a 500, wait and send the same request again. After any other error,
+change the request first.
 `)}
-${programs("waiting", waiting(origin))}`;
+${programs("retrying", retrying(origin))}`;
 }
 
 function parameters(): string {
@@ -121,8 +122,8 @@ ${prose("A pixel has an `id` and a `status`, such as `active`.")}`;
 
 function errorList(): string {
   return `${prose(`
-Every error is \`{"error": {"code", "message", "docs"}}\`; \`docs\` leads to its entry here. Decide by the code, show the
-message to people, and keep the header \`X-Request-Id\`: the server's log has it.
+Every error is \`{"error": {"code", "message", "docs"}}\`; \`docs\` leads to its entry here. A program decides by the code;
+the message is for people. Keep the header \`X-Request-Id\`: the log of the server names the request by it.
 `)}
 ${errorCodes.map(errorEntry).join("\n")}`;
 }
@@ -146,7 +147,7 @@ function settingList(): string {
 ${definitions(list)}`;
 }
 
-/** The changes as they were when this server was started, one level further down than in their own document. */
+/** The changelog, its headings one level lower than in its own file. */
 function changesBody(): string {
   const withoutTitle = changes.replace(/^# .*\n/, "");
   return prose(withoutTitle).replaceAll(/<(\/?)h2/g, "<$1h3");
