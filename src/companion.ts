@@ -10,14 +10,14 @@ export interface Companion {
   stop(): Promise<void>;
 }
 
-/** Growing pauses, so that one which dies at once does not keep the machine busy. */
+/** The pauses before a restart grow: a process that dies at once must not keep the machine busy. */
 const pausesMs = [1_000, 5_000, 30_000];
-/** After it has run for so long, its next death counts as the first. */
+/** After a run of this length, the next death counts as the first. */
 const healthyMs = 60_000;
-/** So long it may finish its work before it is killed; a kill loses nothing. */
-const farewellMs = 5_000;
+/** How long it may finish its work before it is killed. A kill loses nothing. */
+const stopWaitMs = 5_000;
 
-/** Starts `bun admin` with some arguments; `say` hears when it died, and that it is started again. */
+/** Starts `bun admin` with some arguments. `say` hears of each death and restart. */
 export function startCompanion(args: readonly string[], say: (line: string) => void): Companion {
   let isStopped = false;
   let deaths = 0;
@@ -50,7 +50,7 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
       isStopped = true;
       clearTimeout(timer);
       child.stdin.end();
-      const tooLate = setTimeout(() => child.kill("SIGKILL"), farewellMs);
+      const tooLate = setTimeout(() => child.kill("SIGKILL"), stopWaitMs);
       await child.exited;
       clearTimeout(tooLate);
     },

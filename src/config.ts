@@ -11,14 +11,14 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databasePath: string;
-  /** The public origin as it was set; null derives it from the address that the server gets. */
+  /** The public origin; null where none is set, and the address of the server is used. */
   readonly baseUrl: string | null;
   readonly rateLimitPerMin: number;
   readonly logLevel: LogLevel;
   readonly trustProxy: boolean;
   readonly publicMetrics: boolean;
   readonly tls: TlsPair | null;
-  /** Whether it is kept which key received which leads. */
+  /** Whether the ledger keeps which key received which leads. */
   readonly disclosures: boolean;
   /** The folder that is watched for files to import; null where there is none. */
   readonly inbox: string | null;
@@ -64,16 +64,16 @@ export function settingFaults(environment: Environment = process.env): UserError
   });
 }
 
-/** The settings of a demonstration: its own file whatever is set, so that made-up leads never mix with real ones. */
+/** The settings of a demonstration. It has a file of its own, so that made-up leads never mix with real ones. */
 export function readDemoConfig(environment: Environment = process.env): Config {
   const quiet = given(environment, "LOG_LEVEL") ?? "warn";
   return readConfig({ ...environment, DATABASE_PATH: "data/demo.db", INBOX: "", LOG_LEVEL: quiet });
 }
 
-/** The file alone, for commands that need nothing else: a wrong PORT must not keep anybody from revoking a key. */
+/** The file alone, for commands: a wrong PORT must not keep anybody from revoking a key. */
 export function readDatabasePath(environment: Environment = process.env): string {
   const value = text(environment, "DATABASE_PATH");
-  // SQLite would take these for a database in memory, which nobody finds again.
+  // SQLite would take these for a database in memory, which is lost at the end.
   if (!/^(?::memory:|file:)/.test(value)) return behindLink(value);
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
 }
@@ -109,7 +109,7 @@ export function readPostSecret(environment: Environment = process.env): string |
   return environment["LEADFILE_POST_SECRET"]?.trim() || null;
 }
 
-/** The environment for a command that is given leads: it needs neither the key nor the secret. */
+/** The environment for a program that is given leads, without the key and the secret. */
 export function withoutSecrets(
   { LEADFILE_KEY, LEADFILE_POST_SECRET, ...rest }: Environment = process.env,
 ): Environment {

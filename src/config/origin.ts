@@ -1,8 +1,8 @@
-/** Where a server with these settings is reached: from which machines, and under which origin. */
+/** Where the server is reached: from which machines, and at which origin. */
 import { isIP } from "node:net";
 import type { Config } from "../config.ts";
 
-/** Whether an address to listen on can be reached from this machine alone. */
+/** Whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
   return (
     /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
@@ -11,7 +11,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether keys would cross the network in the clear: other machines reach the server, and nothing in front encrypts.
+ * Whether keys would cross the network in the clear: other machines can reach the server, and there is no TLS.
  */
 export function isInTheClear({ host, tls, trustProxy }: Pick<Config, "host" | "tls" | "trustProxy">): boolean {
   return !isLoopback(host) && tls === null && !trustProxy;

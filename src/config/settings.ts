@@ -1,4 +1,4 @@
-/** The settings that there are, as variables of an environment, and how one of each kind is read. */
+/** All settings, which are environment variables, and how each kind is read. */
 import { defaultLimitPerMin } from "../contract/limits.ts";
 import { logLevels } from "../operator/log.ts";
 import { UserError } from "../operator/user-error.ts";

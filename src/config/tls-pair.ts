@@ -1,4 +1,4 @@
-/** The certificate and the private key of a server with TLS, read from their PEM files and tried together. */
+/** The certificate and the private key for TLS, read from PEM files and checked against each other. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -16,7 +16,7 @@ interface TlsFault {
   readonly accepts: string;
 }
 
-/** Reads the files at both paths; a fault where one is missing, is no PEM, or is of another pair. */
+/** Reads both files. Gives a fault where one is missing or no PEM, and where they do not belong together. */
 export function readTlsPair({ TLS_CERT, TLS_KEY }: Record<Name, string | null>): TlsPair | TlsFault {
   if (TLS_CERT === null) return { name: "TLS_CERT", accepts: "a PEM file, because TLS_KEY is set: both or none" };
   if (TLS_KEY === null) return { name: "TLS_KEY", accepts: "a PEM file, because TLS_CERT is set: both or none" };

@@ -1,17 +1,17 @@
-/** What lies in the folders of an inbox, or of the spool: what waits for its import, and what nobody could read. */
+/** The backlog of an inbox or of the spool: files that wait for their import, and files that could not be read. */
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDropped } from "./drop-folder.ts";
 
 export interface Backlog {
   readonly bytes: number;
-  /** Since when the oldest file waits, in Unix milliseconds; null where none does. */
+  /** When the oldest waiting file came, in Unix milliseconds; null where none waits. */
   readonly sinceMs: number | null;
   /** The folders with files that could not be read, and how many. */
   readonly failed: readonly { readonly folder: string; readonly files: number }[];
 }
 
-/** Looks once, at all folders; one that is not there, or may not be read, has nothing. */
+/** Looks once at all folders. A folder that cannot be read counts as empty. */
 export function readBacklog(folder: string): Backlog {
   const folders = entriesOf(folder).filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
   const paths = folders.map(({ name }) => join(folder, name));
@@ -34,7 +34,7 @@ function waitingIn(folder: string): { readonly bytes: number; readonly sinceMs: 
 
 const isBeingWritten = ({ name }: Dirent) => name.endsWith(".part");
 
-/** Each file is beside a text that says why; the text is no file of its own. */
+/** Beside each failed file a text says why. The text does not count. */
 function failedIn(folder: string): { readonly folder: string; readonly files: number } {
   const place = join(folder, "failed");
   const names = new Set(entriesOf(place).map(({ name }) => name));

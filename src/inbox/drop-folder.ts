@@ -1,8 +1,8 @@
-/** One folder into which files are dropped: which of them are complete, and where they go once they were imported. */
+/** One folder into which files are dropped: which of them are complete, and where they go after the import. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 
-/** What became of a file. `later` is for a trouble that is not the file's, such as a full disk: it stays where it is. */
+/** What became of a file. `later`: something else is wrong, such as a full disk. The file stays, and is tried again. */
 export type Outcome =
   | { readonly kind: "done"; readonly rejected: number }
   | { readonly kind: "failed"; readonly reason: string }
@@ -12,18 +12,18 @@ export type Outcome =
 export type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
 
 export interface DropFolder {
-  /** The names of files whose size and time have not changed for two seconds, oldest first. */
+  /** The complete files: their size and time have not changed for two seconds. Oldest first. */
   ready(nowMs: number): string[];
-  /** How many files there are, as of the last look at what is ready. */
+  /** How many files there were at the last call of `ready`. */
   waiting(): number;
-  /** Imports a file and moves it out of the way. Killed in between, it is imported once more, which changes nothing. */
+  /** Imports a file and moves it away. A kill in between has it imported again, which changes nothing. */
   take(name: string, importFile: ImportFile): Promise<Outcome>;
 }
 
 export const optionsFile = "import.json";
 const stillMs = 2_000;
 
-/** `whenDone` says whether a file is kept under done/, or removed because whoever wrote it needs it no more. */
+/** `whenDone` says whether an imported file is kept under done/, or removed. */
 export function openDropFolder(folder: string, whenDone: "keep" | "remove"): DropFolder {
   const seen = new Map<string, { readonly size: number; readonly mtimeMs: number; readonly sinceMs: number }>();
 
@@ -46,7 +46,7 @@ export function openDropFolder(folder: string, whenDone: "keep" | "remove"): Dro
     waiting: () => seen.size,
     async take(name, importFile) {
       const file = join(folder, name);
-      // Written anew by the next try, should this one be killed.
+      // If this try is killed, the next one writes it anew.
       const rejects = join(folder, `.rejected-${rejectsName(name)}`);
       const outcome = await importFile(file, rejects);
       if (outcome.kind === "done" && outcome.rejected > 0) {
@@ -65,17 +65,17 @@ export function openDropFolder(folder: string, whenDone: "keep" | "remove"): Dro
   };
 }
 
-/** A copy under way has such a name in many programs; options and hidden files are not leads. */
+/** Whether a file may hold leads: no options, no hidden file, and no copy under way, as many programs name one. */
 export function isDropped(name: string): boolean {
   return name !== optionsFile && !name.startsWith(".") && !/\.(?:part|partial|tmp|crdownload|filepart)$/i.test(name);
 }
 
-/** Rejected rows are written as plain text, also those of a file that was packed. */
+/** Rejected rows are plain text, even where the file was gzipped. */
 function rejectsName(name: string): string {
   return name.replace(/\.gz$/i, "");
 }
 
-/** A path under one of the folders beside the files that nothing has yet. */
+/** A path in one of the three folders at which there is no file yet. */
 function freePath(folder: string, kind: "done" | "rejected" | "failed", name: string): string {
   const place = join(folder, kind);
   mkdirSync(place, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** The inbox: folders whose files become leads by themselves, each with an account to which its files belong. */
+/** The inbox: a folder for each account, whose files are imported as they come. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type DropFolder, type Outcome, openDropFolder } from "./drop-folder.ts";
@@ -12,18 +12,18 @@ export interface Destination {
 }
 
 export interface InboxParts {
-  /** What is to be done with the files of a folder, or why it cannot be. */
+  /** Where the files of a folder go, or why they go nowhere. */
   readonly destinationOf: (name: string, path: string) => Destination | { readonly fault: string };
   readonly importFile: (destination: Destination, file: string, rejects: string) => Promise<Outcome>;
   /** Whether a file that was imported is kept under done/, or removed. */
   readonly whenDone: "keep" | "remove";
   readonly now: () => number;
-  /** Hears of each file that was taken, and of each folder that cannot be. */
+  /** Hears of each file that was taken, and of each folder that goes nowhere. */
   readonly say: (line: string) => void;
 }
 
 export interface Inbox {
-  /** Takes every file that is complete; how many files are there that are not yet. */
+  /** Takes every complete file. Gives the number of files that are not complete yet. */
   look(): Promise<number>;
 }
 
@@ -43,14 +43,14 @@ export function openInbox(folder: string, { destinationOf, importFile, whenDone,
     for (const file of files) {
       const outcome = await dropped.take(file, (path, rejects) => importFile(destination, path, rejects));
       const line = `${name}/${file}: ${sentenceOf(outcome)}`;
-      // What troubles one file now troubles the next as well.
+      // The next file would meet the same trouble.
       if (outcome.kind === "later") return complain(name, line);
       complaints.delete(name);
       say(line);
     }
   }
 
-  /** Takes what is complete in one folder; how many files are not yet. */
+  /** The same for one folder. */
   async function lookInto(name: string): Promise<number> {
     let dropped = folders.get(name);
     if (dropped === undefined) folders.set(name, (dropped = openDropFolder(join(folder, name), whenDone)));

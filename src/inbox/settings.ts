@@ -22,7 +22,7 @@ const ImportSettings = Type.Partial(
 );
 export type ImportSettings = Static<typeof ImportSettings>;
 
-/** The settings that lie beside the files of a folder, none without such a file; or what is wrong with them. */
+/** The settings beside the files of a folder, or what is wrong with them. Without such a file there are none. */
 export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
   let text: string;
   try {
@@ -41,7 +41,7 @@ function readSettings(text: string): ImportSettings | { readonly fault: string }
   }
 }
 
-/** What was kept somewhere as settings; or what is wrong with it, by the name of that place. */
+/** A value as settings, or what is wrong with it. `place` names where it was kept. */
 export function checkSettings(value: unknown, place: string): ImportSettings | { readonly fault: string } {
   if (Value.Check(ImportSettings, value)) return value;
   const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";

@@ -1,4 +1,4 @@
-/** How a process ends that cannot go on: one line on standard error, and the status of the refusal. */
+/** Ends a process that cannot go on: one line on standard error, and its status. */
 import { explain } from "./explain.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 

@@ -1,26 +1,26 @@
-/** The log on standard output: lines for a person on a terminal, else JSON, written together a few times a second. */
+/** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
 import { type Logger, pino } from "pino";
 import { printable } from "./printable.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A line of its own for each request would be a call to the system for each. */
-const togetherBytes = 4096;
-const atTheLatestMs = 200;
+/** Lines are written together: a write for each request would be a system call for each. */
+const bufferBytes = 4096;
+const flushEveryMs = 200;
 
-/** The log of a process; what is waiting when the process ends is still written, unless it is killed. */
+/** Opens the log of a process. Lines that wait when the process ends are still written, unless it is killed. */
 export function openLog(level: LogLevel): Logger {
   if (process.stdout.isTTY) return pino({ level, base: null }, { write: writePretty() });
-  const destination = pino.destination({ dest: 1, minLength: togetherBytes, sync: true });
-  setInterval(() => destination.flush(), atTheLatestMs).unref();
+  const destination = pino.destination({ dest: 1, minLength: bufferBytes, sync: true });
+  setInterval(() => destination.flush(), flushEveryMs).unref();
   process.on("exit", () => destination.flushSync());
   return pino({ level, base: null }, destination);
 }
 
-/** Time of day, then what a request was and became; or the message of another entry; then the rest by name. */
+/** The time of day, then the request with its answer, or the message of another entry, then all other fields. */
 function writePretty(): (line: string) => void {
-  // Loaded for a terminal alone: a service starts a tenth sooner without it.
+  // Loaded only for a terminal: without it a service starts a tenth sooner.
   const { isColorSupported, prettyFactory }: typeof import("pino-pretty") = require("pino-pretty");
   const pretty = prettyFactory({
     colorize: isColorSupported,

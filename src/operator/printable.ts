@@ -1,6 +1,6 @@
-/** What others wrote, as a terminal may show it. */
+/** Text of others, made safe for a terminal. */
 
-/** A text without characters that a terminal would obey. */
+/** A text with a ? for each control character, which a terminal would obey. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }

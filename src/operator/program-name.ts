@@ -1,4 +1,4 @@
-/** How the program is called: by `bun` in a folder of sources, by its own name where it is one executable. */
+/** How the operator calls the program: through `bun` in a folder of sources, or as one executable. */
 
 /** What stands before the words of an admin command. */
 export const adminCommand = Bun.isStandaloneExecutable ? "leadfile" : "bun admin";

@@ -1,10 +1,10 @@
-/** What stops a command or the start of the server: one line for a person, and the status with which it ends. */
+/** An error that is said to a person in one line, and ends the process with a status. */
 import { withoutKeys } from "../contract/key.ts";
 
-/** 1: something is not as it must be. 2: the command or a setting was written wrong. 130: Ctrl-C. */
+/** 1: it is refused or has failed. 2: the command or a setting is written wrong. 130: Ctrl-C. */
 export type UserErrorStatus = 1 | 2 | 130;
 
-/** A refusal says what is wrong and what to do next; it is shown as one line, without a stack trace. */
+/** Says what is wrong and what to do next. It is shown without a stack trace. */
 export class UserError extends Error {
   override readonly name = "UserError";
 
@@ -22,7 +22,7 @@ export class UserError extends Error {
   }
 }
 
-/** A text in one line. A key that stands in the wrong place is cut. */
+/** A text in one line. An API key in it is cut to its first characters. */
 export function inOneLine(text: string): string {
   return withoutKeys(text).replaceAll(/\s*\n\s*/g, " ");
 }

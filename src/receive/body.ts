@@ -4,13 +4,13 @@ import { gunzipSync } from "node:zlib";
 import { systemCode } from "../operator/system-code.ts";
 import { DeliveryRefused } from "./refusal.ts";
 
-/** As it is sent, and unpacked as well. */
+/** The bound for a body as it is sent, and again when it is unpacked. */
 export const mostBytes = 1_000_000;
 
 const jsonTypes = /^(?:text\/plain|text\/json|application\/(?:[\w.+-]*json[\w.+-]*|gzip|x-gzip|octet-stream))$/;
 const takes = "a JSON object, an array of objects, or one object a line";
 
-/** Refuses a media type that is not read as JSON: a form says nothing of what its fields are. */
+/** Refuses a media type that is not JSON, such as a form. */
 export function checkType(contentType: string | null): void {
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type === "" || jsonTypes.test(type)) return;
@@ -20,7 +20,7 @@ export function checkType(contentType: string | null): void {
   );
 }
 
-/** One line of JSON for each visit. Throws a DeliveryRefused that names the first line that is none. */
+/** One line of JSON for each visit. Throws a DeliveryRefused that names the first line that is no visit. */
 export function readVisits(bytes: Uint8Array, contentEncoding: string | null): string[] {
   const text = decode(unpack(bytes, contentEncoding)).trim();
   if (text === "") throw new DeliveryRefused("invalid_body", `The body is empty; it takes ${takes}.`);
@@ -54,7 +54,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The value of a JSON text, its numbers with every digit that was sent; undefined when it is none. */
+/** The value of a JSON text, its numbers with every digit that was sent; undefined when the text is no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text, keepDigits);

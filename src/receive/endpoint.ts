@@ -11,16 +11,16 @@ export interface EndpointParts {
   readonly sources: SourceFinder;
   readonly spool: Spool;
   readonly log: Logger;
-  /** The public origin, such as https://www.example.com, to which what came over plain HTTP is sent. */
+  /** The public origin, to which a delivery over plain HTTP is redirected. */
   readonly baseUrl: string;
-  /** Whether X-Forwarded-Proto is that of a proxy that we trust. */
+  /** Whether a trusted proxy sets X-Forwarded-Proto. */
   readonly trustProxy: boolean;
 }
 
-/** More than this waiting for its import says that the import does not keep up. */
+/** With a larger spool than this, imports do not keep up, and nothing more is taken. */
 const mostSpoolBytes = 1_000_000_000;
 
-/** Answers one request; it has no data to give, only whether the delivery was kept. */
+/** Answers one request: whether the delivery was kept. */
 export type Endpoint = (request: Request) => Promise<Response>;
 
 export function createEndpoint(parts: EndpointParts): Endpoint {
@@ -95,7 +95,7 @@ function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.", retryAfterSeconds);
 }
 
-/** The id of the source and counts: nothing of its token, and nothing of what was delivered. */
+/** Logs the id of the source and counts. Neither the token nor anything that was delivered is logged. */
 function logDelivery(log: Logger, source: Source | null, status: number, visits: number, startedNs: number): void {
   const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
   log.info({ source: source?.id, status, visits, us }, "delivery");

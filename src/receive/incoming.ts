@@ -1,20 +1,20 @@
-/** The bytes of deliveries as they come, and how much all of them may have in memory. */
+/** Reads the bodies of deliveries, and bounds the memory that all of them take. */
 import { mostBytes, tooLarge } from "./body.ts";
 import { DeliveryRefused, tryAgain } from "./refusal.ts";
 
-/** Of all deliveries that are not on the disk yet. */
+/** The bound for all deliveries that are not on the disk yet. */
 const mostBytesAtOnce = 32_000_000;
-/** What the engine needs for a text, however short it is. */
+/** What the engine needs for a text beside its letters. */
 const bytesBesideText = 64;
 
-/** What a delivery has in memory, of what all may have together. */
+/** The memory of one delivery. What all have together is bounded. */
 export interface MemoryReservation {
   add(bytes: number): void;
   addTexts(texts: readonly string[]): void;
   release(): void;
 }
 
-/** Begins one more delivery; the counts of all are shared. */
+/** Begins a delivery. `all` counts the bytes of all deliveries. */
 export function reserveMemory(all: { bytes: number }): MemoryReservation {
   let own = 0;
   const add = (bytes: number) => {
@@ -31,7 +31,7 @@ export function reserveMemory(all: { bytes: number }): MemoryReservation {
   };
 }
 
-/** All bytes of a body, none beyond the most that is taken. */
+/** Reads a body, and refuses one that is too large. */
 export async function readBody(request: Request, memory: MemoryReservation): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
@@ -45,7 +45,7 @@ export async function readBody(request: Request, memory: MemoryReservation): Pro
   return Buffer.concat(chunks);
 }
 
-/** A client that goes before its body is complete is no failure of ours. */
+/** A client that goes away early is refused: that is no failure of ours. */
 async function* untilClosed(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   try {
     yield* body ?? [];

@@ -1,4 +1,4 @@
-/** The listening side of the endpoint: Bun.serve around it, fair to clients, and short with slow ones. */
+/** The listening side of the endpoint: Bun.serve, fair to all clients, and with little patience for slow ones. */
 import type { Server } from "bun";
 import { watchTurns } from "../fair-turns.ts";
 import { mostBytes } from "./body.ts";
@@ -10,7 +10,7 @@ export interface EndpointAddress {
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
 
-/** Seconds without an answer going out: bytes that trickle in do not prolong a connection. */
+/** Seconds until an answer must go out. Bytes that trickle in do not prolong them. */
 const longestIdleSeconds = 10;
 
 /** Listens for deliveries; throws what Bun throws when the address cannot be had. */
@@ -27,7 +27,7 @@ export function listenForDeliveries(
     development: false,
     reusePort: false,
     idleTimeout,
-    // The endpoint counts for itself, so that a body that is too large gets a sentence.
+    // The endpoint counts bytes itself, so that a body that is too large gets an answer in words.
     maxRequestBodySize: 64 * mostBytes,
     fetch(request) {
       const wait = endOfTurn();

@@ -1,4 +1,4 @@
-/** Why a delivery is refused: the status, and one sentence for whoever set the vendor up. */
+/** Why a delivery is refused: a code with its status, and one sentence for whoever connected the vendor. */
 
 const statusOf = {
   invalid_body: 400,
@@ -14,14 +14,14 @@ const statusOf = {
 
 export type RefusalCode = keyof typeof statusOf;
 
-/** Nothing of a refused delivery was kept: it can be sent again as it is, or mended. */
+/** Nothing of a refused delivery was kept, so it can be sent again. */
 export class DeliveryRefused extends Error {
   override readonly name = "DeliveryRefused";
 
   constructor(
     readonly code: RefusalCode,
     message: string,
-    /** After how many seconds it is worth another try. */
+    /** Seconds to wait before another try; null where another try is of no use. */
     readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);
@@ -35,7 +35,7 @@ export class DeliveryRefused extends Error {
 /** How long a vendor is asked to wait. */
 export const retryAfterSeconds = 30;
 
-/** A refusal that is not about the delivery: the same one may be taken in a moment. */
+/** Refuses for now: the same delivery may be taken in a moment. */
 export function tryAgain(why: string, cause?: unknown): DeliveryRefused {
   const refused = new DeliveryRefused("try_again", `${why}; send it again in a moment.`, retryAfterSeconds);
   refused.cause = cause;

@@ -1,23 +1,23 @@
 /**
- * The spool: what vendors delivered lies here, on the disk before they are answered, until it was imported. Each source
- * has a folder; a file in it is `….part` while it is written, and `….ndjson` once it is complete.
+ * The spool: deliveries lie here, on the disk, from before their answer until their import. Each source has a folder. A
+ * file in it is `….part` while it is written, and `….ndjson` once it is complete.
  */
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, truncate } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 export interface Spool {
-  /** Resolves when the lines are on the disk; throws what the system says, and then none of them is kept. */
+  /** Resolves when the lines are on the disk. When it throws, none of them is kept. */
   append(sourceId: string, lines: readonly string[]): Promise<void>;
-  /** Completes what was written so far, for the import to take. */
+  /** Completes the files, so that the import takes them. */
   complete(): Promise<void>;
-  /** How many bytes wait, as of a second ago at most. */
+  /** The bytes of all files, at most a second old. */
   size(): Promise<number>;
   close(): Promise<void>;
 }
 
 const sizeHoldsMs = 1_000;
 
-/** Opens a spool, and completes what a process that was killed has left of it. */
+/** Opens a spool, and completes files that a killed process has left. */
 export async function openSpool(folder: string, now: () => number): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await completeLeftovers(folder);
@@ -46,28 +46,28 @@ interface SpoolWriter {
   complete(): Promise<void>;
 }
 
-interface Waiting {
+interface Pending {
   readonly lines: readonly string[];
   readonly written: PromiseWithResolvers<void>;
 }
 
-/** Writes the files of one source. Deliveries of a moment share one sync. */
+/** Writes the files of one source. Deliveries that come together share one sync. */
 function createWriter(folder: string, now: () => number): SpoolWriter {
   let file: SpoolFile | null = null;
-  let waiting: Waiting[] = [];
+  let pending: Pending[] = [];
   let turn: Promise<void> = Promise.resolve();
   let made = 0;
 
   async function write(): Promise<void> {
-    const together = waiting;
-    waiting = [];
+    const together = pending;
+    pending = [];
     if (together.length === 0) return;
     try {
       file ??= await openFile(folder, `${now()}-${process.pid}-${++made}`);
       await file.write(together.flatMap(({ lines }) => lines));
       for (const { written } of together) written.resolve();
     } catch (cause) {
-      // A sync that failed is not repeated: the next lines go into another file.
+      // After a failed sync nothing is known of the file: the next lines go into another one.
       await file?.giveUp();
       file = null;
       for (const { written } of together) written.reject(cause);
@@ -79,15 +79,16 @@ function createWriter(folder: string, now: () => number): SpoolWriter {
     file = null;
   }
 
-  const afterThat = (work: () => Promise<void>) => (turn = turn.then(work));
+  /** Runs work after all that was begun before. */
+  const inTurn = (work: () => Promise<void>) => (turn = turn.then(work));
   return {
     append(lines) {
       const written = Promise.withResolvers<void>();
-      waiting.push({ lines, written });
-      afterThat(write).catch(() => undefined);
+      pending.push({ lines, written });
+      inTurn(write).catch(() => undefined);
       return written.promise;
     },
-    complete: () => afterThat(complete),
+    complete: () => inTurn(complete),
   };
 }
 
@@ -124,7 +125,7 @@ async function openFile(folder: string, name: string): Promise<SpoolFile> {
   };
 }
 
-/** What cannot be done now is done by the next start. */
+/** A failure is ignored: the next start does what is left. */
 async function settle(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }
@@ -135,7 +136,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.close();
 }
 
-/** A line without its end was never answered, and its vendor sends it again. */
+/** Cuts off a line without its end: it was never answered, and its vendor sends it again. */
 async function completeLeftovers(folder: string): Promise<void> {
   for (const path of await filesIn(folder)) {
     if (!path.endsWith(".part")) continue;
@@ -150,7 +151,7 @@ async function completeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** What waits for its import: files of sources, without what was rejected or failed. */
+/** The files that wait for their import. What was rejected or failed lies deeper. */
 async function filesIn(folder: string): Promise<string[]> {
   const sources = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   const perSource = sources.map(async ({ name }) => {
