@@ -30,7 +30,9 @@ CREATE TABLE `disclosures` (
 CREATE TABLE `flushes` (
 	`node` text PRIMARY KEY NOT NULL,
 	`process` text NOT NULL,
-	`sequence` integer NOT NULL
+	`sequence` integer NOT NULL,
+	`minute` integer DEFAULT 0 NOT NULL,
+	`keys` text DEFAULT '[]' NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `imports` (

@@ -1,9 +1,10 @@
 /** The commands on a cluster: each works through the node beside, and what it did is there on every node. */
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
-import { aCluster, missing } from "./cluster.ts";
+import { aCluster, missing, until } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("keeps accounts, pixels and keys, whichever node a command stands beside", async () => {
@@ -40,5 +41,30 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const refused = await admin.run("restore", file);
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("A restore does not work on a cluster, whose other nodes serve.");
+  });
+
+  test("takes a file that is dropped into a folder, and tells the numbers of an account", async () => {
+    const cluster = await aCluster(someLeads(5));
+    const [first, second, third] = cluster.places;
+    const admin = cluster.admin(second);
+    const text = someLeads(40).map((lead) => JSON.stringify(lead));
+    const settings = JSON.stringify({ pixel: "px_site" });
+    admin.put(`inbox/${cluster.account.name}/import.json`, settings);
+    admin.put(`inbox/${cluster.account.name}/leads.ndjson`, text.join("\n"));
+    const ended = await admin.run("inbox", join(admin.folder, "inbox"), "--once", "--json");
+    expect([ended.status, ended.status === 0 ? "" : ended.stderr]).toEqual([0, ""]);
+    expect(existsSync(join(admin.folder, "inbox", cluster.account.name, "done/leads.ndjson"))).toBe(true);
+    for (const place of cluster.places) {
+      const page = async () => (await cluster.as(place).get("/leads?limit=100")).body.data;
+      await until(async () => (await page()).length === 45);
+    }
+    await cluster.as(first).get("/leads");
+    const told = async () => (await cluster.admin(third).run("stats", cluster.account.name, "--json")).json;
+    expect(await told()).toMatchObject({ leads: { all: 45 } });
+    await until(async () => {
+      const answered = (await cluster.as(third).get("/usage")).body.requests_today;
+      const requests = (await told())["requests"] as { requests: number }[]; // As decided.
+      return requests[0]?.requests === answered;
+    });
   });
 });

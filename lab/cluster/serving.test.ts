@@ -81,6 +81,27 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(body.requests_today).toBe(answered + 1);
   });
 
+  test("a node answers 60 requests of a minute, and the doctor sees a balancer that gives a key to several", async () => {
+    const cluster = await aCluster(someLeads(3), { RATE_LIMIT_PER_MIN: "60" });
+    const [place, other] = cluster.places;
+    const admin = cluster.admin(place);
+    const { key, id } = (await admin.run("key", "create", cluster.account.id, "--json")).json;
+    const ask = (at = place) => cluster.as(at, key).get("/leads");
+    // All within one minute of the clock: the window that the first answer names is still open at the last.
+    let answers: Awaited<ReturnType<typeof ask>>[] = [];
+    const resets = () => new Set(answers.map(({ headers }) => headers.get("X-RateLimit-Reset")));
+    for (answers = []; answers.length < 61 || resets().size > 1; answers = answers.slice(resets().size > 1 ? -1 : 0)) {
+      answers.push(await ask());
+    }
+    expect(answers.map(({ status }) => status)).toEqual([...Array(60).fill(200), 429]);
+    const told = async () => (await admin.run("doctor", "--json")).stdout;
+    expect(await told()).not.toContain(id);
+    await until(async () => {
+      await ask(other);
+      return new RegExp(`Several nodes counted the same key within a minute: [^"]*${id}`).test(await told());
+    });
+  });
+
   test("the file of a node is refused by a server without CLUSTER, and left as it is", async () => {
     const cluster = await aCluster();
     const { path } = cluster.places[0].node;

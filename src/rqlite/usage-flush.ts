@@ -10,6 +10,9 @@ import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from 
 import { statementOf } from "./node/statement.ts";
 
 const timeoutMs = 2_000;
+const minuteMs = 60_000;
+/** Of so many keys it is told that this node counted them: enough to see a balancer that spreads each over all nodes. */
+const toldKeys = 100;
 /** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
 const lookMs = 10;
 
@@ -51,7 +54,9 @@ export function createFlusher(node: RqliteNode, sender: Sender, counted: Counted
 
   async function send(): Promise<void> {
     for (let part = next(); part !== null; part = next()) {
-      const written = readWritten(await ask(writeRequest(node, flushOf(sender, sequence, part), timeoutMs)));
+      const written = readWritten(
+        await ask(writeRequest(node, flushOf(sender, { ...part, sequence, nowMs: Date.now() }), timeoutMs)),
+      );
       if (written.kind !== "done") throw new Error(written.reason);
       const endMs = performance.now() + timeoutMs;
       while (!dropShown()) {
@@ -82,8 +87,17 @@ export function createFlusher(node: RqliteNode, sender: Sender, counted: Counted
   };
 }
 
+interface NumberedPart extends UsagePart {
+  readonly sequence: number;
+  readonly nowMs: number;
+}
+
 /** The statements of one part: the counts are added where this number is new, and the number is kept with them. */
-export function flushOf({ name, process }: Sender, sequence: number, { day, counts }: UsagePart): Statement[] {
+export function flushOf({ name, process }: Sender, { day, counts, sequence, nowMs }: NumberedPart): Statement[] {
+  const minute = Math.floor(nowMs / minuteMs);
+  const now = JSON.stringify(counts.slice(0, toldKeys).map(([key]) => key));
+  const before = sql`CASE WHEN minute = ${minute} THEN keys ELSE '[]' END`;
+  const told = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(${now}) LIMIT ${toldKeys}`;
   const known = sql`(SELECT ${flushes.sequence} FROM ${flushes} WHERE ${flushes.node} = ${name})`;
   return [
     sql`INSERT INTO ${flushes} (node, process, sequence) VALUES (${name}, ${process}, 0)
@@ -91,6 +105,7 @@ export function flushOf({ name, process }: Sender, sequence: number, { day, coun
     sql`INSERT INTO ${usage} (key, day, requests)
         SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify(counts)}) WHERE ${known} < ${sequence}
         ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
-    sql`UPDATE ${flushes} SET sequence = max(sequence, ${sequence}) WHERE node = ${name} AND process = ${process}`,
+    sql`UPDATE ${flushes} SET sequence = max(sequence, ${sequence}), minute = ${minute},
+          keys = (SELECT json_group_array(value) FROM (${told})) WHERE node = ${name} AND process = ${process}`,
   ].map(statementOf);
 }

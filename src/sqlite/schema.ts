@@ -303,6 +303,9 @@ export const flushes = sqliteTable("flushes", {
   /** A random name of the process, whose sequence begins with 1. */
   process: text().notNull(),
   sequence: integer().notNull(),
+  /** The minute since 1970 of the last part, and keys that were counted in it: a balancer sends each to one node. */
+  minute: integer().notNull().default(0),
+  keys: text().notNull().default("[]"),
 });
 
 /**

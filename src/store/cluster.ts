@@ -30,6 +30,8 @@ export interface ClusterStatus {
   readonly nodes: readonly NodeStatus[];
   /** Whether more than half of the nodes with a vote can be reached. */
   readonly hasMajority: boolean;
+  /** Ids of keys that several nodes have counted in one minute, so that each had more than one limit. */
+  readonly spreadKeys: readonly string[];
 }
 
 export interface NodeStatus {

@@ -46,7 +46,7 @@ async function lookAtNodes(cluster: ClusterKeeper): Promise<Finding[]> {
   }
 }
 
-function judge({ nodes, hasMajority }: ClusterStatus): Finding[] {
+function judge({ nodes, hasMajority, spreadKeys }: ClusterStatus): Finding[] {
   const named = (those: ClusterStatus["nodes"]) => those.map(({ name }) => name).join(", ");
   const lost = nodes.filter(({ isReachable }) => !isReachable);
   const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed);
@@ -64,6 +64,16 @@ function judge({ nodes, hasMajority }: ClusterStatus): Finding[] {
   for (const { name, wrongFlags } of wrong) {
     findings.push(
       warning("cluster", `${name} was started without ${wrongFlags.join(" and ")}.`, "See docs/cluster.md."),
+    );
+  }
+  if (spreadKeys.length > 0) {
+    const what = `Several nodes counted the same key within a minute: ${spreadKeys.slice(0, 3).join(", ")}.`;
+    findings.push(
+      warning(
+        "cluster",
+        what,
+        "Each gives it a limit. Let the balancer hash Authorization, unless a node has just come or gone.",
+      ),
     );
   }
   if (versions.size > 1) {

@@ -26,7 +26,7 @@ export function keepCluster(path: string, node: RqliteNode): ClusterKeeper {
     async status() {
       const local = openLocalFile(path);
       try {
-        return await askCluster(node, local.current());
+        return await askCluster(node, local.current(), Date.now());
       } finally {
         local.close();
       }

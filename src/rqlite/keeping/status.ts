@@ -6,6 +6,7 @@ import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
 import { StoreError } from "../../store/errors.ts";
 import { type Member, readMembers } from "../node/members.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
+import { listSpreadKeys } from "./spread-keys.ts";
 
 const timeoutMs = 3_000;
 /** Acts on record after which a log holds what is to be gone. */
@@ -24,7 +25,7 @@ interface Told {
 }
 
 /** Asks all nodes and servers at once. Throws a StoreError where not even the own node answers. */
-export async function askCluster(node: RqliteNode, database: Connection): Promise<ClusterStatus> {
+export async function askCluster(node: RqliteNode, database: Connection, nowMs: number): Promise<ClusterStatus> {
   const members = await listMembers(node);
   const told = await Promise.all(members.map(tell));
   const commits = told.flatMap((one) => one?.store?.raft?.commit_index ?? []);
@@ -49,7 +50,8 @@ export async function askCluster(node: RqliteNode, database: Connection): Promis
     }),
   );
   const voters = statuses.filter(({ role }) => role !== "reader");
-  return { nodes: statuses, hasMajority: voters.filter(({ isReachable }) => isReachable).length * 2 > voters.length };
+  const hasMajority = voters.filter(({ isReachable }) => isReachable).length * 2 > voters.length;
+  return { nodes: statuses, hasMajority, spreadKeys: listSpreadKeys(database, nowMs) };
 }
 
 /** The nodes as the one beside knows them. */
