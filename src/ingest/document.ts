@@ -2,11 +2,8 @@
 import { UserError } from "../operator/user-error.ts";
 import type { Columns } from "./columns.ts";
 import { recordsFilter } from "./jq.ts";
-import { parseJson, readNdjson, rowsOf } from "./ndjson.ts";
+import { largestPage, parseJson, readNdjson, rowsOf } from "./ndjson.ts";
 import type { Row } from "./row.ts";
-
-/** A document is held in memory, several times its size. */
-const largestDocument = 16 * 1024 * 1024;
 
 const rowsAtOnce = 1000;
 
@@ -17,7 +14,7 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     held.push(next.value);
     size += next.value.length;
-    if (size > largestDocument) return readLines(held, chunks, columns, tooLarge(textOf(held)));
+    if (size > largestPage) return readLines(held, chunks, columns, tooLarge(textOf(held)));
   }
   const text = textOf(held);
   const value = parseJson(text);
@@ -49,7 +46,7 @@ function textOf(held: readonly Buffer[]): string {
 
 function tooLarge(text: string): UserError {
   return new UserError(
-    `This is one JSON document of more than ${largestDocument / 1024 / 1024} MiB, not one object a line.`,
+    `This is one JSON document of more than ${largestPage / 1024 / 1024} MiB, not one object a line.`,
     `Convert it: jq -c '${recordsFilter(pathOfFirstList(text.slice(0, 65_536)))}' FILE > leads.ndjson`,
   );
 }
@@ -86,6 +83,8 @@ async function* inGroups(rows: Iterable<Row>): AsyncGenerator<Row[]> {
     group = [];
   }
   yield group;
+  // Left to itself the engine would keep the page while the leads are written.
+  Bun.gc(true);
 }
 
 async function* inPieces(held: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {

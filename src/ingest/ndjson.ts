@@ -8,8 +8,8 @@ import { readPage } from "./pages.ts";
 import { largestRecord, type Row } from "./row.ts";
 import type { Cell } from "./values.ts";
 
-/** A page of records on one line may be larger than a record. */
-const largestPage = 8 * largestRecord;
+/** A page of records is held in memory, many times its size. */
+export const largestPage = 8 * largestRecord;
 
 /** Reads UTF-8 in whole lines; a line may hold a page of records. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
