@@ -82,14 +82,7 @@ export function startNode(
   { others = [], flags = [], before = [] }: NodeStart = {},
 ): RunningNode {
   const join = others.length === 0 ? [] : ["-join", others.map(({ raftAddress }) => raftAddress).join(",")];
-  const addresses = [
-    "-node-id",
-    node.name,
-    "-http-addr",
-    node.url.slice("http://".length),
-    "-raft-addr",
-    node.raftAddress,
-  ];
+  const addresses = ["-node-id", node.name, "-http-addr", new URL(node.url).host, "-raft-addr", node.raftAddress];
   const child = Bun.spawn([...before, rqlited, ...addresses, ...nodeFlags, ...join, ...flags, node.folder], {
     stdin: "ignore",
     stdout: "ignore",
