@@ -110,7 +110,8 @@ async function admin(path: string, args: readonly string[]): Promise<Printed> {
   return printed(child);
 }
 
-function spawnAdmin(path: string, args: readonly string[]) {
+/** One admin command on a file; it may read from its standard input. */
+export function spawnAdmin(path: string, args: readonly string[]) {
   return Bun.spawn([process.execPath, join(root, "src/admin.ts"), ...args, "--json"], {
     env: { ...process.env, DATABASE_PATH: path },
     stdin: "pipe",
