@@ -15,7 +15,9 @@ const idle: CommandProcess[] = [];
 
 /** Runs a command to its end, beside no other one in its process. */
 export async function runInTurn(order: Omit<Order, "mark">): Promise<Said> {
-  const process = idle.pop() ?? startProcess();
+  let process = idle.pop() ?? startProcess();
+  // Something that the last command left behind may have ended it since.
+  while (!process.isAlive()) process = idle.pop() ?? startProcess();
   let over = false;
   onTestFinished(async () => {
     if (!over) await process.end();
