@@ -1,4 +1,4 @@
-/** bun admin account: whose leads there are, and whether their subscription is active (§3). */
+/** bun admin account: accounts, and whether their subscription is active (§3). */
 import { Command } from "commander";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";

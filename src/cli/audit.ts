@@ -1,4 +1,4 @@
-/** bun admin audit: what was done with the file, without anything of a person. */
+/** bun admin audit: what was done with the data, without personal data. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";

@@ -1,4 +1,4 @@
-/** bun admin import: what each import brought, and how it is taken back. */
+/** bun admin import: what each import brought, and taking one back. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { adminCommand } from "../operator/program-name.ts";

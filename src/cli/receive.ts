@@ -57,12 +57,12 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   release();
 }
 
-/** What came is completed now and then, so that one import takes all deliveries of a minute. */
+/** Completes the files every so often, so that one import takes all deliveries of that time. */
 async function completeEvery(ms: number, spool: Spool, context: CommandContext): Promise<void> {
   while (!(await context.pause(ms))) await spool.complete();
 }
 
-/** Imports what the spool has completed, beside the endpoint: an import must keep no delivery waiting. */
+/** Imports what is complete, in a process beside the endpoint: an import must keep no delivery waiting. */
 async function importSpool(context: CommandContext): Promise<void> {
   const folder = spoolOf(context.databasePath);
   const release = await lockWhenFree(join(folder, ".import"), context);
@@ -84,7 +84,7 @@ async function importSpool(context: CommandContext): Promise<void> {
   release();
 }
 
-/** That of an endpoint that was killed still has a file to finish. Null when it is time to end. */
+/** Takes the lock, once the import of a killed endpoint has finished its file. Null when it is time to end. */
 async function lockWhenFree(path: string, context: CommandContext): Promise<(() => void) | null> {
   for (;;) {
     const release = context.lock(path);

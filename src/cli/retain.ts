@@ -41,7 +41,7 @@ function textOf(name: string, days: number | null, erased: number): string {
   return `${kept}; ${erased === 0 ? "none was older" : `${leadsText(erased)} older than that ${erased === 1 ? "is" : "are"} erased`}.`;
 }
 
-/** Asks on a terminal; throws a UserError where nobody can be asked, and where the answer is no. */
+/** Asks on a terminal. Throws a UserError where nobody can be asked, and where the answer is no. */
 async function confirmAll(name: string): Promise<void> {
   if (canAsk()) {
     return confirm(`This erases all leads of ${printable(name)}: even the newest is older. Go on?`, {});

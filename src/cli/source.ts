@@ -1,10 +1,11 @@
-/** bun admin source: addresses at which vendors deliver leads. Their token writes alone, and is shown once. */
+/** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
 import { Command, Option } from "commander";
 import { createKey, digestOf, prefixOf } from "../contract/key.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
 import { readMapping } from "../ingest/columns.ts";
 import { printable } from "../operator/printable.ts";
+import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Source } from "../store/sources.ts";
 import { accountOf, checkText } from "./arguments.ts";
@@ -62,7 +63,10 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
   readMapping(options.map ?? null);
   // A token that nobody saw could only be revoked.
   if (leadsNowhere())
-    throw new UserError("Standard output leads nowhere, and the address is shown once.", "Let it be seen.");
+    throw new UserError(
+      "Nobody would see the address: standard output leads nowhere.",
+      "Send it to a terminal or a file.",
+    );
   const token = createKey("lfin_");
   const source = context
     .store()
@@ -79,7 +83,7 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
   );
 }
 
-/** By the names that import.json has as well. */
+/** The options by the names that import.json has for them. */
 function settingsOf({ label: _, json: __, createPixels, dayFirst, ...rest }: CreateOptions): ImportSettings {
   return {
     ...rest,
@@ -117,7 +121,7 @@ function revokeCommand(context: CommandContext): Command {
       if (source === null) {
         throw new UserError(
           `No source has the id ${JSON.stringify(id)}.`,
-          "bun admin source list ACCOUNT shows the ids.",
+          `${adminCommand} source list ACCOUNT shows the ids.`,
         );
       }
       outputOf(options).result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);

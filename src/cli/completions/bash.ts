@@ -1,28 +1,13 @@
 /** Completions for bash. */
-import { type Place, quoted } from "./words.ts";
+import { choicesOf, type Place, quoted, shellFunction } from "./words.ts";
 
 export function bashScript(places: readonly Place[]): string {
-  const words = places.map(
-    ({ path, words }) => `    ${quoted(path)}) echo ${quoted(words.map(({ text }) => text).join(" "))} ;;`,
-  );
-  const choices = places.flatMap(({ path, choices }) =>
-    Object.entries(choices).map(
-      ([option, values]) => `    ${quoted(`${path} ${option}`)}) echo ${quoted(values.join(" "))} ;;`,
-    ),
-  );
+  const echo = (words: readonly string[]) => `echo ${quoted(words.join(" "))}`;
+  const words = places.map(({ path, words }) => [path, echo(words.map(({ text }) => text))] as const);
+  const choices = choicesOf(places).map(([typed, values]) => [typed, echo(values)] as const);
   return `# Completions of Leadfile for bash: source this file in ~/.bashrc.
-_leadfile_words() {
-  case "$1" in
-${words.join("\n")}
-    *) return 1 ;;
-  esac
-}
-_leadfile_choices() {
-  case "$1" in
-${choices.join("\n")}
-    *) return 1 ;;
-  esac
-}
+${shellFunction("_leadfile_words", words)}
+${shellFunction("_leadfile_choices", choices)}
 _leadfile_complete() {
   local first=$1 current=\${COMP_WORDS[COMP_CWORD]} path= position word words
   for ((position = first; position < COMP_CWORD; position++)); do

@@ -1,4 +1,4 @@
-/** bun admin completions: what a shell needs to complete the words of a command, made from the commands themselves. */
+/** bun admin completions: a script with which a shell completes commands, made from the commands themselves. */
 import { Argument, Command } from "commander";
 import { adminCommand } from "../../operator/program-name.ts";
 import { print } from "../terminal/output.ts";

@@ -1,4 +1,4 @@
-/** What can be typed after each command. */
+/** What can be typed after each command, and how a shell is told. */
 import type { Command } from "commander";
 
 export interface Word {
@@ -34,4 +34,20 @@ export function wordsOf(program: Command, path = ""): Place[] {
 /** A text as a word of a shell, whatever is in it. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A function for bash and zsh: it runs the command that belongs to its argument, and fails where none does. */
+export function shellFunction(
+  name: string,
+  commands: readonly (readonly [argument: string, command: string])[],
+): string {
+  const cases = commands.map(([argument, command]) => `    ${quoted(argument)}) ${command} ;;`);
+  return `${name}() {\n  case "$1" in\n${cases.join("\n")}\n    *) return 1 ;;\n  esac\n}`;
+}
+
+/** The options of all places that have a choice of values: what was typed up to the option, and the values. */
+export function choicesOf(places: readonly Place[]): [typed: string, values: readonly string[]][] {
+  return places.flatMap(({ path, choices }) =>
+    Object.entries(choices).map(([option, values]): [string, readonly string[]] => [`${path} ${option}`, values]),
+  );
 }

@@ -1,32 +1,15 @@
 /** Completions for zsh. */
-import { type Place, quoted } from "./words.ts";
+import { choicesOf, type Place, quoted, shellFunction, type Word } from "./words.ts";
 
 export function zshScript(places: readonly Place[]): string {
-  const described = (text: string, about: string) => quoted(`${text}:${about.replaceAll(":", "\\:")}`);
-  const words = places.map(
-    ({ path, words }) =>
-      `    ${quoted(path)}) found=(${words.map(({ text, about }) => described(text, about)).join(" ")}) ;;`,
-  );
-  const choices = places.flatMap(({ path, choices }) =>
-    Object.entries(choices).map(
-      ([option, values]) =>
-        `    ${quoted(`${path} ${option}`)}) found=(${values.map((value) => quoted(value)).join(" ")}) ;;`,
-    ),
-  );
+  const found = (items: readonly string[]) => `found=(${items.map(quoted).join(" ")})`;
+  const described = ({ text, about }: Word) => `${text}:${about.replaceAll(":", "\\:")}`;
+  const words = places.map(({ path, words }) => [path, found(words.map(described))] as const);
+  const choices = choicesOf(places).map(([typed, values]) => [typed, found(values)] as const);
   return `#compdef leadfile
 # Completions of Leadfile for zsh: source this file in ~/.zshrc, behind compinit.
-_leadfile_words() {
-  case "$1" in
-${words.join("\n")}
-    *) return 1 ;;
-  esac
-}
-_leadfile_choices() {
-  case "$1" in
-${choices.join("\n")}
-    *) return 1 ;;
-  esac
-}
+${shellFunction("_leadfile_words", words)}
+${shellFunction("_leadfile_choices", choices)}
 _leadfile_complete() {
   local -a found
   local place= position

@@ -1,4 +1,4 @@
-/** Made-up leads for a demonstration: the same ones each time, at times that end now. No person is meant. */
+/** Made-up leads for a demonstration, the same each time, up to now. Nobody is meant. */
 import type { LeadDetails } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
 import { idFromContent, wholeIdentity } from "../../ingest/identity.ts";
@@ -27,7 +27,7 @@ const sources = ["google", "google", "google", "direct", "direct", "newsletter",
 const ages = ["25-34", "35-44", "45-54", "55-64"];
 const incomes = ["$50,000 to $74,999", "$75,000 to $99,999", "$100,000 to $149,999"];
 
-/** So many leads of an account, oldest first, over the 30 days before a moment: as busy as a real site, hour by hour. */
+/** Leads of an account, oldest first, over the 30 days before a moment. Busy hours have more, as on a real site. */
 export function demoLeads(account: string, count: number, nowMs: number): NewLead[] {
   const random = seeded(20_260_131);
   const moments = Array.from({ length: count }, () => busyMoment(random, nowMs)).toSorted((a, b) => a - b);
@@ -40,10 +40,10 @@ const spanMs = 30 * dayMs;
 const hourMs = dayMs / 24;
 /** The newsletter went out so long ago, and people came for three days. */
 const campaign = { beganMs: 12 * dayMs, endedMs: 9 * dayMs };
-/** The busiest hour of the campaign; every other is a part of it. */
+/** How busy the busiest hour of the campaign is. */
 const busiest = 2.2;
 
-/** A moment within the span; one in a busy hour is as much more likely as that hour is busier. */
+/** A moment of the 30 days. The busier its hour, the likelier it is. */
 function busyMoment(random: () => number, nowMs: number): number {
   for (;;) {
     const ms = nowMs - Math.floor(random() * spanMs);
@@ -70,7 +70,7 @@ export interface Invented {
   readonly details: LeadDetails;
 }
 
-/** One made-up visit after another: the same ones in the same order for the same seed. */
+/** Gives one made-up visit after another. The same seed gives the same ones. */
 export function createInventor(seed: number): () => Invented {
   const random = seeded(seed);
   return () => invent(random);
@@ -112,7 +112,7 @@ function invent(random: () => number, isInCampaign = false): Invented {
   return { pixelId, details };
 }
 
-/** A small generator of numbers from 0 to 1 that gives the same ones for the same seed. */
+/** A generator of numbers from 0 to 1. The same seed gives the same ones. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

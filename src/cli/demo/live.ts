@@ -11,7 +11,7 @@ interface Live {
   readonly seed?: number;
 }
 
-/** Invents leads until Ctrl-C. Each is written before it is told, and the same seed gives the same visitors. */
+/** Invents leads until Ctrl-C. Each is written before it is shown. The same seed gives the same visitors. */
 export async function goOn(context: CommandContext, output: Output, accountId: string, live: Live): Promise<void> {
   const account = accountOf(context.store(), accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
@@ -23,11 +23,11 @@ export async function goOn(context: CommandContext, output: Output, accountId: s
   while (!(await context.pause(live.every * 1000))) {
     const nowMs = context.now();
     const visit = invent();
-    // Without a time of its own a lead comes after all others, where whoever polls will find it.
+    // A lead without a time comes after all others, where a client that polls finds it.
     target.write([{ ...newLead(account.id, nowMs, visit), identifiedMs: null }], nowMs);
     count += 1;
     const { name, city, state, page_url: page } = visit.details;
-    // All of them are of one site: its name would only break the line.
+    // Every page is of the same site: its name would only make the line longer.
     output.say(`${writeMoment(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
   }
   output.say(`\n${count} ${count === 1 ? "lead" : "leads"} invented; they stay, and so does the key.`);

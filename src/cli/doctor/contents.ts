@@ -1,4 +1,4 @@
-/** What is in the file: whether it is ours and whole, what its moments say of the clock, and keys that nobody uses. */
+/** The file: whether it is ours and whole, whether the clock fits it, its unused keys and its backups. */
 import { statSync } from "node:fs";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
@@ -6,11 +6,11 @@ import type { Contents, Examination, LiveKey } from "../../store/examination.ts"
 import { inBytes } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
-/** An import takes times up to this much ahead of the clock as now. */
+/** An import takes a time this far ahead of the clock as now. */
 const toleranceMs = 5 * 60_000;
 const idleDays = 90;
 const idleShown = 3;
-/** Backups are made every night: none for so long means that they fail. */
+/** Backups are made every night. Without one for so many days they fail. */
 const backupDays = 3;
 
 export function lookAtContents(path: string, found: Examination, full: boolean, nowMs: number): Finding[] {
@@ -45,7 +45,7 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
     case "newer":
       return broken("schema", `${path} was written by a newer version.`, "Install that version or a later one.");
     case "unfinished": {
-      const what = `${path}-wal holds ${inBytes(found.logBytes)} that were not folded into the file; it was not read.`;
+      const what = `${path}-wal holds ${inBytes(found.logBytes)} that are not in the file yet, so the file was not read.`;
       const advice = `Start the server, or run ${adminCommand} account list, as the owner of the file; then look again.`;
       return warning("log", what, advice);
     }
@@ -54,7 +54,7 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
 
 function lookAtSchema({ migrationsBehind, lost, slowFilters }: Contents): Finding[] {
   if (migrationsBehind > 0) {
-    const advice = "The next start or command brings it up to date and keeps a copy; back up before.";
+    const advice = "Make a backup. The next start or command brings the file up to date, and keeps a copy.";
     return [warning("schema", "An earlier version of Leadfile wrote the file.", advice)];
   }
   if (lost.length > 0) {
@@ -90,7 +90,7 @@ function lookAtClock(path: string, { newestMs }: Contents, nowMs: number): Findi
 
 function lookAtKeys(keys: readonly LiveKey[], nowMs: number): Finding {
   const since = nowMs - idleDays * dayMs;
-  // One that has expired is revoked already.
+  // An expired key is revoked.
   const live = keys.filter(({ expiresMs }) => nowMs < (expiresMs ?? Number.POSITIVE_INFINITY));
   const idle = live.filter(
     ({ createdMs, lastUsed }) => Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < since,

@@ -1,4 +1,4 @@
-/** The file, the log beside it and their folder, as the file system has them. */
+/** The file, its log and their folder: who may read and write them, and the room on the disk. */
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { filesOf, walOf } from "../../store/database-files.ts";
@@ -6,16 +6,15 @@ import { inBytes } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /**
- * A log this large was not folded into the file for long: somebody reads without end, or the server was never
- * restarted.
+ * A log this large was not written into the file for a long time. Somebody reads without end.
  */
 const largeLogBytes = 256_000_000;
 
-/** In addition to what SQLite needs: room for logs and temporary files of others. */
+/** Room for others, such as logs and temporary files. */
 const spareBytes = 100_000_000;
 const leastBytes = 20_000_000;
 
-/** Looks at the file at a path; the folder alone is looked at where there is no file. */
+/** Looks at the file at a path; where there is none, at the folder alone. */
 export function lookAtFile(path: string): Finding[] {
   const file = statOf(path);
   if (file === null) return [...lookAtFolder(path), ...lookAtDisk(path, 0)];

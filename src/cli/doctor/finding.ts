@@ -1,12 +1,12 @@
-/** What one look at one thing came to. */
+/** A finding of the doctor: something is fine, worth a warning, or broken. */
 
 export type Level = "fine" | "warning" | "broken";
 
 export interface Finding {
   readonly level: Level;
-  /** The thing that was looked at, in a word. */
+  /** What was looked at, in one word. */
   readonly thing: string;
-  /** What is so, in a sentence. */
+  /** What was found, in a sentence. */
   readonly what: string;
   /** What to do about it; empty where all is well. */
   readonly advice: string;

@@ -1,4 +1,4 @@
-/** What comes in by itself: when leads came last, what waits for its import, and what nobody could read. */
+/** Leads that come by themselves: when the last ones came, what waits for its import, and what could not be read. */
 import { statSync } from "node:fs";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import { type Backlog, readBacklog } from "../../inbox/backlog.ts";
@@ -8,12 +8,12 @@ import type { Examination } from "../../store/examination.ts";
 import { inBytes } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
-/** Where leads come by themselves, none for so long means that something has stopped. */
+/** Where leads come by themselves and none has come for so many days, something has stopped. */
 const quietDays = 3;
-/** Deliveries wait a minute, and an import of many leads takes some more. */
+/** Deliveries wait a minute. An import of many leads takes some more. */
 const longestWaitMs = 15 * 60_000;
 
-/** Looks at the folder that is watched, null where none is, and at what vendors have delivered. */
+/** Looks at the inbox, null where there is none, and at what vendors have delivered. */
 export function lookAtInflow(path: string, inbox: string | null, found: Examination, nowMs: number): Finding[] {
   const spool = spoolOf(path);
   return [

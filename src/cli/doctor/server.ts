@@ -1,4 +1,4 @@
-/** The running server: whether it answers, and whether the file that it has open is the one that lies there. */
+/** The running server: whether it answers, and whether it has the file open that lies at the path now. */
 import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { adminCommand } from "../../operator/program-name.ts";
@@ -6,7 +6,7 @@ import { filesOf } from "../../store/database-files.ts";
 import { askHealth } from "../server.ts";
 import { broken, type Finding, fine } from "./finding.ts";
 
-/** Says nothing where nothing runs, or where the system does not tell. */
+/** Finds nothing where no server runs, or where the system does not show it. */
 export async function lookAtServer(path: string, url: string | null): Promise<Finding[]> {
   const ghosts = findGhosts(path);
   const findings = ghosts.map((pid) => {
@@ -26,7 +26,7 @@ export async function lookAtServer(path: string, url: string | null): Promise<Fi
   return findings;
 }
 
-/** Processes that opened the database under this path, and hold another file than the one that is there now. */
+/** Processes that opened the database at this path, though another file is there now. */
 function findGhosts(path: string): number[] {
   const real = realPath(path);
   const now = statSync(path, { throwIfNoEntry: false });
@@ -47,7 +47,7 @@ function processes(): number[] {
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
 }
 
-/** The descriptors of a process that are of the database or its log; none where another user's may not be seen. */
+/** The descriptors of a process for the database or its log. Those of other users cannot be seen. */
 function heldBy(pid: number, path: string): { descriptor: string }[] {
   const folder = `/proc/${pid}/fd`;
   const names = new Set(filesOf(path));

@@ -1,4 +1,4 @@
-/** The settings: each by itself, and whether they go together. */
+/** The settings: whether each is right, and whether they go together. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { isInTheClear, isLoopback, publicOrigin } from "../../config/origin.ts";
@@ -7,7 +7,7 @@ import { dayMs, dayOf } from "../../contract/time.ts";
 import type { UserError } from "../../operator/user-error.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
-/** Certificates of 90 days are renewed a month before they end: with this much left, renewing has failed. */
+/** Certificates of 90 days are renewed a month before they end. With less than this left, renewing has failed. */
 const expiryDays = 21;
 
 export function lookAtSettings(faults: readonly UserError[], config: Config | null, nowMs: number): Finding[] {

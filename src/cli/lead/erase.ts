@@ -1,4 +1,4 @@
-/** bun admin lead erase: persons are taken out of the file, bytes and all, and kept out. */
+/** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
 import type { Erased, Erasure, Survey } from "../../store/privacy.ts";
@@ -51,7 +51,7 @@ interface Done {
   readonly rejectsFiles: readonly string[];
 }
 
-/** The receipts first: a person is gone from there on, whatever becomes of the search for what is left. */
+/** Erases all persons and prints their receipts. Each person is gone with the receipt, whatever happens later. */
 async function eraseAll(
   context: CommandContext,
   erasure: Erasure,
@@ -82,7 +82,7 @@ async function eraseAll(
   );
 }
 
-/** Prints a receipt a line; as JSON one value, of which each line is printed when its person is gone. */
+/** Prints a receipt on each line. With --json the lines are one value together. */
 function createReceipts(output: Output, isList: boolean) {
   const say = throttle(output);
   let printed = 0;
@@ -110,7 +110,7 @@ function sayErased(output: Output, account: string, { persons, leads, held }: Do
   else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} of ${grouped(persons)} persons ${blocked}`);
 }
 
-/** So many ids are read by a person; for all of them there is --dry-run --json. */
+/** Nobody reads more ids than this; --dry-run --json prints all of them. */
 const mostIds = 100;
 
 function sayMentions(output: Output, ids: readonly string[]): void {

@@ -1,4 +1,4 @@
-/** bun admin lead find: what is held on a person, as it is served, or on each of a list. */
+/** bun admin lead find: the leads of a person, or of each person of a list, and who received them. */
 import type { Command } from "commander";
 import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../operator/printable.ts";
@@ -52,7 +52,7 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
   return { id, key, label, first, last, possibly };
 }
 
-/** A person a line, as they come: a list may be longer than memory. */
+/** A line for each person, printed at once: the result for a long list may not fit into memory. */
 function printList(output: Output, persons: readonly ListedPerson[], held: Iterable<Held>): void {
   let place = 0;
   let found = 0;

@@ -1,4 +1,4 @@
-/** Clients that poll and have passed leads which came late, and how far back they must look to meet them. */
+/** Clients that poll and have passed late leads, and how far they must look back to meet them. */
 import { printable } from "../../operator/printable.ts";
 import type { Passed } from "../../store/disclosures.ts";
 import { grouped } from "../terminal/numbers.ts";
@@ -12,7 +12,7 @@ export function passedText({ label, prefix, late, overlapSeconds }: Passed): str
   return `Client ${client} has passed ${grouped(late)} of them; polling with an overlap of ${overlapText(overlapSeconds)} meets them.`;
 }
 
-/** In the largest unit that does not say much more than is needed, rounded up. */
+/** A time rounded up, in the largest unit of which there are at least two. */
 function overlapText(seconds: number): string {
   const units = [
     ["day", 86_400],

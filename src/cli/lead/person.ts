@@ -1,4 +1,4 @@
-/** The persons whom a command is about: one by e-mail address, phone or the id of a lead, or a list of them. */
+/** The persons that find and erase take: one by e-mail address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
 import { firstEmail } from "../../ingest/emails.ts";

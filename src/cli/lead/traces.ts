@@ -1,4 +1,4 @@
-/** What the search for bytes of the erased has found, in words. */
+/** What the search for bytes of erased leads has found, in words. */
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Traces } from "../../store/privacy.ts";
@@ -9,7 +9,7 @@ import type { Output } from "../terminal/output.ts";
 export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies, inLogsOf = [] }: Traces): void {
   if (!gone) {
     throw new UserError(
-      "It is erased, but its bytes are in the log until another program stops reading the state before.",
+      "It is erased, but its bytes stay in the log as long as another program reads the old state.",
       "End that program (a long query or backup), and run this again.",
     );
   }

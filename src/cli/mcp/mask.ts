@@ -1,34 +1,34 @@
-/** Leads as a model may see them: no person in them, and no page address with its query. */
+/** Leads as a model may see them: persons are masked, and page addresses have no query. */
 import type { Lead } from "../../../client/src/leadfile.ts";
 
 /** One text of a lead, as it is shown. */
 export type Show = (field: keyof Lead, lead: Lead) => string | null;
 
 const addresses: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer"]);
-/** What others write freely, so that a phone may stand in it. */
-const free: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer", "traffic_source", "company"]);
-/** What the API gives them, and what a client asks for. */
-const asTheyAre: ReadonlySet<keyof Lead> = new Set(["id", "identified_at", "pixel_id"]);
+/** Free text, in which anything may stand. */
+const freeText: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer", "traffic_source", "company"]);
+/** Fields that name no person. */
+const impersonal: ReadonlySet<keyof Lead> = new Set(["id", "identified_at", "pixel_id"]);
 
 const anEmail = /[^\s/@"'<>:;,?&=#]+@[^\s/@"'<>:;,?&=#]+/gu;
 const aPhone = /\+?\d(?:[\s().-]{0,2}\d){9,}/g;
 
-/** Everything but the queries of page addresses. */
+/** All of it, but the queries of page addresses. */
 export const revealed: Show = (field, lead) => {
   const text = lead[field];
   return text !== null && isAddress(field, text) ? withoutQuery(text) : text;
 };
 
-/** The same with names, e-mail addresses and phones masked, wherever they stand in the lead. */
+/** Names, e-mail addresses and phones are masked, wherever they stand in the lead. */
 export const masked: Show = (field, lead) => {
   const text = lead[field];
-  if (text === null || asTheyAre.has(field)) return text;
+  if (text === null || impersonal.has(field)) return text;
   if (field === "name") return maskName(text);
   if (field === "phone") return maskPhone(text);
   if (field === "email" || field === "verified_email") return maskEmail(text);
   const shown = isAddress(field, text) ? withoutQuery(text) : text;
-  const unnamed = withoutPerson(free.has(field) ? decoded(shown) : shown, lead).replace(anEmail, maskEmail);
-  return free.has(field) ? unnamed.replace(aPhone, maskPhone) : unnamed;
+  const unnamed = withoutPerson(freeText.has(field) ? decoded(shown) : shown, lead).replace(anEmail, maskEmail);
+  return freeText.has(field) ? unnamed.replace(aPhone, maskPhone) : unnamed;
 };
 
 /** A source may be an address as well. */

@@ -1,21 +1,21 @@
-/** Charts as SVG, drawn by a library made for plots. Their colours come from the page around them. */
+/** Charts as SVG, drawn by Plot. Their colours are those of the page. */
 import type { Bar } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
 
 export interface Charts {
-  /** Upright bars, one for each day or month, in their order. */
+  /** Vertical bars, one for each day or month. */
   overTime(bars: readonly Bar[], what: string): string;
-  /** Lying bars with their number at the end, in their order. */
+  /** Horizontal bars, each with its number at the end. */
   ranking(bars: readonly Bar[]): string;
 }
 
-/** As wide as a phone shows it without shrinking its letters. */
+/** A phone shows this width without making the letters smaller. */
 const width = 360;
 const rowHeight = 24;
 const titlesShown = 5;
 const longestName = 16;
 
-/** Loads the libraries, which takes two tenths of a second that no other command should wait for. */
+/** Loads the libraries. That takes 0.2 seconds, so only this command does it. */
 export async function openCharts(): Promise<Charts> {
   const Plot = await import("@observablehq/plot");
   const { parseHTML } = await import("linkedom");

@@ -1,4 +1,4 @@
-/** The figures of an account as one page of HTML: charts, each with its table behind it, and nothing of a person. */
+/** The figures of an account as one page of HTML, without personal data: charts, each with its table. */
 import { writeMoment } from "../../contract/time.ts";
 import type { Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
@@ -16,7 +16,7 @@ export interface Figures {
   readonly nowMs: number;
 }
 
-/** A page that loads nothing: style and pictures are in it. */
+/** The page. It loads nothing: its style and its charts are in it. */
 export async function statsPage({ account, period, stats, nowMs }: Figures): Promise<string> {
   const charts = await openCharts();
   const name = Bun.escapeHTML(account.name);

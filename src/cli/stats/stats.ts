@@ -1,4 +1,4 @@
-/** bun admin stats: leads by day, pixel, state and source, and requests by key and day, as charts in the terminal or as a page. */
+/** bun admin stats: leads by day, pixel, state and source, and requests by key, as charts in the terminal or as a page. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
