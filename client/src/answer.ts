@@ -25,10 +25,10 @@ export function readAnswer({ response, text }: Exchanged, origin: string, redact
   throw known ?? unexpected(response, origin, "an answer that is not of this API");
 }
 
-/** The error for an answer of which nothing can be believed. */
+/** The error for an answer that is not of this API. */
 export function unexpected(response: Response, origin: string, what: string): LeadfileError {
   const { status, headers } = response;
-  const message = `${origin} gave ${what} (status ${status}). Check baseUrl, and what stands between.`;
+  const message = `${origin} gave ${what} (status ${status}). Check baseUrl, and any proxy in between.`;
   return new UnexpectedAnswerError(message, status, headers.get("x-request-id"), retryAfter(headers));
 }
 
@@ -37,7 +37,7 @@ function redirection(headers: Headers, origin: string): RedirectError {
   const location = target !== null && URL.canParse(target, origin) ? new URL(target, origin).origin : null;
   const advice =
     location === null || location === origin
-      ? "Check baseUrl, and what stands between."
+      ? "Check baseUrl, and any proxy in between."
       : `If that is your server, set baseUrl to ${location}; the key was not sent there.`;
   return new RedirectError(`${origin} points to ${location ?? "another address"}. ${advice}`, location);
 }
@@ -70,7 +70,7 @@ function retryAfter(headers: Headers): number | null {
   return Number.isFinite(untilMs) ? Math.max(0, untilMs) : null;
 }
 
-/** The server's own time, so that a client whose clock is wrong waits right; NaN where it does not say. */
+/** The time of the server, so that a client with a wrong clock waits the right time; NaN where it is not sent. */
 export function serverNow(headers: Headers): number {
   return Date.parse(headers.get("date") ?? "");
 }

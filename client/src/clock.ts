@@ -1,11 +1,11 @@
-/** The passing of time, which a test may hold in its own hands. */
+/** The clock of a client. A test passes its own. */
 
 export interface Clock {
-  /** Milliseconds that only ever grow, from any beginning. */
+  /** Milliseconds that never go back, from any beginning. */
   now(): number;
   /** Rejects with the reason of the signal when that comes first. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
-  /** A number from 0 up to 1, by which pauses differ between clients. */
+  /** A number from 0 to 1, so that pauses differ between clients. */
   random(): number;
 }
 

@@ -1,4 +1,4 @@
-/** Requests that are repeated where that is safe, and paced to the limit. The key lives here and nowhere else. */
+/** Sends requests, repeats those that may succeed later, and keeps to the limit. The key is kept here alone. */
 import { readAnswer, unexpected } from "./answer.ts";
 import { LeadfileError, RateLimitExceededError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
@@ -7,7 +7,7 @@ import type { Settings } from "./settings.ts";
 
 type Parameters = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
-/** Gets a body that `is` of the shape that the caller wants. */
+/** Gets a body, which `is` checks. */
 export type Get = <Body>(
   path: string,
   is: (body: unknown) => body is Body,
@@ -18,7 +18,7 @@ export type Get = <Body>(
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
 
-/** Every request is a GET, so repeating it is safe; only what may pass is repeated. */
+/** Every request is a GET, so it can be repeated; only errors that pass are worth it. */
 export function connect(settings: Settings): Get {
   const { baseUrl, key, fetch, clock, timeoutMs, longestWaitMs } = settings;
   const rateLimit = createRateLimit(clock, longestWaitMs);
@@ -49,7 +49,7 @@ export function connect(settings: Settings): Get {
   };
 }
 
-/** How long to wait before the same request is sent again; throws the error where that would be of no use. */
+/** How long to wait before the request is sent again. Throws the error where that is of no use. */
 function waitAfter(error: unknown, failed: number, { clock, retries, longestWaitMs }: Settings): number {
   if (!(error instanceof LeadfileError && error.transient) || failed >= retries) throw error;
   const backoffMs = Math.min(firstBackoffMs * 2 ** failed, longestBackoffMs);

@@ -10,8 +10,8 @@ export interface Exchanged {
 }
 
 /**
- * Throws a NetworkError, a TimeoutError or the reason of the signal. What fetch threw is not passed on: some
- * runtimes and wrappers put the request into it, and with it the key.
+ * Throws a NetworkError, a TimeoutError or the reason of the signal. The error of fetch is not passed on: in some
+ * runtimes it holds the request, and with it the key.
  */
 export async function exchange(
   fetch: Fetch,
@@ -32,7 +32,7 @@ export async function exchange(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    // Whoever lost the race is let go; what it says later concerns nobody.
+    // After a timeout or an abort the request itself still runs.
     cancel.abort();
   }
 }

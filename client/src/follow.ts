@@ -8,13 +8,13 @@ import { oldestFirst } from "./oldest-first.ts";
 import { beginProgress, type Checkpoint, createKeeper, type Progress, readProgress } from "./progress.ts";
 
 interface PollOptions extends LeadFilter, CallOptions {
-  /** Where to begin when there is no checkpoint yet; all leads unless told. */
+  /** Where to begin when there is no checkpoint yet. By default with the oldest lead. */
   readonly since?: string | Date | undefined;
-  /** From the beginning of one poll to that of the next. A minute unless told. */
+  /** From the beginning of one poll to that of the next. A minute by default. */
   readonly every?: Duration | undefined;
-  /** How far behind the newest lead to look for late ones. An hour unless told. */
+  /** How far behind the newest lead to look for late ones. An hour by default. */
   readonly overlap?: Duration | undefined;
-  /** Hears of what passes: an outage, a limit. The next poll tries again. */
+  /** Hears of errors that pass, such as an outage or the limit. The next poll tries again. */
   readonly onError?: ((error: LeadfileError) => void) | undefined;
 }
 
@@ -82,7 +82,7 @@ function progressOf(saved: string | null, { since, overlap = "1h" }: PollOptions
   return saved === null ? beginProgress(since, overlapMs) : readProgress(saved, overlapMs);
 }
 
-/** New leads, never an empty part; whoever takes them marks them in the progress before the next part. */
+/** New leads in parts, never an empty one. The caller marks them in the progress before it asks for the next part. */
 async function* poll(
   list: List,
   clock: Clock,
@@ -106,7 +106,7 @@ async function* poll(
   }
 }
 
-/** How long the server asks to wait after what may pass; throws what will not. */
+/** How long the server asks to wait after an error that passes. Throws any other error. */
 function retryAfterOf(error: unknown, onError: PollOptions["onError"]): number {
   if (!(error instanceof LeadfileError && error.transient)) throw error;
   onError?.(error);
@@ -122,7 +122,7 @@ async function rest(ms: number, clock: Clock, signal: AbortSignal | undefined): 
   }
 }
 
-/** Asked anew each time: a signal changes while nobody looks. */
+/** A function, because the compiler takes a property that was read once as unchanged. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

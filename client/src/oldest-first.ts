@@ -2,7 +2,7 @@
 import type { Lead, LeadList } from "./contract.ts";
 import { fullPage, type LeadFilter, type List } from "./leads.ts";
 
-/** How many leads are held at once, about. */
+/** About how many leads are in memory at once. */
 const most = 500;
 
 type Read = (sinceMs: number, before: string | Date | undefined, limit: number) => Promise<LeadList>;
@@ -31,7 +31,7 @@ export async function* oldestFirst(
   }
 }
 
-/** How much longer the next span is. Behind an empty half lies one with too many, and is halved at once. */
+/** How much longer the next span is. After an empty half comes a half with too many leads, so it is halved at once. */
 function growth(count: number, halved: boolean): number {
   if (count === 0) return halved ? 0.5 : 8;
   return halved || count > most / 2 ? 1 : 2;

@@ -13,7 +13,7 @@ export interface Checkpoint {
 }
 
 export interface Progress {
-  /** From where the next poll asks, in Unix milliseconds: every lead given from here on is known by its id. */
+  /** Where the next poll begins, in Unix milliseconds. From here on every lead that was given is known by its id. */
   readonly fromMs: number;
   isNew(lead: Lead): boolean;
   /** Marks a lead as given. */
@@ -29,7 +29,7 @@ export interface Progress {
 /** The first moment of the year 1: the beginning when no other was given. */
 const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
 
-/** A text is not written anew before it has so many lines. */
+/** So many lines are added before the text is written anew. */
 const fewestLines = 1_000;
 
 /** A beginning; leads before it are never given. */
@@ -45,7 +45,7 @@ export function readProgress(text: string, overlapMs: number): Progress {
   const parsed = parse(whole) as { version?: number; from?: number; seen?: unknown[] } | null | undefined;
   const { version, from, seen } = parsed ?? {};
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) === true) {
-    // What a crash has cut off is no lead that was taken.
+    // A line that a crash has cut off does not count.
     return createProgress(from, [...seen, ...added.map(parse).filter(isTaken)], overlapMs);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
@@ -65,7 +65,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** `from` only ever grows: below it, nobody knows any more what was given. */
+/** `from` never goes back: before it, the ids of leads that were given are forgotten. */
 function createProgress(beginMs: number, known: readonly Taken[], overlapMs: number): Progress {
   const seen = new Map<string, number>();
   let fromMs = beginMs;

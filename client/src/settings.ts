@@ -1,4 +1,4 @@
-/** What a client is told, checked once: a wrong setting is said at the start, and never with the key in it. */
+/** The settings of a client, checked once at the start. No error shows the key. */
 import { type Clock, systemClock } from "./clock.ts";
 import { type Duration, toMs } from "./duration.ts";
 import { SettingError } from "./errors.ts";
@@ -8,17 +8,17 @@ export interface LeadfileOptions {
   /** The address of the server, such as https://www.example.com: what stands before /api/v1. */
   readonly baseUrl: string;
   readonly key: string;
-  /** How often a request is repeated that may pass: after 429, 5xx and broken connections. 4 unless told. */
+  /** How often a request is sent again after a 429, a 5xx or a broken connection. 4 by default. */
   readonly retries?: number | undefined;
-  /** How long one answer may take. 30 seconds unless told. */
+  /** How long one answer may take. 30 seconds by default. */
   readonly timeout?: Duration | undefined;
-  /** The longest wait for the limit or a Retry-After; past it the error is thrown. 2 minutes unless told. */
+  /** The longest wait for the limit or a Retry-After. Instead of a longer one it throws. 2 minutes by default. */
   readonly longestWait?: Duration | undefined;
   /** In place of the global fetch. */
   readonly fetch?: Fetch | undefined;
-  /** Sends the key over plain HTTP to another machine, where whoever stands between can read it. */
+  /** Sends the key over plain HTTP to another machine. Others on the way can read it. */
   readonly allowPlainHttp?: boolean | undefined;
-  /** Runs in a browser, where whoever opens the page has the key. */
+  /** Runs in a browser, where every visitor has the key. */
   readonly dangerouslyAllowBrowser?: boolean | undefined;
   /** In place of the system's time, for tests. */
   readonly clock?: Clock | undefined;
@@ -51,7 +51,7 @@ export function readSettings(options: LeadfileOptions): Settings {
     retries,
     timeoutMs: toMs("timeout", options.timeout ?? "30s"),
     longestWaitMs: toMs("longestWait", options.longestWait ?? "2m"),
-    // Called without a this: some runtimes refuse a fetch that is called as a method of another object.
+    // Some runtimes refuse a fetch that is called as a method of another object.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     clock: options.clock ?? systemClock,
   };
@@ -79,13 +79,13 @@ function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-/** A key with a line end or a quote in it would fail as a header, in an error that shows it. */
+/** A key with a line break or a quote would fail as a header, in an error that shows the key. */
 function readKey(key: string): string {
   if (typeof key === "string" && /^[\w.~+/=-]{8,}$/.test(key)) return key;
   throw new SettingError("key takes the API key as it was shown, without quotes, spaces or line ends.");
 }
 
-/** Pages have a document; workers of a browser have at least its name. */
+/** A page has a document; a worker in a browser has at least the name of the browser. */
 function isBrowser(): boolean {
   const { document, navigator } = globalThis as { document?: unknown; navigator?: { userAgent?: unknown } };
   return document !== undefined || /^Mozilla\//.test(String(navigator?.userAgent));

@@ -12,7 +12,7 @@ export interface Keys {
 
 export interface RequestOptions {
   readonly method?: string;
-  /** The Authorization header; null for none, the live key unless told. */
+  /** The Authorization header; null for none, the live key by default. */
   readonly authorization?: string | null;
   readonly origin?: string;
   /** Whether the check wants to see a 429. */

@@ -37,7 +37,7 @@ export function createServer({ client, show, now }: Setup): McpServer {
   server.registerTool(
     "summarize_leads",
     {
-      description: `Counts leads by day (UTC), pixel, state and source; the last ${usualDays} days unless told, ${mostDays} at most.`,
+      description: `Counts leads by day (UTC), pixel, state and source; ${usualDays} days by default, ${mostDays} at most.`,
       inputSchema: z.strictObject(filters),
       annotations: readOnly,
     },

@@ -16,7 +16,7 @@ interface Summary {
   readonly since: string;
   readonly before: string;
   readonly leads: number;
-  /** Null when all were counted, else what to do about the rest. */
+  /** How to count the rest; null when all leads were counted. */
   readonly missing: string | null;
   readonly by_day: Readonly<Record<string, number>>;
   readonly by_pixel: Readonly<Record<string, number>>;
@@ -24,12 +24,12 @@ interface Summary {
   readonly by_source: Readonly<Record<string, number>>;
 }
 
-/** A span that is too long, or none at all; the message says what is accepted. */
+/** A span that is too long. The message says what is accepted. */
 export class SpanError extends Error {
   override readonly name = "SpanError";
 }
 
-/** The span that is asked for; the last 30 days unless told. A text that is no time is left to the server. */
+/** The span of the query; by default the last 30 days. The server refuses a text that is no time. */
 export function spanOf(query: LeadQuery, nowMs: number): { readonly since: string; readonly before: string } {
   const before = String(query.before ?? new Date(nowMs + 1).toISOString());
   const beforeMs = Date.parse(before);
@@ -42,7 +42,7 @@ export function spanOf(query: LeadQuery, nowMs: number): { readonly since: strin
   return { since, before };
 }
 
-/** Counts page by page; where the limit or the time is used up, what was counted comes with where to go on. */
+/** Counts page by page. Where the limit or the time is used up, it gives the counts so far, and where to go on. */
 export async function summarizeLeads(
   client: Leadfile,
   show: Show,
@@ -75,7 +75,7 @@ export async function summarizeLeads(
   };
 }
 
-/** Null where there is no next page for now, and something was counted before. */
+/** Null where no page can be had for now, but some were counted. */
 async function nextPage(client: Leadfile, query: LeadQuery, leads: number, signal: AbortSignal) {
   try {
     return await client.leads.list({ ...query, signal });

@@ -1,4 +1,4 @@
-/** A backup: a consistent copy of the file, made while others read and write, with its manifest beside it. */
+/** A backup: a consistent copy of the file, made while others use it, with its manifest beside it. */
 import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";

@@ -88,7 +88,7 @@ const mergeDigests = sql`
   JOIN old.accounts AS old_account ON old_account.number = suppressed.account
   JOIN main.accounts AS account ON account.id = old_account.id`;
 
-/** Imports of which the replaced file knows that they were undone since the backup. */
+/** Imports that were undone since the backup, as the old file knows. */
 const undoneSince = sql`
   SELECT import.number, replaced.undone_at FROM old.imports AS replaced
   JOIN main.imports AS import ON import.number = replaced.number AND import.at = replaced.at
@@ -125,7 +125,7 @@ export interface Part {
   readonly merges: (nowMs: number) => readonly SQL[];
 }
 
-/** In an order in which each finds what it refers to. */
+/** In this order each part finds the rows to which it refers. */
 export const allParts: readonly Part[] = [
   {
     name: "revoked keys",
@@ -145,7 +145,7 @@ export const allParts: readonly Part[] = [
   { name: "the audit", tables: ["audit"], merges: () => [keepAudit, followLastRetention] },
 ];
 
-/** Deletes every lead of a person who was erased in its account; gives their number. */
+/** Deletes all leads of erased persons. Gives the number of leads. */
 export function eraseAgain(database: Connection): number {
   let erased = 0;
   for (const account of accountsWithBlocks(database)) {

@@ -1,4 +1,4 @@
-/** The manifest beside a backup: what it must be, byte for byte and lead for lead. */
+/** The manifest beside a backup: its size, its digest, and how many rows it has. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
@@ -45,7 +45,7 @@ export function readManifest(file: string): Manifest {
   throw new StoreError({ kind: "not a manifest", path });
 }
 
-/** How much there is of everything, and a digest over it that no migration changes. */
+/** How many rows there are, and a digest of their content that no migration changes. */
 export function contentOf(database: Connection): Content {
   const hash = createHash("sha256");
   const count = (table: string, columns: string) => {

@@ -1,4 +1,4 @@
-/** The file that a restore replaces: locked for this process alone, and searched for what must outlive it. */
+/** The file that a restore replaces: it is locked for this process alone, and what must outlive it is read. */
 import { existsSync, statSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
@@ -35,13 +35,13 @@ export function refuseOpen(path: string): never {
   throw new StoreError({ kind: "database in use", path });
 }
 
-/** What is brought over from the replaced file, and what would be but for the damage to that file. */
+/** The parts of the old file that are brought over, and those that cannot be read. */
 export interface Carried {
   readonly readable: readonly Part[];
   readonly unread: readonly Part[];
 }
 
-/** A restore is often made because the old file is damaged. So each part of that file is read by itself. */
+/** Often the old file is damaged, which is why somebody restores. So each part of it is tried by itself. */
 export function examineReplaced(database: Connection, attached: Attached): Carried {
   if (attached === "nothing there") return { readable: [], unread: [] };
   const tables =

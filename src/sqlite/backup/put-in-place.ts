@@ -1,4 +1,4 @@
-/** A draft takes the place of the database: at every moment the old file or the new one is there. */
+/** Puts a draft in the place of the database. At every moment the old file or the new one is there. */
 import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeMoment } from "../../contract/time.ts";
@@ -6,8 +6,8 @@ import { filesOf, shmOf } from "../../store/database-files.ts";
 import { giveToOwner, isUnlinkable, sync } from "../atomic-file.ts";
 
 /**
- * Gives a draft the name of the database, and gives the name under which the old file is kept, if it is kept. `folded`
- * says that the log of the old file is folded into it.
+ * Gives a draft the name of the database. Returns the name under which the old file is kept; null where there was none.
+ * `folded` says that the old file has everything of its log.
  */
 export function putInPlace(draft: string, target: string, folded: boolean, nowMs: number): string | null {
   const kept = existsSync(target)
@@ -15,7 +15,7 @@ export function putInPlace(draft: string, target: string, folded: boolean, nowMs
     : null;
   giveToOwner(draft, target);
   if (kept !== null) keep(target, kept);
-  // Where the old file could not be read its log is moved with it; beside the new file SQLite would read it.
+  // The log goes: SQLite would read it into the new file. Where the old file has not all of it, it is kept with that.
   for (const file of filesOf(target).slice(1).filter(existsSync)) {
     if (kept !== null && !folded && file !== shmOf(target)) renameSync(file, kept + file.slice(target.length));
     else rmSync(file);

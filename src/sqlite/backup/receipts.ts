@@ -1,4 +1,4 @@
-/** Receipts of erasures, one a line. They say what was erased after the backup where the machine itself was lost. */
+/** Receipts of erasures, one on each line. Where the machine was lost, they say what was erased since the backup. */
 import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

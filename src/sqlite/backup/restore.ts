@@ -47,7 +47,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
   }
 }
 
-/** Restores a backup into a place of its own, and gives what is in it then. The caller removes the place. */
+/** Restores a backup to another path, and gives what is in it. The caller removes the file. */
 export function restoreAside(file: string, draft: string): { manifest: Manifest; found: ReturnType<typeof contentOf> } {
   const manifest = readManifest(file);
   try {
@@ -88,7 +88,7 @@ function openDraft(draft: string, file: string, manifest: Manifest): Connection 
   throw new StoreError({ kind: "backup of other leads", file, leads, expected: manifest.counts.leads });
 }
 
-/** Merges what must outlive the replaced file, erases again, and gives the draft its name. */
+/** Merges what must outlive the old file, erases again, and puts the draft in its place. */
 function replace(
   database: Connection,
   draft: string,

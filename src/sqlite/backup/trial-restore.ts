@@ -1,4 +1,4 @@
-/** A trial: a backup is restored into a folder of its own, compared with what was backed up, and removed. */
+/** The drill: restores a backup into a folder of its own, compares it with its manifest, and removes it. */
 import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StoreError } from "../../store/errors.ts";
@@ -6,7 +6,7 @@ import type { Backup } from "../../store/privacy.ts";
 import { removeLeftovers, trialFolderIn } from "../atomic-file.ts";
 import { restoreAside } from "./restore.ts";
 
-/** Throws a StoreError that says in what the restored file differs. */
+/** Throws a StoreError that says how the restored file differs. */
 export function tryRestore(file: string): Backup {
   process.umask(0o077);
   removeLeftovers(dirname(resolve(file)));
