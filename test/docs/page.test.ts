@@ -76,7 +76,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   "first-request": /dana@example\.com/,
   paging: /120 leads|"has_more":false/,
   polling: /\.\d{3}Z[\s\S]*dana@example\.com/,
-  waiting: /requests_today/,
+  retrying: /requests_today/,
 };
 
 const languages = ["curl", "TypeScript", "Python"] as const;
