@@ -1,5 +1,15 @@
 /** Backups while an import runs, restored; and copies that are damaged or not ours, which are refused. */
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { someLeads } from "../../test/builders.ts";
@@ -11,6 +21,7 @@ import type { Random } from "./random.ts";
 const rows = 10_000;
 /** Leads that are written right before the backup. */
 const late = 5;
+const askEveryMs = 30;
 
 export const copies: Fault = {
   name: "backup and restore",
@@ -73,6 +84,8 @@ async function backUp({ build, place, random, expect }: Scene): Promise<number |
   prepare(file, (store) => makeAccount(store, "acme", someLeads(50)));
   writeFileSync(exported, exportOf(rows));
   const importing = startAdmin(build, file, ["lead", "import", "acme", exported, "--pixel", "px", "--create-pixels"]);
+  // Somebody who asks for the lock now and then keeps the transactions of the import short.
+  const asking = setInterval(() => existsSync(`${file}.asking`) && appendFileSync(`${file}.asking`, "."), askEveryMs);
   const enough = random.below(rows / 2);
   let before = 0;
   while (importing.exitCode === null && before <= enough) {
@@ -83,6 +96,7 @@ async function backUp({ build, place, random, expect }: Scene): Promise<number |
   const server = openAdminStore(file);
   makeAccount(server, "late", someLeads(late));
   const made = await admin(build, file, ["backup", copyIn(place), "--json"]);
+  clearInterval(asking);
   server.close();
   expect((await importing.exited) === 0, () => "the import failed beside a backup");
   expect(made.status === 0, () => `the backup ended with ${made.status}: ${made.stderr}`);
