@@ -3,11 +3,12 @@
  * file at the path (a restart, a snapshot of the leader): then it is opened again, and nothing that was known holds on.
  */
 import { Database } from "bun:sqlite";
+import { and, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../sqlite/connection.ts";
 import { migrationsBehind } from "../sqlite/migrate.ts";
 import { openReader, type Reader } from "../sqlite/reading/reader.ts";
-import { revision } from "../sqlite/schema.ts";
+import { flushes, revision } from "../sqlite/schema.ts";
 import { openUsageReader } from "../sqlite/usage.ts";
 import { StoreFailure } from "../store/reading.ts";
 import type { UsageReader } from "../store/usage.ts";
@@ -22,6 +23,8 @@ export interface Opening {
   readonly usage: UsageReader;
   /** The count of the revision that the file shows. */
   revision(): number;
+  /** The number of the last part of usage that the file shows of a process beside a node; 0 where it shows none. */
+  shownPart(node: string, process: string): number;
 }
 
 export interface Replica {
@@ -58,7 +61,18 @@ export function openReplica(path: string): Replica {
       if (behind !== 0 && behind !== "newer") throw new Error("the file of the node has not its tables yet");
       const reader = openReader(database, path);
       const count = database.select({ count: revision.count }).from(revision).prepare();
-      opening = { database, reader, usage: openUsageReader(database), revision: () => count.get()?.count ?? 0 };
+      const part = database
+        .select({ sequence: flushes.sequence })
+        .from(flushes)
+        .where(and(eq(flushes.node, sql.placeholder("node")), eq(flushes.process, sql.placeholder("process"))))
+        .prepare();
+      opening = {
+        database,
+        reader,
+        usage: openUsageReader(database),
+        revision: () => count.get()?.count ?? 0,
+        shownPart: (node, process) => part.get({ node, process })?.sequence ?? 0,
+      };
       openings++;
     } catch (cause) {
       database.$client.close();

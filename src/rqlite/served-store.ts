@@ -2,10 +2,9 @@
  * The store of a server beside an rqlite node: requests read the node's file by the very reading of an appliance, and each
  * looks at the lease once. Counts of usage are all that leaves.
  */
-import { and, eq } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { isRetentionDue } from "../sqlite/privacy/retention.ts";
-import { accounts, flushes } from "../sqlite/schema.ts";
+import { accounts } from "../sqlite/schema.ts";
 import { StoreFailure } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
@@ -40,10 +39,13 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
   const kept = {
     between: (...asked: Parameters<Opening["usage"]["between"]>) => replica.current().usage.between(...asked),
   };
-  const usage = createFlusher(node, sender, createUsageCounter(kept), () => shownPart(replica, sender));
+  const usage = createFlusher(node, sender, createUsageCounter(kept), () =>
+    replica.current().shownPart(name, sender.process),
+  );
   const ledger = createDisclosureFlusher(node, { path, current: () => replica.current().database });
   const settle = async () => void (await Promise.all([usage.settle(), ledger.settle()]));
   let isClosed = false;
+  let isLedgersTurn = false;
   const stopAsking = keepLease(node, name, lease, see);
   return {
     refresh,
@@ -67,7 +69,9 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     },
     sizes: () => replica.current().reader.sizes(),
     flush() {
-      ledger.flush();
+      // Every write empties what SQLite remembers of the file, on all nodes: the ledger's can be fewer.
+      isLedgersTurn = !isLedgersTurn;
+      if (isLedgersTurn) ledger.flush();
       return usage.flush();
     },
     settle,
@@ -128,13 +132,6 @@ function readUnderLease(replica: Replica, lease: Lease) {
       if (!lease.holds()) throw new StoreFailure("this node has not heard from the majority of its cluster");
     },
   };
-}
-
-/** The number of the last part of usage that the file shows of this process; 0 where it shows none. */
-function shownPart(replica: Replica, { name, process }: { name: string; process: string }): number {
-  const { database } = replica.current();
-  const own = and(eq(flushes.node, name), eq(flushes.process, process));
-  return database.select({ sequence: flushes.sequence }).from(flushes).where(own).get()?.sequence ?? 0;
 }
 
 /** A node that has just joined may have no file yet: then nobody knows. */

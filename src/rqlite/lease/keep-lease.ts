@@ -30,26 +30,27 @@ export function keepLease(node: RqliteNode, name: string, lease: Lease, see: () 
     try {
       const answer = await ask(questionRequest(node, own, "linearizable", timeoutMs));
       lease.answered(question, readNumber(answer));
+      await look();
     } catch {
       // No majority, or a node that is not there: the lease runs out, and /healthz says so.
     }
   }
 
+  /** Until the next question at most, which looks again. */
   async function look(): Promise<void> {
-    while (!isOver) {
+    for (const endMs = performance.now() + askEveryMs; !isOver && performance.now() < endMs; await Bun.sleep(lookMs)) {
       try {
-        if (lease.isWaiting()) see();
+        see();
+        if (!lease.isWaiting()) return;
       } catch {
         // The node is at work on its file.
       }
-      await Bun.sleep(lookMs);
     }
   }
 
   void askOnce();
   // A question that a lost leader leaves without an answer keeps no other one waiting.
   const asking = setInterval(askOnce, askEveryMs);
-  void look();
   return () => {
     isOver = true;
     clearInterval(asking);
