@@ -32,8 +32,8 @@ export const killFollow: Fault = {
       patches: [
         {
           file: "src/cli/follow/receiver.ts",
-          from: 'if (taking.kind !== "failed") return taking.kind === "taken";',
-          to: "if (taking.kind !== null) return true;",
+          from: 'if (outcome.kind !== "failed") return outcome.kind === "taken";',
+          to: "if (outcome.kind !== null) return true;",
         },
       ],
     },
