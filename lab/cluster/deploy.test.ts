@@ -38,3 +38,31 @@ test.skipIf(!has("nginx"))("nginx understands its configuration", () => {
   writeFileSync(file, `pid ${file}.pid; error_log stderr; events {} http { access_log off; ${read("nginx.conf")} }`);
   expect(run("nginx", "-t", "-c", file).said).toContain("test is successful");
 });
+
+/** As much of a compose file as is looked at here. */
+interface Composed {
+  readonly services: Readonly<
+    Record<
+      string,
+      { command?: string[]; environment?: Record<string, string>; volumes?: string[]; depends_on?: string[] }
+    >
+  >;
+}
+
+test("compose puts a server beside each node, which reads the node's folder and cannot write it", () => {
+  const { services } = Bun.YAML.parse(read("compose.yaml")) as Composed; // As compose has it.
+  for (const number of [1, 2, 3]) {
+    const { command = [], volumes: [folder = ""] = [] } = services[`rqlite${number}`] ?? {};
+    const flags = new Map(command.map((word, place) => [word, command[place + 1]]));
+    expect(nodeFlags.filter((flag) => !command.includes(flag))).toEqual([]);
+    expect(flags.get("-node-id")).toBe(`n${number}`);
+    expect(flags.get("-http-adv-addr")).toBe(`rqlite${number}:4001`);
+    expect(flags.get("-raft-adv-addr")).toBe(`rqlite${number}:4002`);
+    expect(flags.get("-join")).toBe(number === 1 ? undefined : "rqlite1:4002");
+    const { environment = {}, volumes = [], depends_on } = services[`leadfile${number}`] ?? {};
+    expect(environment).toMatchObject({ CLUSTER: `http://rqlite${number}:4001`, NODE: `n${number}` });
+    expect(volumes).toEqual([`${folder.split(":")[0]}:/node:ro`]);
+    expect(environment["DATABASE_PATH"]).toBe("/node/db.sqlite");
+    expect(depends_on).toEqual([`rqlite${number}`]);
+  }
+});
