@@ -45,7 +45,7 @@ export const keys = sqliteTable(
     label: text(),
     createdAt: integer("created_at").notNull(),
     revokedAt: integer("revoked_at"),
-    /** From this moment on the key is revoked by itself; null for one that holds until it is revoked. */
+    /** When the key expires; null where it never does. An expired key is a revoked one to whoever presents it. */
     expiresAt: integer("expires_at"),
   },
   (table) => [index("keys_by_account").on(table.account)],

@@ -1,4 +1,4 @@
-/** The port of the admin command: accounts, keys, leads and the rest, and figures of what has come. */
+/** The port of the admin command: accounts, keys, leads and all else, and statistics. */
 import type { RecipientRepository } from "./disclosures.ts";
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
 import type { AccountNumber } from "./reading.ts";
@@ -11,14 +11,14 @@ import type {
 } from "./repositories.ts";
 import type { SourceRepository } from "./sources.ts";
 
-/** All that the admin command needs. Whatever a method has returned is on the disk. */
+/** What a method has written is on the disk when it returns. */
 export interface AdminStore {
   readonly accounts: AccountRepository;
   readonly pixels: PixelRepository;
   readonly keys: KeyRepository;
   readonly leads: LeadRepository;
   readonly imports: ImportRepository;
-  /** What came to an account since a moment, the start of a UTC day. */
+  /** Statistics of an account since the start of a UTC day. */
   stats(account: AccountNumber, sinceMs: number): Stats;
   readonly people: PeopleRepository;
   readonly recipients: RecipientRepository;
@@ -28,7 +28,7 @@ export interface AdminStore {
   close(): void;
 }
 
-/** How many of something have a value; null where they have none. */
+/** How many leads have a value. The name is null for leads without one. */
 export interface Share {
   readonly name: string | null;
   readonly count: number;
@@ -43,7 +43,7 @@ export interface Stats {
   readonly byPixel: readonly Share[];
   readonly byState: readonly Share[];
   readonly bySource: readonly Share[];
-  /** Sources are counted of so many leads at most, the newest. */
+  /** Sources are counted in the newest leads, in so many at most. */
   readonly sourcesRead: number;
   readonly requests: readonly {
     readonly key: string;

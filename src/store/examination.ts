@@ -1,34 +1,34 @@
-/** The port of the doctor: what is asked of a database file that may be in any state, and is left as it is. */
+/** The port of the doctor: examines a database file in any state, and changes nothing. */
 
 export type Examination =
   | { readonly kind: "missing" }
   /** The system does not let this user read it. */
   | { readonly kind: "unreadable"; readonly reason: string }
-  /** Not of SQLite, or too damaged to be read as such. */
+  /** No SQLite file, or too damaged to be read. */
   | { readonly kind: "no database"; readonly reason: string }
   | { readonly kind: "foreign" }
   | { readonly kind: "newer" }
-  /** A log lies beside it that only a program that may write can fold in. */
+  /** Its log is not empty, and only a program that may write can copy it into the file. */
   | { readonly kind: "unfinished"; readonly logBytes: number }
   | { readonly kind: "read"; readonly contents: Contents };
 
 export interface Contents {
   /** How many migrations the next start will apply. */
   readonly migrationsBehind: number;
-  /** What SQLite's check of the whole file says, the first lines of it; empty when all is well. */
+  /** The first lines of what SQLite's integrity check found; empty when all is well. */
   readonly damage: readonly string[];
-  /** Tables and indexes that Leadfile needs and that are not there. */
+  /** Tables and indexes that are missing. */
   readonly lost: readonly string[];
   /** Filters of GET /leads for which SQLite reads more rows than it returns. */
   readonly slowFilters: readonly string[];
-  /** The newest moment that anything in the file is of, in Unix milliseconds. */
+  /** The newest moment in the file, in Unix milliseconds. */
   readonly newestMs: number | null;
   readonly hasLeads: boolean;
   /** When the last backup was made, in Unix milliseconds. */
   readonly lastBackupMs: number | null;
   /** When leads came in last, in Unix milliseconds. */
   readonly lastImportMs: number | null;
-  /** How many addresses for deliveries are not revoked. */
+  /** How many sources are not revoked. */
   readonly liveSources: number;
   /** Keys that are not revoked, with the UTC day of their last request, or null. */
   readonly liveKeys: readonly LiveKey[];
@@ -38,7 +38,7 @@ export interface LiveKey {
   readonly id: string;
   readonly account: string;
   readonly createdMs: number;
-  /** From when on it is revoked by itself; null where it holds until it is revoked. */
+  /** When it expires; null where it never does. */
   readonly expiresMs: number | null;
   readonly lastUsed: string | null;
 }

@@ -1,9 +1,9 @@
-/** Looking after the data of people: find, erase, retain, record, copy. */
+/** The ports for personal data: find, erase, retain, record, back up. */
 import type { Received } from "./disclosures.ts";
 import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";
 
-/** What a person is known by, in the form in which it is compared: lower case, digits without the 1 of the US, a UUID. */
+/** An identifier of a person, as it is compared: in lower case, digits without the 1 of the US, a UUID. */
 export interface PersonIdentifier {
   readonly kind: "email" | "phone" | "id";
   readonly value: string;
@@ -48,22 +48,22 @@ export interface HeldImport {
 export interface Survey {
   /** How many leads there are of each person. */
   readonly leads: readonly number[];
-  /** The ids of other leads that hold what a person is known by. */
+  /** The ids of other leads that hold an identifier of a person. */
   readonly mentions: readonly string[];
 }
 
 export interface HowToErase {
-  /** Also erases leads of nobody in the list that hold what a person is known by, such as in the address of a page. */
+  /** Also erases leads of others that hold an identifier of a person, such as in the address of a page. */
   readonly withMentions: boolean;
   readonly onRead?: (leads: number) => void;
 }
 
 export interface Erasure {
-  /** Erases and blocks some persons at each step. When it hands on their receipts, the step is on the disk. */
+  /** Each step erases and blocks some persons. When it yields their receipts, the step is on the disk. */
   steps(): Iterable<readonly Erased[]>;
-  /** The ids of leads that stay though they hold what an erased person is known by, as of the steps until now. */
+  /** The ids of leads that stay though they hold an identifier of an erased person, so far. */
   mentions(): readonly string[];
-  /** Looks for bytes of the erased in all files, and takes them out where they are. May take a minute. */
+  /** Looks for bytes of erased leads in all files, and removes them. May take a minute. */
   removeTraces(): Traces;
 }
 
@@ -75,7 +75,7 @@ export interface Erased {
   readonly receipt: Receipt;
 }
 
-/** What proves an erasure, and repeats it where the machine was lost: hashes alone. */
+/** Proves an erasure, and repeats it after the loss of the machine. It holds hashes, and no personal data. */
 export interface Receipt {
   readonly erased_at: string;
   /** The id of the account. */
@@ -86,9 +86,9 @@ export interface Receipt {
   readonly hashes: readonly string[];
   /** SHA-256 of what was given as such, in hexadecimal digits. */
   readonly digests: readonly string[];
-  /** Whom to tell: which keys received what was erased, by their ids, and on which UTC days. */
+  /** Whom to tell: the keys that received the erased leads, and on which UTC days. */
   readonly received: readonly Pick<Received, "key" | "first" | "last" | "possibly">[];
-  /** Files to which imports of the account wrote rejected rows, as their paths were given: the owner alone can delete those. */
+  /** The files of rejected rows that imports of the account wrote. Only the owner can delete them. */
   readonly rejects_files: readonly string[];
 }
 
@@ -97,16 +97,16 @@ export interface Traces {
   readonly gone: boolean;
   /** How many bytes were looked through. */
   readonly bytes: number;
-  /** Values that are still in the file, because leads that stay have them, too. */
+  /** How many values are still in the file, because leads that stay have them too. */
   readonly shared: number;
   /** Other files beside the database that hold what was erased, such as copies. */
   readonly copies: readonly string[];
-  /** The nodes of a cluster whose logs hold it until they are scrubbed; nothing on a file of its own. */
+  /** In a cluster: the nodes whose logs hold it until they are scrubbed. */
   readonly inLogsOf?: readonly string[];
 }
 
 export interface RetentionRepository {
-  /** Whether a retention would leave none of the leads that there are. */
+  /** Whether a retention of so many days would erase every lead. */
   wouldEraseAll(account: AccountNumber, days: number, nowMs: number): boolean;
   /** Sets how long leads are kept, in days, and erases what is older; null keeps all from now on. */
   set(account: Account, days: number | null, nowMs: number): { readonly erased: number; readonly traces: Traces };
@@ -114,11 +114,11 @@ export interface RetentionRepository {
 
 export interface AuditRepository {
   record(entry: AuditEntry): void;
-  /** Newest first; of all accounts without one. */
+  /** Newest first. An account of null means all of them. */
   list(most: number, account: string | null): AuditEntry[];
 }
 
-/** One act, without anything of a person. */
+/** One act, without personal data. */
 export interface AuditEntry {
   readonly atMs: number;
   /** Such as `lead.erase`. */
@@ -129,13 +129,13 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, string | number | null>>;
 }
 
-/** Copies of the whole file, made and brought back. What is refused throws a StoreError, and nothing has changed. */
+/** Makes and restores backups. A refusal throws a StoreError, and nothing has changed. */
 export interface CopyKeeper {
   /** A consistent copy with its manifest beside it; the server and an import may run. */
   backup(file: string, nowMs: number): Backup;
   /** Restores a backup into a temporary place, compares, and removes it again. */
   drill(file: string): Backup;
-  /** Puts a backup in the place of the database; `receipts` is the path of a file with one a line. */
+  /** Puts a backup in the place of the database. `receipts` is the path of a file with one receipt on each line. */
   restore(file: string, receipts: string | null, nowMs: number): Restoration;
 }
 
@@ -149,11 +149,11 @@ export interface Backup {
 export interface Restoration {
   readonly leads: number;
   readonly erasedAgain: number;
-  /** What was brought over from the file that was replaced, because it must outlive it. */
+  /** What was brought over from the old file, because it must outlive a restore. */
   readonly merged: readonly Merged[];
-  /** What of the file that was replaced could not be brought over, because it is damaged. */
+  /** What could not be brought over, because the old file is damaged. */
   readonly unread: readonly string[];
-  /** Where the file lies that was replaced; null when there was none. */
+  /** Where the old file is kept; null when there was none. */
   readonly kept: string | null;
 }
 

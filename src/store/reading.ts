@@ -53,7 +53,7 @@ export interface KnownKey {
   /** The first characters of the key, for logs. */
   readonly prefix: string;
   readonly revoked: boolean;
-  /** From this moment on the key is revoked by itself; Infinity for one that holds until it is revoked. */
+  /** When the key expires; Infinity where it never does. */
   readonly expiresMs: number;
   /** Whether the account has an active subscription. */
   readonly subscribed: boolean;

@@ -36,7 +36,7 @@ export interface KeyRecord {
   readonly account: string;
   readonly createdMs: number;
   readonly revokedMs: number | null;
-  /** When it is revoked by itself; null for one that holds until it is revoked. */
+  /** When it expires; null where it never does. */
   readonly expiresMs: number | null;
   /** The last UTC day with a request, `2026-01-31`. */
   readonly lastUsed: string | null;
@@ -48,7 +48,7 @@ export interface NewKey {
   readonly digest: Buffer;
   readonly prefix: string;
   readonly label: string | null;
-  /** Nothing is a key that holds until it is revoked. */
+  /** Without it the key never expires. */
   readonly expiresMs?: number | null;
 }
 
@@ -58,7 +58,7 @@ export interface KeyRepository {
   find(id: string): KeyRecord | null;
   /** Requests of the key with this id in the UTC month of a moment, as far as they are in the file. */
   requestsOfMonth(id: string, nowMs: number): number;
-  /** Sets the moment from which a key is revoked by itself; the key as it is then, null when there is none. */
+  /** Sets when a key expires. Gives the key as it is then; null when there is none. */
   expire(id: string, expiresMs: number, nowMs: number): KeyRecord | null;
   /** The key as it is after its revocation, which is final; null when there is none with this id. */
   revoke(id: string, nowMs: number): KeyRecord | null;

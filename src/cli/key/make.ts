@@ -50,7 +50,7 @@ export function rotateCommand(context: CommandContext): Command {
       makeKey(context, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
       // Only now: had the new key not been shown, the old one must go on.
       keys.expire(old.id, endMs, nowMs);
-      output.say(`Key ${old.id} is revoked by itself at ${writeMoment(endMs)}.`);
+      output.say(`Key ${old.id} expires at ${writeMoment(endMs)}.`);
     });
 }
 
@@ -69,7 +69,7 @@ function makeKey(
   const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
   const { id, prefix } = context.store().keys.create(account.number, stored, context.now());
   show(output, id, () => output.result({ id, key, prefix, label, account: account.id, ...more }, key));
-  const until = expiresMs === null ? "" : ` It is revoked by itself at ${writeMoment(expiresMs)}.`;
+  const until = expiresMs === null ? "" : ` It expires at ${writeMoment(expiresMs)}.`;
   output.say(`Keep it now: it cannot be shown again. Its id is ${id}.${until}`);
 }
 
