@@ -1,6 +1,6 @@
 /** bun run faults: every attack at its full size, one after the other, and what came of it. */
 import { parseArgs } from "node:util";
-import { attempt } from "./attempt.ts";
+import { attempt, type Trial } from "./attempt.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
 import { tryMutations } from "./mutations.ts";
@@ -85,10 +85,21 @@ async function runOne(fault: Fault, seed: number): Promise<Result> {
   const nothing: Outcome = { done: 0, broken: [], figures: {} };
   const progress = (done: number) => tell(name, done, times);
   const untilMs = minutes === null ? Number.POSITIVE_INFINITY : begunMs + minutes * 60_000;
-  const outcome = skipped === null ? await attempt(fault, { times, seed, untilMs, progress }) : nothing;
+  const outcome = skipped === null ? await runToItsEnd(fault, { times, seed, untilMs, progress }) : nothing;
   const seconds = Math.round((performance.now() - begunMs) / 1000);
   say(`\r\x1b[K${name}: ${skipped ?? `${outcome.done} in ${seconds} s, ${outcome.broken.length} broken`}\n`);
+  // An hour later another attack may take what was found down with it.
+  for (const what of outcome.broken) say(`  ! ${what}\n`);
   return { name, attack, held, seconds, skipped, ...outcome };
+}
+
+/** An attack that fails itself has not shown that the promise holds. */
+async function runToItsEnd(fault: Fault, trial: Trial): Promise<Outcome> {
+  try {
+    return await attempt(fault, trial);
+  } catch (cause) {
+    return { done: 0, broken: [`the attack itself failed: ${cause}`], figures: {} };
+  }
 }
 
 function tell(name: string, done: number, times: number): void {

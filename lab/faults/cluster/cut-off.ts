@@ -33,6 +33,17 @@ export const clusterCutOff: Fault = {
   missing: missingRqlited,
   breakages: [
     {
+      name: "a revoke that does not wait",
+      times: 1,
+      patches: [
+        {
+          file: "src/rqlite/writer.ts",
+          from: "      waitForAll(file.revision(), writtenMs);\n",
+          to: "      void waitForAll;\n      void writtenMs;\n",
+        },
+      ],
+    },
+    {
       name: "a server without a lease",
       times: 1,
       patches: [

@@ -145,7 +145,7 @@ async function leaderOf(all: readonly Place[]): Promise<Place> {
 
 async function stateOf({ node }: Place): Promise<string | undefined> {
   try {
-    const answer = await fetch(`${node.url}/status`, { signal: AbortSignal.timeout(500) });
+    const answer = await fetch(`${node.url}/status`, { signal: AbortSignal.timeout(3_000) });
     const { store }: { readonly store?: { readonly raft?: { readonly state?: string } } } = JSON.parse(
       await answer.text(),
     );

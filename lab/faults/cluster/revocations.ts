@@ -17,21 +17,9 @@ export const clusterRevocations: Fault = {
   missing: missingRqlited,
   breakages: [
     {
-      name: "a revoke that does not wait",
-      times: 8,
-      patches: [
-        {
-          file: "src/rqlite/writer.ts",
-          from: "      waitForAll(file.revision(), writtenMs);\n",
-          to: "      void waitForAll;\n      void writtenMs;\n",
-        },
-        // A broken one that nothing holds up ends sooner than the news travels.
-        {
-          file: "src/rqlite/writer.ts",
-          from: "    waitFor(() => file.current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0);\n",
-          to: "    void waitFor;\n",
-        },
-      ],
+      name: "a server that does not look for what others wrote",
+      times: 1,
+      patches: [{ file: "src/rqlite/served-store.ts", from: "    opening.reader.refresh();\n", to: "" }],
     },
   ],
   run,
