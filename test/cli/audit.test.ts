@@ -66,7 +66,7 @@ test.each(["0", "x", "100001"])("--limit %s is wrong use", async (limit) => {
   expect((await anAdmin().run("audit", "list", "--limit", limit)).status).toBe(2);
 });
 
-test("an act that is refused is not on record, and a file without acts has an empty list", async () => {
+test("a refused act is not on record, and a new file has an empty list", async () => {
   const admin = anAdmin();
   await admin.run("key", "revoke", "key_nobodys");
   await admin.run("lead", "find", "acme", "--email", "none");

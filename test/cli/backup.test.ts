@@ -20,7 +20,7 @@ const rows = (count: number) =>
   `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
 const isRoot = process.getuid?.() === 0;
 
-test("a backup says what it is, and its manifest says what must be in it", async () => {
+test("a backup prints its digest and its counts, and the manifest holds the same", async () => {
   const admin = anAdmin();
   await admin.import(rows(20));
   const file = join(admin.folder, "copy.db");
@@ -61,7 +61,7 @@ test("a backup made while the server answers and an import runs is whole, and pa
   expect(leads).toBeLessThanOrEqual(20_000);
 }, 60_000);
 
-test("a drill of a backup that is there compares it, changes nothing, and leaves nothing behind", async () => {
+test("a drill of an existing backup compares it, changes nothing, and leaves nothing behind", async () => {
   const admin = anAdmin();
   await admin.import(rows(20));
   const file = join(admin.folder, "copy.db");
@@ -108,7 +108,7 @@ test.each([
   expect(readFileSync(join(admin.folder, "there.db"), "utf8")).toBe("precious");
 });
 
-test("a name that leads nowhere is taken as well, and no manifest is left for it", async () => {
+test("a link to nothing counts as a taken name, and no manifest is left for it", async () => {
   const admin = anAdmin();
   symlinkSync("gone.db", join(admin.folder, "link.db"));
   const { status, stderr } = await admin.run("backup", join(admin.folder, "link.db"));

@@ -126,14 +126,14 @@ test("--rejects never writes over the file that is read, nor over the database",
   );
 });
 
-test("a database that is none is refused in one line, and left as it is", async () => {
+test("a file that is no database is refused in one line, and stays as it is", async () => {
   const admin = anAdmin([]);
   writeFileSync(admin.file, "this is a letter to my aunt");
   expectRefusal(await admin.run("account", "list"), 1);
   expect(readFileSync(admin.file, "utf8")).toBe("this is a letter to my aunt");
 });
 
-test("standard output that takes nothing more ends a command without a stack trace", async () => {
+test("a full standard output ends a command without a stack trace", async () => {
   const child = anAdmin().start("account", "list");
   await child.stdout.cancel();
   await child.exited;

@@ -24,7 +24,7 @@ async function aSource(count: number) {
 const linesOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : []);
 
 describe("to standard output", () => {
-  test("what there is comes oldest first, as it is served, and then what is imported, until SIGTERM", async () => {
+  test("existing leads come oldest first, as served, and then new ones, until SIGTERM", async () => {
     const { url, leads, settings, importMore } = await aSource(3);
     const following = follow([url], { settings });
     await until(() => following.lines().length === 3);
@@ -57,21 +57,21 @@ describe("to standard output", () => {
     expect(following.lines()).toEqual(written(leads.slice(1)));
   });
 
-  test("the key may come by standard input, which need not end", async () => {
+  test("the key may come from a standard input that stays open", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url], { input: `${settings.LEADFILE_KEY}\n` });
     await until(() => following.lines().length === 1);
     expect(await following.end()).toBe(0);
   });
 
-  test("a reader that has had enough ends it in order", async () => {
+  test("a reader that closes the pipe ends it in order", async () => {
     const { url, settings } = await aSource(300);
     const [status, output] = await inShell(`(bun "$ADMIN" follow ${url}; echo $? > status) | head -n 2`, settings);
     expect(output.split("\n")).toHaveLength(3);
     expect(status).toBe("0");
   });
 
-  test("a reader that stands still does not hold up a stop", async () => {
+  test("a reader that does not read does not delay a stop", async () => {
     const { url, settings } = await aSource(300);
     const program = `bun "$ADMIN" follow ${url} --checkpoint cp & echo $! > pid; wait $!; echo $? > status`;
     // It does not read: 300 leads are more than a pipe holds.
@@ -81,7 +81,7 @@ describe("to standard output", () => {
     expect(output).toBe("0\n");
   });
 
-  test("a line that a kill cut off gets its end, and the leads begin behind it", async () => {
+  test("after a line that a kill cut off, leads begin on a new line", async () => {
     const { url, leads, settings } = await aSource(2);
     const folder = aFolder();
     const file = join(folder, "out");
@@ -92,7 +92,7 @@ describe("to standard output", () => {
     expect(linesOf(file)).toEqual(['{"id":"half', ...written(leads)]);
   });
 
-  test("a full disk is said, and tried again with growing pauses", async () => {
+  test("a full disk is reported, and tried again with growing pauses", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url], { settings, output: openSync("/dev/full", "a") });
     await until(() => following.errors().includes("again in 1 s."));
@@ -111,7 +111,7 @@ describe("to a command", () => {
     expect(linesOf(file)).toEqual(written(leads));
   });
 
-  test("a lead that it did not take comes again, with growing pauses that are said, before any other", async () => {
+  test("a lead that it did not take comes again before any other, with growing pauses", async () => {
     const { url, leads, settings } = await aSource(2);
     const fails = "cat >> tried; test $(wc -l < tried) -ge 3";
     const following = follow([url, "--exec", fails, "--checkpoint", "cp"], { settings });
@@ -182,7 +182,7 @@ describe("to an address", () => {
     expect(posts.map(({ headers }) => headers.get("idempotency-key"))).toEqual(leads.map(({ id }) => id));
   });
 
-  test("whatever is no 2xx is tried again, in order, and said without what stands behind the origin", async () => {
+  test("any answer but a 2xx is tried again, in order, and reported with the origin alone", async () => {
     const { url, leads, settings } = await aSource(2);
     const { address, posts } = aReceiver([
       new Response("down", { status: 503 }),
@@ -198,7 +198,7 @@ describe("to an address", () => {
     expect(following.errors()).not.toContain("token");
   });
 
-  test("a Retry-After that is longer than the pause is kept to", async () => {
+  test("a Retry-After that is longer than the pause is obeyed", async () => {
     const { url, settings } = await aSource(1);
     const { address, posts } = aReceiver([new Response(null, { status: 429, headers: { "Retry-After": "2" } })]);
     const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
@@ -207,7 +207,7 @@ describe("to an address", () => {
     expect(following.errors()).toContain("again in 2 s.");
   });
 
-  test("one that is not there is waited for", async () => {
+  test("an address that does not answer yet is tried again", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url, "--post", "http://127.0.0.1:9/"], { settings: { ...settings, ...withSecret } });
     await until(() => following.errors().includes("again in 1 s."));
@@ -216,7 +216,7 @@ describe("to an address", () => {
   });
 });
 
-describe("what cannot be is refused in one line", () => {
+describe("a wrong option is refused in one line", () => {
   test.each([
     [["--exec", "true", "--post", "https://crm.example.com"], 2, "--exec or to --post"],
     [["--post", "http://crm.example.com/leads"], 2, "--allow-plain-http"],
@@ -233,7 +233,7 @@ describe("what cannot be is refused in one line", () => {
     await refused(follow([url, ...args], { settings }), status, says);
   });
 
-  test("an address that is none, or that is plain http to another machine", async () => {
+  test("a malformed address, or plain http to another machine", async () => {
     const settings = { LEADFILE_KEY: "lf_0123456789" };
     await refused(follow(["www.example.com"], { settings }), 2, "URL takes the address");
     await refused(follow(["http://www.example.com"], { settings }), 2, "--allow-plain-http");
@@ -248,7 +248,7 @@ describe("what cannot be is refused in one line", () => {
     expect(following.errors()).not.toContain(revoked);
   });
 
-  test("a checkpoint that is no checkpoint", async () => {
+  test("a file that is no checkpoint", async () => {
     const { url, settings } = await aSource(1);
     const folder = aFolder();
     writeFileSync(join(folder, "cp"), "years of work");

@@ -32,7 +32,7 @@ test("a command that writes waits for a part of a second, however often it comes
   store.close();
 }, 60_000);
 
-test("nobody who asked leaves anything behind", async () => {
+test("a program that waited for the lock leaves nothing behind", async () => {
   const admin = anAdmin();
   await admin.import(`date,email\n${rows.slice(0, 1000)}`, "--pixel", "px");
   expect(existsSync(`${admin.file}.asking`)).toBe(false);

@@ -123,7 +123,7 @@ describe("key rotate", () => {
     expect([await state(admin, old.key), await state(admin, json.key)]).toEqual(["revoked", "active"]);
   });
 
-  test("never lets the old one live longer than it was to, nor the new one", async () => {
+  test("lets neither key live longer than the old one was to live", async () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString();
     const { admin, old } = await aKeyOf("--expires", soon);
     const { json } = await admin.run("key", "rotate", old.id, "--overlap", "7d", "--json");
@@ -132,7 +132,7 @@ describe("key rotate", () => {
     expect(list.map((key: { expires_at: string }) => key.expires_at)).toEqual([soon, soon]);
   });
 
-  test("refuses a revoked key, an unknown id and an overlap that is none", async () => {
+  test("refuses a revoked key, an unknown id and a malformed overlap", async () => {
     const { admin, old } = await aKeyOf();
     expect((await admin.run("key", "rotate", "key_nobodys")).status).toBe(1);
     for (const overlap of ["24", "1w", "-1h", ""])
@@ -165,7 +165,7 @@ test.each([
   [["lead", "find", "acme", "--id", "x", "--email", "KEY"]],
   [["lead", "import", "acme", "KEY"]],
   [["backup", "no/such/KEY"]],
-])("a key that was given by mistake is in no line of an error: %j", async (words) => {
+])("no error repeats a key that was typed by mistake: %j", async (words) => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const { status, stdout, stderr } = await admin.run(...words.map((word) => word.replace("KEY", key)));

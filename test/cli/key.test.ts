@@ -56,7 +56,7 @@ test("revoke is final, may be said twice, and prints the key as the list does", 
   expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)).toEqual([first.json]);
 });
 
-test("revoke refuses what is no id, and never repeats a key that was given for one", async () => {
+test("revoke refuses an unknown id, and never repeats a key that was typed as one", async () => {
   const admin = anAdmin();
   const { key } = await aKey(admin);
   const ended = await admin.run("key", "revoke", key);

@@ -114,7 +114,7 @@ test("there are three tools, and each says that it only reads", async () => {
   expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true]);
 });
 
-test("of 1,000 leads no person ever comes out, whatever tool is asked, and no answer is too long", async () => {
+test("no tool shows a person of 1,000 leads, and no answer is too long", async () => {
   const leads = Array.from({ length: 1000 }, (_, n) => aTelltale(n));
   const { url, aKey } = await serve({ leads });
   const agent = await aProcess(url, aKey());
@@ -236,7 +236,7 @@ describe("what goes wrong is a clear answer", () => {
     expect(performance.now() - begunMs).toBeGreaterThan(7_000);
   });
 
-  test("a revoked key, an unknown pixel, a malformed time and a parameter that there is not", async () => {
+  test("a revoked key, an unknown pixel, a malformed time and an unknown parameter", async () => {
     const { url, aKey, aRevokedKey } = await serve();
     const revoked = aRevokedKey();
     const said = await (await anAgent(url, revoked)).call("list_leads");

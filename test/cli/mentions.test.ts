@@ -31,7 +31,7 @@ const forms = [
   ["as a phone in groups", byPhone, "https://a.example/?tel=(619) 555-0123"],
 ] as const;
 
-describe("what another lead holds in its page_url is said with the id of that lead, and --mentions takes it along:", () => {
+describe("another lead with the identifier in its page_url is named by its id, and --mentions erases it:", () => {
   test.each(forms)("%s", async (_, asked, pageUrl) => {
     const { admin, robin } = await withPage(pageUrl);
     const { stderr } = await admin.run(...erase, ...asked);
@@ -62,14 +62,14 @@ test.each([
   "https://a.example/?email=x-dana.w+shop@example.com",
   "https://a.example/?email=dana.w+shop@example.com.au",
   "https://a.example/?n=961955501234",
-])("what is a part of something longer is no mention: %s", async (pageUrl) => {
+])("a part of a longer word is no mention: %s", async (pageUrl) => {
   const { admin } = await withPage(pageUrl);
   const { stderr } = await admin.run(...erase, ...byEmail, "--mentions");
   expect(stderr).toContain("nothing of it is left");
   expect(await admin.leads()).toHaveLength(1);
 });
 
-test("a lead that was taken along stays out by its id, and its own person may come in again", async () => {
+test("a lead erased for its mention stays out by its id, and its own person may come again", async () => {
   const { admin } = await withPage("https://a.example/?email=dana.w+shop@example.com");
   const [, robin] = await admin.leads();
   await admin.run(...erase, ...byEmail, "--mentions");
@@ -122,7 +122,7 @@ test("the receipt names the files into which imports of the account wrote reject
   }
 });
 
-test("letters beyond ASCII are one in upper and lower case", async () => {
+test("letters outside ASCII match in upper and lower case", async () => {
   const admin = anAdmin();
   await admin.import(
     "pixel_id,email,page_url\npx,MüLLÉR@Example.com,\npx,robin@example.com,https://a.example/MÜLLÉR@example.com\n",

@@ -39,7 +39,7 @@ const receiptsIn = (stdout: string) =>
     .map((line) => JSON.parse(line));
 
 describe("erase --list", () => {
-  test("erases each of a list, whatever it is named by, and prints a receipt a line", async () => {
+  test("erases each person of a list, however named, and prints a receipt for each", async () => {
     const admin = await aFile();
     const path = admin.put("list.txt", `${list.join("\r\n")}\r\n`);
     const { status, stdout, stderr } = await admin.run("lead", "erase", "acme", "--list", path);
@@ -59,7 +59,7 @@ describe("erase --list", () => {
     ]);
   });
 
-  test("keeps out all of them, those that matched nobody and those that came as digests too", async () => {
+  test("keeps out all of them, also those without a lead and those named by a digest", async () => {
     const admin = await aFile();
     await admin.give(list.join("\n"), "lead", "erase", "acme", "--list", "-");
     expect((await admin.import(everything)).json).toMatchObject({ suppressed: 5, duplicates: 1 });

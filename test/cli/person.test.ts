@@ -63,7 +63,7 @@ test.each([
   [["--email", ""]],
   [["--phone", "none"]],
   [["--id", " "]],
-])("a person who is not named by one thing is wrong use, and is not repeated: %j", async (asked) => {
+])("a person must be named in one way, and the message does not repeat the name: %j", async (asked) => {
   const admin = await aFile();
   for (const verb of ["find", "erase"]) {
     const { status, stdout, stderr } = await admin.run("lead", verb, "acme", ...asked);
@@ -141,7 +141,7 @@ describe("erase", () => {
     expect(stderr).toContain(`${admin.file}.before-migration-2`);
   });
 
-  test("names what vendors have delivered of the person and no import took", async () => {
+  test("names deliveries with the person that no import took", async () => {
     const admin = await aFile();
     const visit = `{"email":"dana.w@example.com"}\n`;
     const rejected = admin.put("leadfile.db.spool/src_1/rejected/1.ndjson", visit);

@@ -45,7 +45,7 @@ async function aBackup() {
 
 const state = async (admin: Admin, key: string) => (await admin.give(key, "key", "check", "--json")).json["state"];
 
-test("a page of the revocations that cannot be read keeps nobody from a restore, and the erasures hold", async () => {
+test("an unreadable page of the revocations does not stop a restore, and erasures hold", async () => {
   const { admin, file, key } = await aBackup();
   damage(admin.file, "keys");
   const { status, json, stderr } = await admin.run("restore", file, "--json");
@@ -54,7 +54,7 @@ test("a page of the revocations that cannot be read keeps nobody from a restore,
   expect(await state(admin, key)).toBe("active");
 });
 
-test("a page of the erasures that cannot be read is said, and the revocations hold", async () => {
+test("an unreadable page of the erasures is reported, and revocations hold", async () => {
   const { admin, file, key } = await aBackup();
   damage(admin.file, "suppressions");
   const { status, json, stderr } = await admin.run("restore", file, "--json");
@@ -66,7 +66,7 @@ test("a page of the erasures that cannot be read is said, and the revocations ho
 test.each([
   ["is no database any more", 0],
   ["has a head that SQLite does not know", 40],
-])("of a file that %s, all that is lost is said", async (_, at) => {
+])("for a file that %s, everything that is lost is named", async (_, at) => {
   const { admin, file } = await aBackup();
   const broken = openSync(admin.file, "r+");
   writeSync(broken, Buffer.alloc(400, 7), 0, 400, at);
@@ -76,12 +76,12 @@ test.each([
   expect(stderr).toMatch(/^Warning: [^\n]*revoked keys[^\n]*erasures[^\n]*\n/m);
 });
 
-test("a sound file before is nothing to warn of", async () => {
+test("a sound old file brings no warning", async () => {
   const { admin, file } = await aBackup();
   expect((await admin.run("restore", file)).stderr).not.toContain("Warning");
 });
 
-test("retention that was ended after the backup stays ended, and a newer backup's holds", async () => {
+test("a retention that ended after the backup stays ended, and that of a newer backup holds", async () => {
   const admin = anAdmin();
   await admin.run("retain", "acme", "--days", "30");
   const [limited, unlimited] = ["limited.db", "unlimited.db"].map((name) => join(admin.folder, name));

@@ -17,7 +17,7 @@ async function aFile() {
 }
 const emails = async (admin: ReturnType<typeof anAdmin>) => (await admin.leads()).map(({ email }) => email);
 
-test("leads that are older are erased at once, bytes and all, and the young ones stay", async () => {
+test("older leads are erased at once, with their bytes, and younger ones stay", async () => {
   const admin = await aFile();
   const { status, json } = await admin.run("retain", "acme", "--days", "45", "--json");
   expect<unknown>({ status, ...json }).toEqual({ status: 0, days: 45, erased: 2 });
@@ -46,7 +46,7 @@ test("it holds for its account alone", async () => {
   expect(await emails(admin)).toHaveLength(2);
 });
 
-test("what would erase everything is refused where nobody can be asked, unless --yes says so", async () => {
+test("a retention that would erase everything needs --yes where nobody can be asked", async () => {
   const admin = await aFile();
   const refused = await admin.run("retain", "acme", "--days", "5", "--json");
   expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/^[^\n]+--yes[^\n]+\n$/) });

@@ -68,7 +68,7 @@ test("one lead makes charts of one full bar, in 80 columns and without colour", 
   expect(stdout).not.toContain("\u001b");
 });
 
-test("what could move the cursor of a terminal, and wide letters, keep to their columns", async () => {
+test("control characters and wide letters keep to their columns", async () => {
   const admin = await withLeads([
     `a@example.com,${daysAgo(0)},px,CA,${"検索".repeat(20)}`,
     `b@example.com,${daysAgo(0)},px,CA,"\u001b[31mred\u009b"`,

@@ -47,7 +47,7 @@ describe("a table", () => {
     expect(stdout).toContain("on and on and on\n");
   });
 
-  test("obeys nothing that a name may hold", async () => {
+  test("shows control characters in a name as text", async () => {
     const admin = anAdmin([]);
     const store = openAdminStore(admin.file);
     const evil = "x\u001b[2J\u001b]0;owned\u0007\u202ereversed\r\n";

@@ -151,7 +151,7 @@ function aKeeper({ leadfile }: Server) {
 
 const someEvents = fc.array(anEvent, { maxLength: 25 });
 
-test("follow gives every lead exactly once over orderly stops, and a crash repeats at most the one in hand", async () => {
+test("follow gives every lead exactly once over orderly stops, and a crash repeats at most one lead", async () => {
   await fc.assert(
     fc.asyncProperty(someEvents, async (events) => {
       const server = await connected({ limit: 60 }, { retries: 2 });

@@ -38,7 +38,7 @@ function prioritiesOf(pid: number): number[] {
   return lines.map((line) => Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[16]));
 }
 
-test("a file that is dropped is served, by a process that gives way and ends with the server", async () => {
+test("a dropped file is imported by a process of low priority, which ends with the server", async () => {
   const { admin, inbox, server, drop, isDone } = await withInbox();
   drop("a.csv");
   await eventually(async () => isDone("a.csv"));

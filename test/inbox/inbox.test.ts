@@ -111,7 +111,7 @@ test("a file of the same name again is kept beside the one before", async () => 
   expect(inbox.in("acme/done")).toEqual(["a-2.csv", "a.csv"]);
 });
 
-test("a trouble that is not the file's leaves all of them where they are, and they are tried again", async () => {
+test("after a trouble with the disk all files stay where they are, and are tried again", async () => {
   let isFull = true;
   const inbox = anInbox(() =>
     isFull ? { kind: "later", reason: "The disk is full." } : { kind: "done", rejected: 0 },
@@ -126,7 +126,7 @@ test("a trouble that is not the file's leaves all of them where they are, and th
   expect(inbox.in("acme/done")).toEqual(["a.csv", "b.csv"]);
 });
 
-test("the folder of nobody is said once, and its files stay until it gets its name", async () => {
+test("a folder without an account is reported once, and its files stay until the account exists", async () => {
   const inbox = anInbox();
   mkdirSync(inbox.path("acmee"));
   inbox.drop("acmee/a.csv");
@@ -153,7 +153,7 @@ test.each([
   ["a name that is none", `{"pixle":"px"}`],
   ["a wrong value", `{"stamp":"now"}`],
   ["a list", "[]"],
-])("an import.json with %s is said once, and nothing is imported until it is mended", async (_, text) => {
+])("an import.json with %s is reported once, and nothing is imported until it is corrected", async (_, text) => {
   const inbox = anInbox();
   inbox.drop("acme/import.json", text);
   inbox.drop("acme/a.csv");

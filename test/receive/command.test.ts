@@ -48,7 +48,7 @@ test.each([
   expect((await admin.run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
 });
 
-test("what is delivered is served a moment later, stamped on arrival, and once however often it is sent", async () => {
+test("a delivery is served a moment later, stamped on arrival, and once however often it is sent", async () => {
   const admin = anAdminWithDoor();
   const token = await aToken(admin);
   const { endpoint, url } = await opened(admin);
@@ -63,7 +63,7 @@ test("what is delivered is served a moment later, stamped on arrival, and once h
   expect(await endpoint.exited).toBe(0);
 });
 
-test("two visits that differ in nothing but a time that cannot be read are two leads", async () => {
+test("two visits that differ only in a time that cannot be read are two leads", async () => {
   const admin = anAdminWithDoor();
   const token = await aToken(admin);
   const { url } = await opened(admin);

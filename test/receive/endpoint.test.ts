@@ -131,7 +131,7 @@ describe("a delivery is refused whole, in one clear sentence", () => {
     expect([(await deliver(body())).status, kept()]).toEqual([413, []]);
   });
 
-  test("while the disk is full, with a time to come again", async () => {
+  test("while the disk is full, with a Retry-After", async () => {
     const full = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
     const { deliver } = await receive({ spool: (real) => ({ ...real, append: full }) });
     const answer = await deliver(JSON.stringify(visit));
@@ -156,7 +156,7 @@ test("the log has neither a token nor anything of a visit", async () => {
   }
 });
 
-test("what a trusted proxy took over plain HTTP is sent to the public address, and the log warns of its token", async () => {
+test("a delivery over plain HTTP to a trusted proxy is redirected, and the log warns of its token", async () => {
   const { url, token, kept, logged, id } = await receive({ trustProxy: true });
   const answer = await fetch(`${url}/in/${token}`, {
     method: "POST",

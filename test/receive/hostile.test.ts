@@ -32,7 +32,7 @@ test.each([
   expect(logged.join("")).not.toContain(`"level":50`);
 });
 
-test("deliveries that wait for the disk are taken up to a bound, and the others told to come again", async () => {
+test("deliveries that wait for the disk are taken up to a bound, and the others get a Retry-After", async () => {
   const disk = Promise.withResolvers<void>();
   const { deliver } = await receive({
     spool: (real) => ({ ...real, append: (...asked) => disk.promise.then(() => real.append(...asked)) }),

@@ -18,7 +18,7 @@ test("lines of one moment lie in one file, in the order in which they came", asy
   expect(readFileSync(join(folder, "src_1", file), "utf8")).toBe("a\nb\nc\n");
 });
 
-test("a file is complete only when it was said to be, and the next lines begin another one", async () => {
+test("a file is complete only after complete(), and the next lines begin another file", async () => {
   const folder = aFolder();
   const spool = await openSpool(folder, clock);
   await spool.append("src_1", ["a"]);
@@ -30,7 +30,7 @@ test("a file is complete only when it was said to be, and the next lines begin a
   await spool.close();
 });
 
-test("what a process that was killed has left is completed, without the line that it did not finish", async () => {
+test("the files of a killed process are completed, without its unfinished line", async () => {
   const folder = aFolder();
   mkdirSync(join(folder, "src_1"));
   writeFileSync(join(folder, "src_1", "1.part"), '{"a":1}\n{"b":');
@@ -40,7 +40,7 @@ test("what a process that was killed has left is completed, without the line tha
   expect(readFileSync(join(folder, "src_1", "1.ndjson"), "utf8")).toBe('{"a":1}\n');
 });
 
-test("lines that could not be written are refused, and those after them find a file of their own", async () => {
+test("lines that cannot be written are refused, and the next ones go into another file", async () => {
   const folder = aFolder();
   writeFileSync(join(folder, "src_1"), "a file where a folder is wanted");
   const spool = await openSpool(folder, clock);
