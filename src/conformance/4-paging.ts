@@ -18,7 +18,7 @@ export const pagingChecks: Check[] = [
   },
   {
     section: "4.1",
-    title: "a page has 25 leads, or as many as limit says",
+    title: "a page has 25 leads by default, and limit is kept to",
     async run({ page, leads }) {
       const known = await leads(2);
       for (const [query, size] of [
