@@ -22,11 +22,12 @@ import { openReadOnly } from "../replica.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
 import { type ClusterImporting, writePlanned } from "./write-planned.ts";
 
-/** A step of so many leads begins; later ones are as large as the time of a step allows. */
+/** A step of so many leads begins, and none is smaller: most of its time goes into the way to the nodes and their disks. */
 const leadsAtFirst = 500;
 const leadsAtMost = 2_000;
-/** All nodes answer from their leases while they apply a step: it must be short. */
-const stepMs = { short: 100, long: 250 };
+/** All nodes answer from their leases while they apply a step, which is a part of this time: it must be short. */
+const stepMs = { short: 200, long: 500 };
+
 export function beginClusterImport(
   cluster: ClusterImporting,
   account: Account,
@@ -104,7 +105,7 @@ function openClusterMerge(cluster: ClusterImporting, account: Account, { options
       const begunMs = performance.now();
       counts = writeStep(cluster, planner, record, { leads, counts, isDone, nowMs: now(), stampMs: origin.startedMs });
       const tookMs = performance.now() - begunMs;
-      if (tookMs > stepMs.long) size = Math.max(100, Math.floor(size / 2));
+      if (tookMs > stepMs.long) size = Math.max(leadsAtFirst, Math.floor(size / 2));
       if (tookMs < stepMs.short) size = Math.min(leadsAtMost, size * 2);
       done += leads.length;
       yield { done, counts: { ...counts } };
