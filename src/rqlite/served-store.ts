@@ -51,16 +51,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     refresh,
     // No opening has so many commits.
     version: () => replica.opening() * 2 ** 32 + replica.current().reader.version(),
-    keys: { find: reading(({ reader }, digest: Buffer) => reader.keys.find(digest)) },
-    pixels: {
-      list: reading(({ reader }, account: number) => reader.pixels.list(account)),
-      has: reading(({ reader }, account: number, id: string) => reader.pixels.has(account, id)),
-    },
-    leads: {
-      page: reading(({ reader }, ...asked: Parameters<Opening["reader"]["leads"]["page"]>) =>
-        reader.leads.page(...asked),
-      ),
-    },
+    ...readerOf(reading),
     usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => usage.of(key, nowMs)) },
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     probe() {
@@ -88,6 +79,24 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
       ledger.flush();
       await Promise.race([settle(), Bun.sleep(farewellMs)]);
       replica.close();
+    },
+  };
+}
+
+/** What requests read, each time from the file as the node has it now. */
+function readerOf(
+  reading: ReturnType<typeof readUnderLease>["reading"],
+): Pick<ServedStore, "keys" | "pixels" | "leads"> {
+  return {
+    keys: { find: reading(({ reader }, digest: Buffer) => reader.keys.find(digest)) },
+    pixels: {
+      list: reading(({ reader }, account: number) => reader.pixels.list(account)),
+      has: reading(({ reader }, account: number, id: string) => reader.pixels.has(account, id)),
+    },
+    leads: {
+      page: reading(({ reader }, ...asked: Parameters<Opening["reader"]["leads"]["page"]>) =>
+        reader.leads.page(...asked),
+      ),
     },
   };
 }
