@@ -46,7 +46,7 @@ function startProcess() {
         answer = resolve;
       });
       child.send(order);
-      const [stdout, stderr] = await Promise.all(outputs.map((output) => readUpTo(order.mark, output)));
+      const [stdout, stderr] = await Promise.all(outputs.map((output) => readUpTo(`${order.mark}\n`, output)));
       return { status: await Promise.race([answered, child.exited]), stdout: stdout ?? "", stderr: stderr ?? "" };
     },
     async end() {

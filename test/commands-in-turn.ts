@@ -1,5 +1,5 @@
 /** A process that runs one command of `bun admin` after another: each as if it were started for it, without the start. */
-import { writeSync } from "node:fs";
+import { createOutput } from "../src/cli/terminal/output.ts";
 import { runCommand } from "../src/command-line.ts";
 import { sayWhy } from "../src/operator/end.ts";
 import { watchDatabases } from "./closing.ts";
@@ -10,7 +10,7 @@ export interface Order {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly input: string | Uint8Array;
-  /** Stands behind all that the command has said, on both outputs. */
+  /** The line behind all that the command has said, on both outputs. */
   readonly mark: string;
 }
 
@@ -35,7 +35,9 @@ process.on("message", async (order: Order) => {
   const status = await obey(order);
   closeDatabases();
   process.stderr.write("", () => {
-    for (const output of [1, 2]) writeSync(output, order.mark);
+    const output = createOutput(false);
+    output.result(null, order.mark);
+    output.say(order.mark);
     process.send?.(status);
   });
 });
