@@ -5,7 +5,7 @@ import { recordsFilter } from "./jq.ts";
 import { largestPage, parseJson, readNdjson, rowsOf } from "./ndjson.ts";
 import type { Row } from "./row.ts";
 
-const rowsAtOnce = 1000;
+const rowsAtOnce = 5000;
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<AsyncGenerator<Row[]>> {
@@ -81,9 +81,10 @@ async function* inGroups(rows: Iterable<Row>): AsyncGenerator<Row[]> {
     if (group.push(row) < rowsAtOnce) continue;
     yield group;
     group = [];
+    // Left to itself the engine keeps every row that was read, and the page while the leads are written.
+    Bun.gc(true);
   }
   yield group;
-  // Left to itself the engine would keep the page while the leads are written.
   Bun.gc(true);
 }
 
