@@ -57,19 +57,24 @@ test("clients that keep opening connections keep nobody else out", async () => {
   const { hostname, port, host } = new URL(await server.listening());
   const salvo = `GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(20);
   let isOver = false;
+  /** Connections of the others that were answered. */
+  let others = 0;
   const opening = Array.from({ length: 16 }, async () => {
-    while (!isOver) await fire(hostname, Number(port), salvo, 20);
+    while (!isOver) {
+      await fire(hostname, Number(port), salvo, 20);
+      others++;
+    }
   });
-  const waitsMs: number[] = [];
+  const waits: number[] = [];
   for (let asked = 0; asked < 20; asked++) {
-    const startedMs = performance.now();
+    const before = others;
     expect((await fetch(`http://${host}/healthz`)).status).toBe(200);
-    waitsMs.push(performance.now() - startedMs);
+    waits.push(others - before);
   }
   isOver = true;
   await Promise.all(opening);
-  // Without an end of a turn it is four to fifteen seconds.
-  expect(Math.max(...waitsMs)).toBeLessThan(2000);
+  // Some eighty, on a busy machine too; without an end of a turn they never end.
+  expect(Math.max(...waits)).toBeLessThan(1000);
 });
 
 /** Sends requests ahead on a connection of its own, which it closes once it has their answers. */
