@@ -9,7 +9,7 @@ import type { Random } from "./random.ts";
 import { missingRecorder } from "./strokes.ts";
 
 const leadCount = 1500;
-const largeCount = 8000;
+const largeCount = 45_000;
 const pageSize = 5;
 const importedRows = 300;
 
@@ -170,7 +170,7 @@ async function injecting<Result>(server: Server, injected: string, work: () => P
   return result;
 }
 
-/** The file is larger than what SQLite holds, so that its pages are read. */
+/** The file is larger than the 32 MB of it that the server keeps in memory, so that its pages are read. */
 async function failingUnderLoad({ build, folder, random, expect }: Scene): Promise<void> {
   const place = join(folder, "large");
   mkdirSync(place);

@@ -13,7 +13,7 @@ export interface FileWatch {
 }
 
 /** Requests that come closer together than this share one look, which takes as long as a tenth of an answer. */
-const restMs = 5;
+const restMs = 1;
 
 /**
  * Notices what SQLite does not: an open file that was deleted, replaced or overwritten. Without this, the process would
