@@ -26,8 +26,9 @@ function premisesStatement({ blocks, retainDays, there, newestMs }: Premises, { 
   const blocked = sql`(SELECT count(*) FROM ${suppressions} WHERE account = ${account})
     + (SELECT count(*) FROM ${suppressedDigests} WHERE account = ${account})`;
   const ids = JSON.stringify(there.map(withoutHyphens));
+  // CROSS: SQLite would go through the whole account, and through all ids for each of its leads.
   const stillThere = sql`SELECT count(*) FROM json_each(${ids}) AS one
-    JOIN stored_leads AS lead ON lead.account = ${account} AND lead.uuid = unhex(one.value)`;
+    CROSS JOIN stored_leads AS lead ON lead.account = ${account} AND lead.uuid = unhex(one.value)`;
   const newest = sql`(SELECT max(identified_at) FROM ${leads} WHERE account = ${account}) IS ${newestMs ?? null}`;
   const batchStays = sql`EXISTS (SELECT 1 FROM ${imports} WHERE number = ${batch} AND undone_at IS NULL)`;
   return statementOf(sql`
