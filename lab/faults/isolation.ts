@@ -23,8 +23,8 @@ export const isolation: Fault = {
       patches: [
         {
           file: "src/sqlite/reading/key-finder.ts",
-          from: "      account: keys.account,\n      prefix: keys.prefix,\n      revokedAt",
-          to: "      account: sql<number>`1`.as('account'),\n      prefix: keys.prefix,\n      revokedAt",
+          from: "...rest } = found;",
+          to: "...rest } = { ...found, account: 1 };",
         },
       ],
     },
