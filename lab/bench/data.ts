@@ -8,7 +8,7 @@ import { makePeerFile } from "./peer-data.ts";
 const root = join(import.meta.dir, "../..");
 const folderOfAll = join(root, "data/bench");
 /** Files of another version are made anew. */
-export const dataVersion = 2;
+export const dataVersion = 3;
 
 export interface LeadfileData {
   readonly folder: string;

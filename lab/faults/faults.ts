@@ -22,7 +22,8 @@ import { powerCut } from "./power-cut.ts";
 import { revocation } from "./revocation.ts";
 import { slowClients } from "./slow-clients.ts";
 
-export const faults: readonly Fault[] = [
+/** On the file of one machine. */
+export const faultsOfOne: readonly Fault[] = [
   killImport,
   polledImport,
   killReceive,
@@ -39,9 +40,15 @@ export const faults: readonly Fault[] = [
   hostile,
   slowClients,
   day,
+];
+
+/** On a cluster of three nodes. */
+export const faultsOfCluster: readonly Fault[] = [
   clusterRevocations,
   clusterCutOff,
   clusterKills,
   clusterImports,
   clusterRolling,
 ];
+
+export const faults: readonly Fault[] = [...faultsOfOne, ...faultsOfCluster];

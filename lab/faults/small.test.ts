@@ -1,43 +1,5 @@
-/** A small run of every attack: the product holds, and a build that is broken on purpose is caught. */
-import { describe, expect, test } from "bun:test";
-import { attempt } from "./attempt.ts";
-import type { Breakage, Outcome } from "./fault.ts";
-import { faults } from "./faults.ts";
+/** A small run of every attack on one machine. */
+import { faultsOfOne } from "./faults.ts";
+import { describeSmall } from "./small.ts";
 
-const seed = Number(process.env["FAULT_SEED"] ?? Date.now() % 1_000_000);
-const timeoutMs = 180_000;
-
-for (const fault of faults) {
-  const reason = fault.missing?.() ?? null;
-  const attempts = new Map<Breakage | null, Promise<Outcome>>();
-  const begin = (breakage: Breakage | null) => {
-    const times = breakage?.times ?? fault.small;
-    const attempted =
-      attempts.get(breakage) ?? attempt(fault, { times, seed, ...(breakage === null ? {} : { breakage }) });
-    attempts.set(breakage, attempted);
-    return attempted;
-  };
-  describe.skipIf(reason !== null)(`${fault.name}${reason === null ? "" : ` (${reason})`}`, () => {
-    const hold = async () => {
-      // What mostly waits can wait together.
-      if (fault.waits === true) for (const breakage of fault.breakages) void begin(breakage);
-      const { broken, done } = await begin(null);
-      // Some attacks come in portions, and end with the one in which it was enough.
-      expect({ seed, broken, isEnough: done >= fault.small }).toEqual({ seed, broken: [], isEnough: true });
-    };
-    test(fault.held, hold, timeoutMs);
-
-    for (const breakage of fault.breakages) {
-      const notice = async () => {
-        let { broken } = await begin(breakage);
-        // Where a cut falls is left to chance, and what is broken may come through once.
-        for (let again = 1; broken.length === 0 && again <= 3; again++) {
-          const times = breakage.times ?? fault.small;
-          ({ broken } = await attempt(fault, { times, seed: seed + again, breakage }));
-        }
-        expect({ seed, noticed: broken.length > 0 }).toEqual({ seed, noticed: true });
-      };
-      test(`${breakage.name}: noticed`, notice, timeoutMs);
-    }
-  });
-}
+for (const fault of faultsOfOne) describeSmall(fault);
