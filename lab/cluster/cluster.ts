@@ -3,7 +3,6 @@ import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import {
-  findRqlited,
   type LocalNode,
   placeNode,
   type RunningNode,
@@ -17,10 +16,10 @@ import { type Admin, anAdmin } from "../../test/admin.ts";
 import { aFolder } from "../../test/folder.ts";
 import { aKey, anAccount, type Client, client } from "../../test/harness.ts";
 import { type RunningProcess, start } from "../../test/process.ts";
+import { leaderOf, missingRqlited, rqlited } from "./nodes.ts";
 
-const found = findRqlited(process.env["HOME"]);
 /** Why the tests of a cluster are skipped; null where they run. */
-export const missing = found === null ? "rqlited is not installed" : null;
+export const missing = missingRqlited();
 
 export interface Place {
   readonly node: LocalNode;
@@ -60,7 +59,7 @@ export async function aCluster(
   const engines = await startCluster(
     ["n1", "n2", "n3"].map((name) => placeNode(folder, name)),
     file,
-    (node, others) => watched(startNode(found ?? "", node, { others })),
+    (node, others) => watched(startNode(rqlited, node, { others })),
   );
   const places = await Promise.all(
     engines.map(async (engine): Promise<Place> => {
@@ -80,11 +79,14 @@ export async function aCluster(
     places: [first, second, third],
     as,
     admin: ({ node }) => anAdmin([], settingsOf(node)),
-    leader: async () => (await byLeading(places)).leader,
-    followers: async () => (await byLeading(places)).followers,
+    leader: () => leaderOf(places),
+    async followers() {
+      const leader = await leaderOf(places);
+      return places.filter((place) => place !== leader);
+    },
     async restart(place) {
       // It knows the others; one that is to join and finds no leader ends.
-      place.engine = watched(startNode(found ?? "", place.node));
+      place.engine = watched(startNode(rqlited, place.node));
       await untilReady(place.node);
     },
   };
@@ -111,20 +113,4 @@ export async function until(isSo: () => Promise<boolean> | boolean, patienceMs =
     if (performance.now() > endMs) throw new Error("it has not come about in time");
     await Bun.sleep(20);
   }
-}
-
-async function byLeading(places: readonly Place[]): Promise<{ leader: Place; followers: Place[] }> {
-  const endMs = performance.now() + 20_000;
-  while (performance.now() < endMs) {
-    for (const place of places) {
-      const answer = await fetch(`${place.node.url}/status`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
-      if (answer === null) continue;
-      const status = (await answer.json()) as { store: { raft: { state: string } } }; // As rqlite answers.
-      if (status.store.raft.state === "Leader") {
-        return { leader: place, followers: places.filter((other) => other !== place) };
-      }
-    }
-    await Bun.sleep(50);
-  }
-  throw new Error("no node leads");
 }

@@ -1,13 +1,14 @@
 /** Looking after a cluster: how it begins, how it is shown, how its logs are rid of what was erased, how a node leaves. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findRqlited, placeNode, startNode, untilReady } from "../../src/rqlite/keeping/local-cluster.ts";
+import { placeNode, startNode, untilReady } from "../../src/rqlite/keeping/local-cluster.ts";
 import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
 import { aFolder } from "../../test/folder.ts";
 import { client } from "../../test/harness.ts";
 import { start } from "../../test/process.ts";
 import { aCluster, missing, settingsOf, until, watched } from "./cluster.ts";
+import { rqlited } from "./nodes.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("begins with an existing file, and never on a node that has something", async () => {
@@ -15,7 +16,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const appliance = anAdmin(["acme"]);
     await appliance.give(JSON.stringify(someLeads(1)[0]), "lead", "import", "acme", "-", "--create-pixels");
     const node = placeNode(aFolder(), "n1");
-    watched(startNode(findRqlited(process.env["HOME"]) ?? "", node));
+    watched(startNode(rqlited, node));
     await untilReady(node);
     const admin = anAdmin([], settingsOf(node));
     expect((await admin.run("cluster", "init", file)).stderr).toContain("There is no");
@@ -63,7 +64,6 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const nodes = ["n1", "n2", "n3"].map((name) => ({ ...placeNode(folder, name), authorization }));
     const [first, ...others] = nodes;
     if (first === undefined) throw new Error("there are nodes");
-    const rqlited = findRqlited(process.env["HOME"]) ?? "";
     watched(startNode(rqlited, first, { flags: ["-auth", auth] }));
     await untilReady(first);
     const settings = { ...settingsOf(first), CLUSTER_AUTH: join(folder, "secret") };

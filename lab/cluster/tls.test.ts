@@ -1,13 +1,14 @@
 /** Between machines: nodes that speak TLS alone, show one another certificates, and want a password. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findRqlited, type LocalNode, placeNode, startNode } from "../../src/rqlite/keeping/local-cluster.ts";
+import { type LocalNode, placeNode, startNode } from "../../src/rqlite/keeping/local-cluster.ts";
 import { anAdmin } from "../../test/admin.ts";
 import { aCertificate, openssl } from "../../test/certificate.ts";
 import { aFolder } from "../../test/folder.ts";
 import { client } from "../../test/harness.ts";
 import { start } from "../../test/process.ts";
 import { missing as missingNode, settingsOf, until, watched } from "./cluster.ts";
+import { rqlited } from "./nodes.ts";
 
 const missing = missingNode ?? (openssl === null ? "openssl is not installed" : null);
 const secret = "leadfile:a-long-random-text";
@@ -20,7 +21,6 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
       return { ...node, url: node.url.replace("http:", "https:") };
     });
     if (first === undefined) throw new Error("there are nodes");
-    const rqlited = findRqlited(process.env["HOME"]) ?? "";
     watched(startNode(rqlited, first, { flags }));
     await until(() => isReady(first));
     const settings = (node: LocalNode) => ({ ...settingsOf(node), ...trust });

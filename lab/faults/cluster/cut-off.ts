@@ -4,11 +4,12 @@
  */
 import { statSync } from "node:fs";
 import { someLeads } from "../../../test/builders.ts";
+import { missingRqlited } from "../../cluster/nodes.ts";
 import { type Key, makeAccount, makeKey } from "../contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../fault.ts";
 import { hammer, servedAfter, spread } from "./hammer.ts";
 import { missingNamespaces } from "./network.ts";
-import { missingRqlited, type Place, type Places, startPlaces, statusAt } from "./places.ts";
+import { type Place, type Places, startPlaces, statusAt } from "./places.ts";
 
 /** What is done to a node, by turns. The last kind is left without the log, and is sent a file. */
 const troubles = [

@@ -1,8 +1,9 @@
 /** Imports that others write beside: the same file through two nodes at once, and a person who is erased meanwhile. */
 import { aLead, someLeads } from "../../../test/builders.ts";
+import { missingRqlited } from "../../cluster/nodes.ts";
 import { makeAccount, makeKey } from "../contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../fault.ts";
-import { leadsOf, missingRqlited, type Places, startPlaces } from "./places.ts";
+import { leadsOf, type Places, startPlaces } from "./places.ts";
 
 const rows = 2_000;
 const person = "gone@example.com";

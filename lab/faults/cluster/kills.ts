@@ -1,10 +1,11 @@
 /** Leaders are killed while imports run and requests are counted: nothing that was counted is lost, or there twice. */
 import { aLead, someLeads } from "../../../test/builders.ts";
+import { missingRqlited } from "../../cluster/nodes.ts";
 import { documentsOf, type Key, look, makeAccount, makeKey } from "../contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../fault.ts";
 import type { Random } from "../random.ts";
 import { type Hammer, hammer, spread } from "./hammer.ts";
-import { leadsOf, missingRqlited, type Place, type Places, startPlaces } from "./places.ts";
+import { leadsOf, type Place, type Places, startPlaces } from "./places.ts";
 
 const rows = 2_000;
 

@@ -1,7 +1,6 @@
 /** Three nodes of rqlite on this machine with a server of a build beside each, and what can be done to them. */
 import { join } from "node:path";
 import {
-  findRqlited,
   type LocalNode,
   placeNode,
   type RunningNode,
@@ -10,15 +9,10 @@ import {
   untilReady,
 } from "../../../src/rqlite/keeping/local-cluster.ts";
 import type { AdminStore } from "../../../src/store/admin.ts";
+import { leaderOf, rqlited } from "../../cluster/nodes.ts";
 import { prepare } from "../contents.ts";
 import { type Ended, type Server, startServer } from "../program.ts";
 import { layNetwork, missingNamespaces, type Network, type Site } from "./network.ts";
-
-const rqlited = findRqlited(process.env["HOME"]);
-
-export function missingRqlited(): string | null {
-  return rqlited === null ? "rqlited is not installed" : null;
-}
 
 export interface Place {
   readonly node: LocalNode;
@@ -73,10 +67,10 @@ function placeAt(node: LocalNode, site: Site | undefined): LocalNode {
 }
 
 function startAt(node: LocalNode, site: Site | null, others: readonly LocalNode[] = []): RunningNode {
-  if (site === null) return startNode(rqlited ?? "", node, { others });
+  if (site === null) return startNode(rqlited, node, { others });
   // Of a flag that is given twice the last one counts.
   const flags = ["-http-addr", "0.0.0.0:4001", "-http-adv-addr", `${site.address}:4001`];
-  return startNode(rqlited ?? "", node, { others, flags, before: site.before });
+  return startNode(rqlited, node, { others, flags, before: site.before });
 }
 
 function serverOf(build: string, node: LocalNode, site: Site | null, port: number): Promise<Server> {
@@ -134,25 +128,6 @@ function control(build: string, folder: string, all: readonly [Place, Place, Pla
       network?.remove();
     },
   };
-}
-
-async function leaderOf(all: readonly Place[]): Promise<Place> {
-  for (const endMs = performance.now() + 20_000; performance.now() < endMs; await Bun.sleep(50)) {
-    for (const place of all) if ((await stateOf(place)) === "Leader") return place;
-  }
-  throw new Error("no node leads");
-}
-
-async function stateOf({ node }: Place): Promise<string | undefined> {
-  try {
-    const answer = await fetch(`${node.url}/status`, { signal: AbortSignal.timeout(3_000) });
-    const { store }: { readonly store?: { readonly raft?: { readonly state?: string } } } = JSON.parse(
-      await answer.text(),
-    );
-    return store?.raft?.state;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The status of a page of leads; 0 where nobody answered. */

@@ -1,9 +1,10 @@
 /** Keys are revoked that clients use on three nodes, first at rest, then amid imports. */
 import { aLead, someLeads } from "../../../test/builders.ts";
+import { missingRqlited } from "../../cluster/nodes.ts";
 import { type Key, makeAccount, makeKey } from "../contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../fault.ts";
 import { hammer, servedAfter, spread } from "./hammer.ts";
-import { leadsOf, missingRqlited, type Place, type Places, startPlaces } from "./places.ts";
+import { leadsOf, type Place, type Places, startPlaces } from "./places.ts";
 
 const rows = 20_000;
 

@@ -3,11 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../../test/builders.ts";
 import { aFreePort } from "../../../test/proxy.ts";
+import { missingRqlited } from "../../cluster/nodes.ts";
 import { makeAccount, makeKey } from "../contents.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../fault.ts";
 import { needs } from "../program.ts";
 import { spread } from "./hammer.ts";
-import { missingRqlited, type Place, startPlaces, statusAt } from "./places.ts";
+import { type Place, startPlaces, statusAt } from "./places.ts";
 
 const clients = 12;
 
