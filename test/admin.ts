@@ -1,9 +1,10 @@
 /** `bun admin` as its owner runs it, all commands on one file of their own. */
-import { onTestFinished } from "bun:test";
+
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Lead } from "../src/contract/lead.ts";
 import { openAdminStore } from "../src/sqlite/admin-store.ts";
+import { endWithTest } from "./child.ts";
 import { watchDatabases } from "./closing.ts";
 import { runInTurn } from "./command-process.ts";
 import { aFolder } from "./folder.ts";
@@ -106,10 +107,7 @@ function spawn(args: readonly string[], cwd: string, env: Readonly<Record<string
     stdout: "pipe",
     stderr: "pipe",
   });
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGKILL");
-    await child.exited;
-  });
+  endWithTest(child);
   return child;
 }
 

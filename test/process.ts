@@ -1,6 +1,7 @@
 /** The server as its owner runs it: a process of its own, with settings in the environment. */
-import { onTestFinished } from "bun:test";
+
 import { join } from "node:path";
+import { endWithTest } from "./child.ts";
 import { aFolder } from "./folder.ts";
 
 const main = join(import.meta.dir, "../src/main.ts");
@@ -33,10 +34,7 @@ export function start(
     stdout: "pipe",
     stderr: "pipe",
   });
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGKILL");
-    await child.exited;
-  });
+  endWithTest(child);
   const said = { output: "", errors: "" };
   const waiting = new Set<() => void>();
   const tell = () => {

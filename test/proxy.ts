@@ -1,9 +1,10 @@
 /** nginx and Caddy as their owner runs them: the files of deploy/, with ports and folders of a test put in. */
-import { onTestFinished } from "bun:test";
+
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { aCertificate } from "./certificate.ts";
+import { endWithTest } from "./child.ts";
 import { aFolder } from "./folder.ts";
 
 const deploy = join(import.meta.dir, "../deploy");
@@ -46,10 +47,7 @@ export async function startProxy(
     stdout: Bun.file(join(folder, "out.log")),
     stderr: Bun.file(log),
   });
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGTERM");
-    await child.exited;
-  });
+  endWithTest(child, "SIGTERM");
   await answering(httpPort, () => child.exitCode !== null, log);
   const read = (name: string) => readFileSync(join(folder, name), { encoding: "utf8", flag: "a+" });
   return {

@@ -1,6 +1,7 @@
 /** `bun admin` on a terminal of its own, as wide as a test wants it. */
-import { onTestFinished } from "bun:test";
+
 import { join } from "node:path";
+import { endWithTest } from "./child.ts";
 
 const program = join(import.meta.dir, "../src/admin.ts");
 
@@ -44,10 +45,7 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
       },
     },
   });
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGKILL");
-    await child.exited;
-  });
+  endWithTest(child);
   return {
     shown: () => shown,
     seen: (pattern) =>

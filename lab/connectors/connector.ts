@@ -1,10 +1,11 @@
 /** A connector under the real tool that it is made for: a server with leads, and runs that may be killed. */
-import { onTestFinished } from "bun:test";
+
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLead } from "../../test/builders.ts";
+import { endWithTest } from "../../test/child.ts";
 
 export const connectors = join(import.meta.dir, "../../connectors");
 
@@ -44,10 +45,7 @@ export function start(program: string, { args, folder, settings = {} }: Run) {
     stdout: "pipe",
     stderr: "pipe",
   });
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGKILL");
-    await child.exited;
-  });
+  endWithTest(child);
   return child;
 }
 

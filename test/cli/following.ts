@@ -1,6 +1,7 @@
 /** `bun admin follow` as its owner runs it: a process of its own against a real server, with what it says. */
-import { onTestFinished } from "bun:test";
+
 import { join } from "node:path";
+import { endWithTest } from "../child.ts";
 import { aFolder } from "../folder.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
@@ -36,10 +37,7 @@ export function follow(
     stdout: output ?? "pipe",
     stderr: "pipe",
   });
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGKILL");
-    await child.exited;
-  });
+  endWithTest(child);
   child.stdin.write(input);
   void child.stdin.flush();
   const said = { output: "", errors: "" };

@@ -1,7 +1,8 @@
 /** Runs a document as a reader would: saves its files, types its commands, and compares what it says comes out. */
-import { onTestFinished } from "bun:test";
+
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { endWithTest } from "../child.ts";
 import { aFolder } from "../folder.ts";
 import { start } from "../process.ts";
 import { aFreePort } from "../proxy.ts";
@@ -128,10 +129,7 @@ async function type(folder: string, commands: string, receivePort: string, diffe
       stderr: "inherit",
     },
   );
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGKILL");
-    await child.exited;
-  });
+  endWithTest(child);
   const [said, status] = await Promise.all([child.stdout.text(), child.exited]);
   // An import that rejects rows is done, and says so with 3.
   if (status !== 0 && status !== 3) differences.push(`${commands}ended with ${status}: ${said}`);

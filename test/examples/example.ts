@@ -1,6 +1,7 @@
 /** An example as a reader runs it: a process of its own against a real server. */
-import { onTestFinished } from "bun:test";
+
 import { join } from "node:path";
+import { endWithTest } from "../child.ts";
 
 const examples = join(import.meta.dir, "../../examples");
 
@@ -26,10 +27,7 @@ export function runExample(
     stdout: "ignore",
     stderr: "pipe",
   });
-  onTestFinished(async () => {
-    if (child.exitCode === null) child.kill("SIGKILL");
-    await child.exited;
-  });
+  endWithTest(child);
   return {
     errors: child.stderr.text(),
     stop() {
