@@ -14,7 +14,7 @@ const checksumLength = 6;
 const shape = /^lf(?:in)?_[0-9A-Za-z]{38}$/;
 
 /** How much of a key is kept and shown to tell it from others. */
-export const prefixLength = 8;
+const prefixLength = 8;
 
 /** A new key from a cryptographic source; shown once, then only its digest is known. */
 export function createKey(marker: Marker = "lf_"): string {

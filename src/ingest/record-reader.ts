@@ -1,6 +1,7 @@
 /** CSV by csv-parse, with one thing added: a damaged record costs its line, and reading goes on at the next. */
 import { type Options, Parser } from "csv-parse";
 import { parse } from "csv-parse/sync";
+import { systemCode } from "../operator/system-code.ts";
 import type { PlainRecord } from "./plain-csv.ts";
 import { largestRecord } from "./row.ts";
 
@@ -122,7 +123,7 @@ function onlyRecord(text: string, otherwise: Options): readonly string[] | null 
 }
 
 function isTooLarge(error: Error): boolean {
-  return "code" in error && error.code === "CSV_MAX_RECORD_SIZE";
+  return systemCode(error) === "CSV_MAX_RECORD_SIZE";
 }
 
 function leadingBytes(text: Buffer): number {

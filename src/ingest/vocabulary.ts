@@ -39,7 +39,7 @@ function words(text: string): string[] {
 const ofHome = "_ personal home address residential residence mailing location current";
 
 /** What every field is called, the preferred names first. */
-export const aliases: Record<Target, readonly string[]> = {
+const aliases: Record<Target, readonly string[]> = {
   id: words("id eventid"),
   identified_at: [
     ...combine("identified identification", "at on date time timestamp"),

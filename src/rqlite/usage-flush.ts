@@ -3,6 +3,7 @@
  * knows what became of it, is added once. It is dropped here when the own file shows it: /usage is right in between.
  */
 import { sql } from "drizzle-orm";
+import { windowMs } from "../contract/limits.ts";
 import { flushes, usage } from "../sqlite/schema.ts";
 import type { Flushed, UsageCounter, UsagePart } from "../store/usage.ts";
 import type { CountedUsage } from "../store/usage-counter.ts";
@@ -10,7 +11,6 @@ import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from 
 import { statementOf } from "./node/statement.ts";
 
 const timeoutMs = 2_000;
-const minuteMs = 60_000;
 /** Of so many keys it is told that this node counted them: enough to see a balancer that spreads each over all nodes. */
 const toldKeys = 100;
 /** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
@@ -93,8 +93,8 @@ interface NumberedPart extends UsagePart {
 }
 
 /** The statements of one part: the counts are added where this number is new, and the number is kept with them. */
-export function flushOf({ name, process }: Sender, { day, counts, sequence, nowMs }: NumberedPart): Statement[] {
-  const minute = Math.floor(nowMs / minuteMs);
+function flushOf({ name, process }: Sender, { day, counts, sequence, nowMs }: NumberedPart): Statement[] {
+  const minute = Math.floor(nowMs / windowMs);
   const now = JSON.stringify(counts.slice(0, toldKeys).map(([key]) => key));
   const before = sql`CASE WHEN minute = ${minute} THEN keys ELSE '[]' END`;
   const told = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(${now}) LIMIT ${toldKeys}`;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { Logger } from "pino";
 import { type Companion, startCompanion } from "../companion.ts";
-import { isInTheClear, publicOrigin } from "../config/origin.ts";
+import { publicOrigin } from "../config/origin.ts";
 import { wrong } from "../config/settings.ts";
 import type { Config } from "../config.ts";
 import { createApp } from "../http/app.ts";
@@ -17,6 +17,7 @@ import { UserError } from "../operator/user-error.ts";
 import { spoolOf } from "../store/database-files.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { openStoreOf } from "../stores.ts";
+import { warnOfPlainHttp } from "./plain-http.ts";
 import { keepRetaining } from "./retaining.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
@@ -42,7 +43,7 @@ export function serve(config: Config): Running {
     const inflow = () => lookAtInflow(config);
     return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy, publicMetrics, addressOf, inflow });
   });
-  warnOfPlainHttp(config);
+  warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
   const inbox = startInbox(config, log);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -79,14 +80,6 @@ function explain(cause: unknown, { host, port, tls }: Config): UserError {
   return new UserError(
     `Listening on ${host}, port ${port}, failed (${said}).`,
     "Set HOST to an address of this machine.",
-  );
-}
-
-function warnOfPlainHttp(config: Config): void {
-  if (!isInTheClear(config)) return;
-  process.stderr.write(
-    `Warning: ${config.host} can be reached from other machines without TLS, and API keys would cross the network in the ` +
-      "clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
   );
 }
 

@@ -15,7 +15,7 @@ export interface DisclosureLedger extends DisclosureNotes {
 }
 
 /** A key with more filters than this on a day gets pages without a filter: that says too much, and never too little. */
-export const mostFilters = 100;
+const mostFilters = 100;
 /** So many spans are kept in memory, so that they need not be read again. */
 const mostRemembered = 200_000;
 

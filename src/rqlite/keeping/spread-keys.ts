@@ -1,15 +1,15 @@
 /** Keys that several nodes have counted in one minute: a balancer that sends each to one node lets none of them have two limits. */
 import { gte, inArray } from "drizzle-orm";
+import { windowMs } from "../../contract/limits.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { flushes, keys } from "../../sqlite/schema.ts";
 
-const minuteMs = 60_000;
 /** What was counted longer ago says nothing of the balancer as it is now. */
-const lookedAtMs = 2 * minuteMs;
+const lookedAtMs = 2 * windowMs;
 
 /** Their ids. */
 export function listSpreadKeys(database: Connection, nowMs: number): string[] {
-  const since = Math.floor((nowMs - lookedAtMs) / minuteMs);
+  const since = Math.floor((nowMs - lookedAtMs) / windowMs);
   const counted = database.select().from(flushes).where(gte(flushes.minute, since)).all();
   const seen = new Set<string>();
   const spread = new Set<number>();
@@ -25,6 +25,7 @@ export function listSpreadKeys(database: Connection, nowMs: number): string[] {
   const found = database
     .select({ id: keys.id })
     .from(keys)
-    .where(inArray(keys.number, [...spread]));
-  return spread.size === 0 ? [] : found.all().map(({ id }) => id);
+    .where(inArray(keys.number, [...spread]))
+    .all();
+  return found.map(({ id }) => id);
 }

@@ -103,7 +103,7 @@ function readKept(database: Connection) {
 }
 
 /** The number of the last act that erased something; 0 where there was none. */
-export function lastErasing(database: Connection): number {
+function lastErasing(database: Connection): number {
   const acts = database.select({ number: audit.number }).from(audit).where(inArray(audit.act, erasingActs));
   return acts.orderBy(desc(audit.number)).limit(1).get()?.number ?? 0;
 }
