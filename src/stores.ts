@@ -32,7 +32,7 @@ export function openStoreOf({
 export function openAdminStoreOf(path: string, cluster: ClusterConfig | null): AdminStore {
   checkOwner(path, cluster);
   if (cluster === null) return openAdminStore(path);
-  return openClusterAdminStore({ path, node: nodeBeside(cluster), onSilent: nameSilent });
+  return openClusterAdminStore({ path, node: nodeBeside(cluster), onSilent: nameSilent, onUnheard: warnOfAge });
 }
 
 /** The copies of what is served: of the one file, or of what the node beside has. */
@@ -57,6 +57,10 @@ function nameSilent(names: readonly string[]): void {
       ? `${names[0]} could not be asked; it answers`
       : `${names.join(", ")} could not be asked; they answer`;
   process.stderr.write(`${who} nobody until the rest of the cluster is heard again.\n`);
+}
+
+function warnOfAge(): void {
+  process.stderr.write("No majority of the cluster is heard: what this node shows may be old.\n");
 }
 
 /** The node beside, as it is asked. */

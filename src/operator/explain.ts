@@ -51,6 +51,10 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     "The last counts of usage could not be written: another program kept the file locked.",
     "",
   ],
+  "cluster not heard": ({ reason }) => [
+    `No majority of the cluster is heard (${reason}), and nothing is written.`,
+    "See that a majority of the nodes runs, and run the command again.",
+  ],
   "cluster not written": ({ reason }) => [
     `The cluster has not taken it (${reason}).`,
     "It may come in later: see that a majority of the nodes runs, and run the command again.",

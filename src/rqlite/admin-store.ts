@@ -6,6 +6,7 @@ import { openRecipientRepository } from "../sqlite/privacy/ledger/passed.ts";
 import { openLeads } from "../sqlite/reading/leads.ts";
 import { readStats } from "../sqlite/stats.ts";
 import type { AdminStore } from "../store/admin.ts";
+import { StoreError } from "../store/errors.ts";
 import { openCapturing } from "./capturing.ts";
 import { beginClusterImport } from "./import/import.ts";
 import { undoClusterBatch } from "./import/undo.ts";
@@ -24,13 +25,25 @@ export interface ClusterAdminSetup {
   readonly node: RqliteNode;
   /** Hears the names of nodes that could not be asked, and that answer nobody until they have caught up. */
   readonly onSilent: (names: readonly string[]) => void;
+  /** Called where no majority is heard, so that what is read may be old. */
+  readonly onUnheard: () => void;
 }
 
+/** So long a command looks for a majority before it reads without one. */
+const patienceMs = 2_000;
+
 /** Opens it. */
-export function openClusterAdminStore({ path, node, onSilent }: ClusterAdminSetup): AdminStore {
+export function openClusterAdminStore({ path, node, onSilent, onUnheard }: ClusterAdminSetup): AdminStore {
   const file = openLocalFile(path);
   const blocking = openBlockingNode();
   const writer = openWriter({ node, blocking, file, onSilent });
+  // What a command beside another node has just written is there to be read.
+  try {
+    writer.catchUp(patienceMs);
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause;
+    onUnheard();
+  }
   const database = openCapturing(file, writer.commit);
   const pixels = openClusterPixels(file, writer);
   const importing = { database, file, writer, pixels };

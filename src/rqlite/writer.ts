@@ -15,6 +15,7 @@ import {
   questionRequest,
   type RqliteNode,
   readNumber,
+  readValue,
   readWritten,
   type Statement,
   writeRequest,
@@ -41,8 +42,8 @@ export interface Writer {
   commit(statements: readonly Statement[]): void;
   /** The same for what must hold at once: it returns when every node shows it, or answers nobody any more. */
   commitEverywhere(statements: readonly Statement[]): void;
-  /** Returns when the own file shows all that any node has written until now. */
-  catchUp(): void;
+  /** Returns when the own file shows all that any node has written until now. Throws a StoreError where no majority is heard. */
+  catchUp(withinMs?: number): void;
   /** The names of all nodes. */
   nodeNames(): string[];
 }
@@ -59,6 +60,9 @@ export interface WriterSetup {
 const raise = statementOf(
   sql`INSERT INTO ${revision} (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1`,
 );
+
+/** The id of the last write. The numbers of the rows go up, and stay in their order whatever a node does to its file. */
+const lastWrite = statementOf(sql`SELECT id FROM ${writes} ORDER BY rowid DESC LIMIT 1`);
 
 /** What is deleted is written over. A node forgets it at each start, so that it goes with every write. */
 const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
@@ -86,15 +90,33 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
     send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
-    waitFor(() => file.current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0);
+    waitFor(() => isShown(id));
     return writtenMs;
   }
 
-  function waitFor(isShown: () => boolean): void {
+  /** The id of the last write of the cluster; undefined where it remembers none. */
+  function askLast(withinMs: number): unknown {
+    const endMs = performance.now() + withinMs;
+    for (let timeoutMs: number = timeoutsMs.urgent; ; timeoutMs = Math.min(timeoutsMs.longest, timeoutMs * 1.5)) {
+      try {
+        return readValue(blocking.ask(questionRequest(node, lastWrite, "linearizable", timeoutMs)));
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : "unknown";
+        if (performance.now() > endMs) throw new StoreError({ kind: "cluster not heard", reason });
+      }
+      Bun.sleepSync(pauseMs);
+    }
+  }
+
+  function isShown(id: unknown): boolean {
+    return file.current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0;
+  }
+
+  function waitFor(isSo: () => boolean): void {
     const endMs = performance.now() + patienceMs;
     for (;;) {
       try {
-        if (isShown()) return;
+        if (isSo()) return;
       } catch {
         // The node is at work on its file.
       }
@@ -133,9 +155,9 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
       waitForAll(file.revision(), writtenMs);
     },
     nodeNames: () => listNodes(blocking, node).map(({ name }) => name),
-    catchUp() {
-      const barrier = randomText(20);
-      commit([statementOf(sql`UPDATE ${writes} SET at = at WHERE id = ${barrier}`)]);
+    catchUp(withinMs = patienceMs) {
+      const last = askLast(withinMs);
+      if (last !== undefined) waitFor(() => isShown(last));
     },
   };
 }

@@ -22,6 +22,7 @@ export interface Problems {
   /** A server stops, and its last counts are lost. */
   readonly "usage not written": object;
   /** No majority of a cluster has taken a write in time. */
+  readonly "cluster not heard": { readonly reason: string };
   readonly "cluster not written": { readonly reason: string };
   /** A write is in, but the node beside has not shown it in time. */
   readonly "node behind": object;

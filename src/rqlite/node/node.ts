@@ -59,7 +59,7 @@ export function writeRequest(node: RqliteNode, statements: readonly Statement[],
   return requestTo(node, "POST", `/db/execute?transaction&timeout=${timeoutMs}ms`, body, timeoutMs + 100);
 }
 
-/** The request for one number: as the majority knows it, or as this node has it. */
+/** The request for one value: as the majority knows it, or as this node has it. */
 export function questionRequest(
   node: RqliteNode,
   { sql, json }: Statement,
@@ -85,13 +85,18 @@ export function readWritten(answer: NodeAnswer): Written {
   return { kind: "done", changes: results.map(({ rows_affected }) => rows_affected ?? 0) };
 }
 
-/** The one number of an answer. Throws where there is none. */
-export function readNumber(answer: NodeAnswer): number {
+/** The one value of an answer; undefined where there is no row. Throws where the node did not answer. */
+export function readValue(answer: NodeAnswer): unknown {
   const results = readResults(answer);
   if (typeof results === "string") throw new Error(results);
   const [first] = results;
   if (first?.error !== undefined) throw new Error(first.error);
-  const value = first?.values?.[0]?.[0];
+  return first?.values?.[0]?.[0];
+}
+
+/** The one number of an answer. Throws where there is none. */
+export function readNumber(answer: NodeAnswer): number {
+  const value = readValue(answer);
   if (typeof value !== "number") throw new Error("the node answered without a number");
   return value;
 }
