@@ -1,9 +1,9 @@
 /** Whether all servers give equal answers: the same leads in the same order, the same refusals, the same headers. */
 import { isDeepStrictEqual } from "node:util";
-import { type Contestant, leadfile } from "./contestants.ts";
 import type { BenchData } from "./data.ts";
 import { leadAt, pixelIds, yearMs, yearStartMs } from "./leads.ts";
-import { ask, start } from "./server.ts";
+import { type Contestant, leadfile } from "./servers/contestants.ts";
+import { ask, start } from "./servers/server.ts";
 
 interface Answer {
   readonly status: number;

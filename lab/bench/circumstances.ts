@@ -2,12 +2,12 @@
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { prepareAccounts } from "./accounts.ts";
-import { leadfile } from "./contestants.ts";
 import { type BenchData, removeDatabase, spawnImport } from "./data.ts";
 import { writeNdjson } from "./leads.ts";
 import { note } from "./note.ts";
 import { special } from "./scenarios.ts";
-import { serving, type Take } from "./serving.ts";
+import { leadfile } from "./servers/contestants.ts";
+import { serving, type Take } from "./servers/serving.ts";
 
 export const titles = { accounts: "Leadfile, 10,000 keys", import: "Leadfile, during import" } as const;
 

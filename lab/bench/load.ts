@@ -1,7 +1,7 @@
 /** The load: wrk where the system has it, otherwise autocannon; 16 connections either way. */
 import { join } from "node:path";
-import { peersFolder } from "./contestants.ts";
 import { yearMs, yearStartMs } from "./leads.ts";
+import { peersFolder } from "./servers/contestants.ts";
 
 export interface Load {
   readonly url: string;

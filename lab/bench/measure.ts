@@ -1,15 +1,15 @@
 /** The measurement: every server in turn, in several rounds, so that what disturbs the machine disturbs all alike. */
 import { join } from "node:path";
 import { callInTurn, duringImport } from "./circumstances.ts";
-import { type Contestant, leadfile, staticServer } from "./contestants.ts";
 import type { BenchData } from "./data.ts";
 import { yearMs, yearStartMs } from "./leads.ts";
 import { type Measured, putLoad } from "./load.ts";
 import { note } from "./note.ts";
 import type { Options } from "./options.ts";
 import { type Scenario, scenarios, special } from "./scenarios.ts";
-import { ask } from "./server.ts";
-import { serving, type Take } from "./serving.ts";
+import { type Contestant, leadfile, staticServer } from "./servers/contestants.ts";
+import { ask } from "./servers/server.ts";
+import { serving, type Take } from "./servers/serving.ts";
 
 /** One server in one scenario of one round. */
 export interface Sample extends Measured {

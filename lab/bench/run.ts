@@ -1,11 +1,11 @@
 /** bun run bench: Leadfile side by side with what a user would pick instead. */
 import { checkAnswers } from "./check.ts";
-import { installPeers, peersFor } from "./contestants.ts";
 import { prepareData } from "./data.ts";
 import { measure } from "./measure.ts";
 import { note } from "./note.ts";
 import { type Options, readOptions, usage } from "./options.ts";
 import { report, summarise } from "./report.ts";
+import { installPeers, peersFor } from "./servers/contestants.ts";
 
 async function run(options: Options): Promise<void> {
   if (options.help) return void process.stdout.write(usage);

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { breakBuild, project } from "./build.ts";
+import { breakBuild, project } from "./breaking/build.ts";
 import type { Breakage, Fault, Outcome } from "./fault.ts";
 import { seeded } from "./random.ts";
 

@@ -1,5 +1,5 @@
 /** One way to attack a promise: how it is done, how often, and with which broken build it is seen to fail. */
-import type { Patch } from "./build.ts";
+import type { Patch } from "./breaking/build.ts";
 import type { Random } from "./random.ts";
 
 export interface Attack {

@@ -1,9 +1,9 @@
 /** bun run faults: every attack at its full size, one after the other, and what came of it. */
 import { parseArgs } from "node:util";
 import { attempt, type Trial } from "./attempt.ts";
+import { tryMutations } from "./breaking/mutations.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
-import { tryMutations } from "./mutations.ts";
 
 const usage = `Attacks the product and says what came of it; ends with 1 when a promise was broken.
 

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { project } from "../../lab/faults/build.ts";
+import { project } from "../../lab/faults/breaking/build.ts";
+import { mutations } from "../../lab/faults/breaking/mutations.ts";
 import { faults } from "../../lab/faults/faults.ts";
-import { mutations } from "../../lab/faults/mutations.ts";
 
 const reliability = readFileSync(join(project, "docs/reliability.md"), "utf8");
 const security = readFileSync(join(project, "SECURITY.md"), "utf8");

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { missingRecorder } from "../../lab/faults/strokes.ts";
+import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { start } from "../process.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { missingRecorder } from "../../lab/faults/strokes.ts";
+import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 
 const missing = missingRecorder();

@@ -1,0 +1,144 @@
+/** All three machines restart, one after the other, behind the balancer of deploy/: clients notice nothing. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { someLeads } from "../../../../test/builders.ts";
+import { aFreePort } from "../../../../test/proxy.ts";
+import { missingRqlited } from "../../../cluster/nodes.ts";
+import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import { makeAccount, makeKey } from "../../product/contents.ts";
+import { needs } from "../../product/program.ts";
+import { spread } from "./hammer.ts";
+import { type Place, startPlaces, statusAt } from "./places.ts";
+
+const clients = 12;
+
+export const clusterRolling: Fault = {
+  name: "cluster: rolling restart",
+  attack: "each machine's node and server are stopped and started in turn, under load behind nginx; machines",
+  held: "no request fails that the balancer may ask of another node",
+  small: 3,
+  full: 60,
+  waits: true,
+  missing: () => missingRqlited() ?? needs("nginx"),
+  breakages: [
+    {
+      name: "a balancer that asks no other node",
+      times: 3,
+      patches: [
+        {
+          file: "deploy/cluster/nginx.conf",
+          from: "proxy_next_upstream error timeout http_500 http_502 http_503;",
+          to: "proxy_next_upstream off;",
+        },
+      ],
+    },
+  ],
+  run,
+};
+
+async function run({ build, folder, times, goesOn, progress }: Attack): Promise<Outcome> {
+  const { broken, expect } = createFindings();
+  const { places, made: keys } = await startPlaces(build, folder, (store) => {
+    const account = makeAccount(store, "acme", someLeads(30));
+    return Array.from({ length: clients }, () => makeKey(store, account).secret);
+  });
+  const [watch = ""] = keys;
+  const awayMs: number[] = [];
+  let done = 0;
+  let balancer: Balancer | null = null;
+  try {
+    await places.untilServing(watch);
+    balancer = await startBalancer(build, folder, places.all);
+    const load = loadOf(balancer.url, keys);
+    for (; done < times && goesOn(); progress(++done)) {
+      const place = places.all[done % 3] ?? places.all[0];
+      const begunMs = performance.now();
+      await place.server.end("SIGTERM");
+      place.engine.kill("SIGTERM");
+      await place.engine.exited;
+      await places.restart(place);
+      await places.restartServer(place);
+      while ((await statusAt(place, watch)) !== 200) await Bun.sleep(20);
+      awayMs.push(performance.now() - begunMs);
+      // The balancer asks again after two seconds what it has found wanting.
+      await Bun.sleep(2_500);
+    }
+    const { asked, failed } = await load.end();
+    expect(failed.length === 0, () => `${failed.length} of ${asked} requests failed, with ${[...new Set(failed)]}`);
+    return { done, broken, figures: { requests: asked, "a machine was away": spread(awayMs) } };
+  } finally {
+    await balancer?.end();
+    await places.end();
+  }
+}
+
+interface Balancer {
+  readonly url: string;
+  end(): Promise<void>;
+}
+
+/** nginx as deploy/ has it, with the addresses of here. */
+async function startBalancer(build: string, folder: string, all: readonly Place[]): Promise<Balancer> {
+  const port = await aFreePort();
+  let site = readFileSync(join(build, "deploy/cluster/nginx.conf"), "utf8").replace(
+    "listen 80;",
+    `listen 127.0.0.1:${port};`,
+  );
+  for (const [place, { server }] of all.entries()) {
+    site = site.replace(`server 10.0.0.${place + 1}:3000`, `server ${new URL(server.url).host}`);
+  }
+  const at = join(folder, "nginx");
+  mkdirSync(at);
+  const parts = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${at}/${kind};`);
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  const frame = `daemon off; worker_processes 1; pid ${at}/pid; error_log ${at}/errors; ${user}`;
+  writeFileSync(join(at, "nginx.conf"), `${frame}\nevents {}\nhttp { access_log off; ${parts.join(" ")}\n${site} }\n`);
+  const child = Bun.spawn(["nginx", "-e", join(at, "errors"), "-p", at, "-c", join(at, "nginx.conf")], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const url = `http://127.0.0.1:${port}`;
+  for (const endMs = performance.now() + 10_000; performance.now() < endMs; await Bun.sleep(20)) {
+    if ((await statusOf(url, "")) !== 0) break;
+  }
+  return {
+    url,
+    async end() {
+      child.kill("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+async function statusOf(url: string, secret: string): Promise<number> {
+  try {
+    const answer = await fetch(`${url}/api/v1/leads?limit=5`, { headers: { Authorization: `Bearer ${secret}` } });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return 0;
+  }
+}
+
+/** Clients that ask one after the other, each with a key of its own, so that every node has some. */
+function loadOf(url: string, keys: readonly string[]) {
+  let isOver = false;
+  let asked = 0;
+  const failed: number[] = [];
+  const asking = keys.map(async (secret) => {
+    while (!isOver) {
+      const status = await statusOf(url, secret);
+      asked++;
+      if (status !== 200) failed.push(status);
+      await Bun.sleep(10);
+    }
+  });
+  return {
+    async end() {
+      isOver = true;
+      await Promise.all(asking);
+      return { asked, failed };
+    },
+  };
+}

@@ -1,0 +1,5 @@
+/** A small run of every attack on a cluster, beside those on one machine. */
+import { faultsOfCluster } from "../../faults.ts";
+import { describeSmall } from "../../small.ts";
+
+for (const fault of faultsOfCluster) describeSmall(fault);

@@ -1,0 +1,69 @@
+/** Keys read at random while imports, days and restarts pass: the ledger knows every lead that each of them received. */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+
+export const disclosures: Fault = {
+  name: "the ledger of recipients",
+  attack: "random keys, filters and pages, with imports, days and restarts between; pages against a model",
+  held: "no lead missed, none too many but as possibly, and those under 1 %",
+  small: 1500,
+  full: 100_000,
+  breakages: [
+    {
+      name: "a page is noted from its newest lead alone",
+      patches: [
+        {
+          file: "src/sqlite/reading/leads.ts",
+          from: "const oldestMs = rows.at(-1)?.[1];",
+          to: "const oldestMs = rows[0]?.[1];",
+        },
+      ],
+    },
+    {
+      name: "a page with a filter is noted as one without",
+      patches: [
+        {
+          file: "src/http/leads.ts",
+          from: "filter: writeFilter(query)",
+          to: "filter: writeFilter(query).slice(0, 0)",
+        },
+      ],
+    },
+    {
+      name: "pages that were not written yet are forgotten at a stop",
+      patches: [{ file: "src/sqlite/served-store.ts", from: "do written = flush();", to: 'do written = "idle";' }],
+    },
+  ],
+  run,
+};
+
+/** So many steps make some thousand pages of some hundred leads. */
+const stepsEach = 1700;
+
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
+  const { broken, expect } = createFindings();
+  // The build that is attacked has a world of its own.
+  const { openWorld }: typeof import("../../../../test/disclosures/world.ts") = await import(
+    join(build, "test/disclosures/world.ts")
+  );
+  const total = { pages: 0, received: 0, possiblyTooMuch: 0, rows: 0 };
+  for (let round = 0; total.pages < times && goesOn(); round++) {
+    const place = join(folder, `world-${round}`);
+    mkdirSync(place);
+    const world = openWorld(join(place, "leadfile.db"), random.branch(round).below);
+    for (let step = 0; step < stepsEach; step++) await world.step();
+    const { missed, surelyTooMuch, ...rest } = world.compare();
+    world.close();
+    rmSync(place, { recursive: true });
+    expect(missed === 0, () => `${missed} of ${rest.received} leads are missed in world ${round}`);
+    expect(surelyTooMuch === 0, () => `${surelyTooMuch} leads too many in world ${round}`);
+    for (const name of ["pages", "received", "possiblyTooMuch", "rows"] as const) total[name] += rest[name];
+    progress(total.pages);
+  }
+  const share = (100 * total.possiblyTooMuch) / Math.max(1, total.received);
+  // One world alone may be a little above it.
+  expect(share < (total.pages > 20_000 ? 1 : 3), () => `${share.toFixed(2)} % were possibly too much`);
+  const figures = { "leads received": total.received, "possibly too much": `${share.toFixed(2)} %` };
+  return { done: total.pages, broken, figures };
+}

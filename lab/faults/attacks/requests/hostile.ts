@@ -1,0 +1,150 @@
+/** Hostile requests in great numbers: the server stays up, fails at none of them, and does not grow. */
+import { join } from "node:path";
+import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import { prepareKey } from "../../product/contents.ts";
+import { memoryOf } from "../../product/process-state.ts";
+import { startServer } from "../../product/program.ts";
+import { aSalvo } from "./hostile-requests.ts";
+
+const atOnce = 16;
+/** What it may hold more than before, at any moment. */
+const growthAllowed = 40_000_000;
+/** A server that waits for the rest of a request says nothing for this long. */
+const silenceMs = 60;
+
+export const hostile: Fault = {
+  name: "hostile requests",
+  attack: "heads, paths, parameters, encodings, pipelines and plain noise over raw sockets; answers",
+  held: "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most",
+  small: 8000,
+  full: 1_000_000,
+  breakages: [
+    {
+      name: "text that cannot be decoded thrown on",
+      patches: [
+        {
+          file: "src/contract/query.ts",
+          from: "  try {\n    return decodeURIComponent(raw.replaceAll",
+          to: "  decodeURIComponent(raw);\n  try {\n    return decodeURIComponent(raw.replaceAll",
+        },
+      ],
+    },
+    {
+      name: "a server that keeps something of every request",
+      patches: [
+        {
+          file: "src/http/ops/access-log.ts",
+          from: "    record(context, { status, code, cause }) {\n",
+          to: "    record(context, { status, code, cause }) {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
+        },
+      ],
+    },
+  ],
+  run,
+};
+
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
+  const { broken, expect } = createFindings();
+  const file = join(folder, "leadfile.db");
+  const secret = prepareKey(file, 200);
+  const server = await startServer(build, file);
+  let alive = true;
+  void server.exited.then(() => (alive = false));
+  const statuses = new Map<string, number>();
+  const good = () => fetch(`${server.url}/api/v1/leads`, { headers: { Authorization: `Bearer ${secret}` } });
+  await useAsUsual(server.url, secret);
+  const before = memoryOf(server.pid);
+  const samples: number[] = [];
+  let answers = 0;
+  const { hostname, port } = new URL(server.url);
+  await Promise.all(
+    Array.from({ length: atOnce }, async (_, client) => {
+      const chance = random.branch(client);
+      while (answers < times && alive && goesOn()) {
+        const salvo = aSalvo(chance, secret);
+        const answer = await fire(hostname, Number(port), salvo.bytes, salvo.requests);
+        for (const [, status = ""] of answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          answers++;
+        }
+        const failed = /HTTP\/1\.1 50[0-4] /.exec(answer);
+        expect(
+          failed === null,
+          () => `${failed?.[0]} to ${JSON.stringify(salvo.bytes.toString("latin1").slice(0, 400))}`,
+        );
+        if (client === 0) samples.push(memoryOf(server.pid) - before);
+        progress(Math.min(answers, times));
+      }
+    }),
+  );
+  expect(alive, () => `the server ended: ${server.errors()}`);
+  if (alive) {
+    const after = await good();
+    expect(after.status === 200, () => `afterwards an ordinary request got ${after.status}`);
+    await server.end();
+  }
+  expect(server.errors() === "", () => `standard error: ${server.errors().slice(0, 200)}`);
+  const last = samples.slice(-Math.ceil(samples.length / 4)).toSorted((a, b) => a - b);
+  const grown = last[Math.floor(last.length / 2)] ?? Number.NaN;
+  const peak = Math.max(...samples);
+  expect(peak <= growthAllowed, () => `memory grew by ${megabytes(peak)} MB`);
+  const answered = [...statuses].toSorted().map(([status, count]) => `${status}: ${count}`);
+  return {
+    done: Math.min(answers, times),
+    broken,
+    figures: { answered: answered.join(", "), "memory + MB": megabytes(grown), "at its peak + MB": megabytes(peak) },
+  };
+}
+
+const megabytes = (bytes: number) => Math.round(bytes / 1e6);
+
+/** What a server holds that is used as usual is not what an attack made it hold. */
+async function useAsUsual(url: string, secret: string): Promise<void> {
+  const targets = ["/api/v1/leads", "/api/v1/leads?limit=100", "/api/v1/usage", "/docs", "/openapi.json", "/metrics"];
+  for (let turn = 0; turn < 150; turn++) {
+    const asked = [...targets, ...targets, ...targets].map(async (target) => {
+      const response = await fetch(url + target, { headers: { Authorization: `Bearer ${secret}` } });
+      await response.arrayBuffer();
+    });
+    await Promise.all(asked);
+  }
+}
+
+/** Sends it all and gives what came back, once it is all there or nothing more comes. */
+function fire(hostname: string, port: number, bytes: Buffer, requests: number): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const done = () => {
+      clearTimeout(silence);
+      resolve(answer);
+    };
+    void Bun.connect({
+      hostname,
+      port,
+      socket: {
+        open(socket) {
+          const rest = { bytes };
+          send(socket, rest);
+          socket.data = rest;
+          silence = setTimeout(() => socket.terminate(), silenceMs);
+        },
+        drain: (socket) => send(socket, socket.data),
+        data(socket, chunk) {
+          answer += chunk.toString("latin1");
+          clearTimeout(silence);
+          const enough = answer.split("HTTP/1.1 ").length > requests;
+          silence = setTimeout(() => socket.terminate(), enough ? 0 : silenceMs);
+        },
+        close: done,
+        error: done,
+        connectError: done,
+      },
+      data: { bytes },
+    }).catch(done);
+  });
+}
+
+function send(socket: Bun.Socket<{ bytes: Buffer }>, rest: { bytes: Buffer }): void {
+  rest.bytes = rest.bytes.subarray(Math.max(0, socket.write(rest.bytes)));
+}

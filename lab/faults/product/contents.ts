@@ -1,0 +1,81 @@
+/** What lies in a file before it is attacked, and what is found in it afterwards. */
+import { Database } from "bun:sqlite";
+import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import { openAdminStore } from "../../../src/sqlite/admin-store.ts";
+import type { AdminStore } from "../../../src/store/admin.ts";
+import type { Account } from "../../../src/store/repositories.ts";
+import { importLeads, newLead, someLeads } from "../../../test/builders.ts";
+
+export interface Key {
+  readonly secret: string;
+  readonly id: string;
+}
+
+/** Makes or changes a file by way of the product's own store, and leaves it without a log beside it. */
+export function prepare<Result>(file: string, work: (store: AdminStore) => Result): Result {
+  const store = openAdminStore(file);
+  const result = work(store);
+  store.close();
+  look(file, (database) => database.run("PRAGMA wal_checkpoint(TRUNCATE)"));
+  return result;
+}
+
+export function makeAccount(store: AdminStore, name: string, leads: readonly Lead[] = []): Account {
+  const account = store.accounts.create(name, 0);
+  if (account === null) throw new Error(`the account ${name} is there already`);
+  importLeads(store.leads, account.number, leads.map(newLead));
+  return account;
+}
+
+export function makeKey(store: AdminStore, account: Account): Key {
+  const secret = createKey();
+  const { id } = store.keys.create(
+    account.number,
+    { digest: digestOf(secret), prefix: prefixOf(secret), label: null },
+    0,
+  );
+  return { secret, id };
+}
+
+/** A file with one account, so many leads and a key, which is given. */
+export function prepareKey(file: string, leadCount: number): string {
+  return prepare(file, (store) => makeKey(store, makeAccount(store, "acme", someLeads(leadCount))).secret);
+}
+
+/** Reads a file as any SQLite tool would, after whatever happened to it. */
+export function look<Result>(
+  file: string,
+  read: (database: Database) => Result,
+  how: "as any tool" | "read-only" = "as any tool",
+): Result {
+  const database = new Database(file, how === "read-only" ? { readonly: true } : { readwrite: true });
+  try {
+    // A program that was killed leaves a log that somebody has to read first.
+    database.run("PRAGMA busy_timeout = 10000");
+    return read(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** What SQLite says of a file that is whole. */
+export function isWhole(database: Database): boolean {
+  const said = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
+  return said.length === 1 && said[0]?.integrity_check === "ok";
+}
+
+/** How many leads there are; none where there is no table yet. */
+export function countOf(database: Database): number {
+  const table = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'stored_leads'").get();
+  if (table === null) return 0;
+  return database.query<{ leads: number }, []>("SELECT count(*) AS leads FROM stored_leads").get()?.leads ?? 0;
+}
+
+/** All documents as they are served, oldest first. */
+export function documentsOf(database: Database): string[] {
+  const rows = database
+    .query<{ doc: string }, []>("SELECT doc FROM stored_leads ORDER BY account, identified_at")
+    .all();
+  return rows.map(({ doc }) => doc);
+}
