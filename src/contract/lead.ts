@@ -52,19 +52,20 @@ export const detailFields = leadFields.filter(
   (field): field is DetailField => field !== "id" && field !== "identified_at" && field !== "pixel_id",
 );
 
-/**
- * What follows `identified_at` in the canonical document. It is written before the time of the lead is final: a tie
- * moves the lead by a millisecond, and must not cost a second serialisation.
- */
-export function writeTail(pixelId: string, details: LeadDetails): string {
-  const ordered: Record<string, string | null> = { pixel_id: pixelId };
-  for (const field of detailFields) ordered[field] = details[field];
-  return JSON.stringify(ordered).slice(1);
+/** The canonical JSON document of a lead: stored once, served as it is. */
+export function writeDocument(lead: Lead): string {
+  const ordered: Record<string, string | null> = {};
+  for (const field of leadFields) ordered[field] = lead[field];
+  return JSON.stringify(ordered);
 }
 
-/** The canonical JSON document of a lead: stored once, served as it is. */
-export function writeDocument(id: string, identifiedAt: string, tail: string): string {
-  return `{"id":"${id}","identified_at":"${identifiedAt}",${tail}`;
+/** Where the moment stands in a document: every id has one length, and every moment. */
+const momentStart = '{"id":"00000000-0000-0000-0000-000000000000","identified_at":"'.length;
+const momentEnd = momentStart + "2026-01-31T09:15:00.123Z".length;
+
+/** The same document at another moment: a tie moves a lead by a millisecond. */
+export function moveDocument(document: string, identifiedAt: string): string {
+  return document.slice(0, momentStart) + identifiedAt + document.slice(momentEnd);
 }
 
 /** The form in which cities are compared (§4.1: case-insensitive exact match). */

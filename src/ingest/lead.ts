@@ -32,8 +32,8 @@ export type ReadLead =
 
 /** Clocks differ a little: a time so far ahead is taken as now, one further ahead is wrong. */
 const toleranceMs = 5 * 60_000;
-/** For the id and the time, which stand before the rest of a lead. */
-const roomForHead = 1024;
+/** For what stands around a lead in a file that is exported. */
+const roomAround = 1024;
 
 export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
@@ -53,7 +53,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
       : idFromSource(ownId);
   const lead = prepareLead(id, pixelId, details, time.identifiedMs);
   // What comes in must be able to go out and come in again.
-  if (Buffer.byteLength(lead.tail) > largestRecord - roomForHead) return { fault: "it is larger than 1 MiB" };
+  if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, clamped: time.clamped, warnings };
 }
 

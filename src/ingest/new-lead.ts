@@ -1,5 +1,6 @@
-/** A lead as a store takes it: its document from the pixel on, and beside that what leads are filtered by. */
-import { cityKey, type LeadDetails, writeTail } from "../contract/lead.ts";
+/** A lead as a store takes it: its document, and beside that what leads are filtered by. */
+import { cityKey, type LeadDetails, writeDocument } from "../contract/lead.ts";
+import { writeMoment } from "../contract/time.ts";
 import type { NewLead } from "../store/imports.ts";
 
 /** Prepares a lead for a store; without a moment of its own it gets the time of import. */
@@ -11,6 +12,6 @@ export function prepareLead(id: string, pixelId: string, details: LeadDetails, i
     cityKey: details.city === null ? null : cityKey(details.city),
     hasEmail: details.email !== null,
     identifiedMs,
-    tail: writeTail(pixelId, details),
+    document: writeDocument({ id, identified_at: writeMoment(identifiedMs ?? 0), pixel_id: pixelId, ...details }),
   };
 }

@@ -16,8 +16,8 @@ export interface NewLead {
   readonly hasEmail: boolean;
   /** Unix milliseconds; null asks for the time of import. */
   readonly identifiedMs: number | null;
-  /** The document from `pixel_id` on, as `writeTail` makes it. */
-  readonly tail: string;
+  /** The document as `writeDocument` makes it, at that moment; one without a moment gets its own when it is written. */
+  readonly document: string;
 }
 
 export type ImportOutcome =

@@ -62,8 +62,8 @@ export type Reading = Partial<Lead> | { readonly fault: string };
 export function shown(reading: ReadLead | undefined): Reading {
   if (reading === undefined) throw new Error("there is no such row");
   if ("fault" in reading) return { fault: reading.fault };
-  const details = JSON.parse(`{${reading.lead.tail}`) as Lead; // The document without its beginning.
-  const given = Object.entries(details).filter(([field, value]) => value !== null && field !== "pixel_id");
+  const { id, identified_at, pixel_id, ...details } = JSON.parse(reading.lead.document) as Lead; // As it was written.
+  const given = Object.entries(details).filter(([, value]) => value !== null);
   return Object.fromEntries(given);
 }
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { Lead } from "../../src/contract/lead.ts";
-import { writeDocument } from "../../src/contract/lead.ts";
+import { moveDocument } from "../../src/contract/lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
@@ -82,7 +82,7 @@ function modelOf(before: readonly NewLead[], leads: readonly NewLead[]): string[
   beginModelImport(model).write(before, noonMs);
   const inOrder = leads.toSorted((a, b) => (a.identifiedMs ?? Infinity) - (b.identifiedMs ?? Infinity) || 0);
   beginModelImport(model).write(inOrder, noonMs);
-  return rows.toSorted((a, b) => a.at - b.at).map((row) => writeDocument(row.id, writeMoment(row.at), row.tail));
+  return rows.toSorted((a, b) => a.at - b.at).map((row) => moveDocument(row.document, writeMoment(row.at)));
 }
 
 const aFile = fc.record({
@@ -114,8 +114,9 @@ function leadsOf({
   for (let row = 0; row < rows; row++) {
     const identifiedMs = noonMs - 3_600_000 + Math.floor(random() * withinMs);
     const known = random() < repeated ? leads[Math.floor(random() * leads.length)]?.id : undefined;
-    const lead = newLead(aLead({ ...(known === undefined ? {} : { id: known }), name: `Row ${row}` }));
-    leads.push({ ...lead, identifiedMs: random() < untimed ? null : identifiedMs });
+    const over = { identified_at: writeMoment(identifiedMs), name: `Row ${row}` };
+    const lead = newLead(aLead({ ...(known === undefined ? {} : { id: known }), ...over }));
+    leads.push(random() < untimed ? { ...lead, identifiedMs: null } : lead);
   }
   if (order === "shuffled") return leads;
   const sign = order === "oldest first" ? 1 : -1;
@@ -134,10 +135,9 @@ test("in any order, with any ties, cut short anywhere and begun again: two polle
     fc.asyncProperty(aFile, fc.integer({ min: 0, max: 40 }), cuts, async (file, older, cuts) => {
       const account = admin.accounts.create(`run ${run++}`, 0);
       if (account === null) throw new Error("the name was taken");
-      const before = Array.from({ length: older }, (_, n) => ({
-        ...newLead(aLead()),
-        identifiedMs: noonMs - 7_200_000 + n,
-      }));
+      const before = Array.from({ length: older }, (_, n) =>
+        newLead(aLead({ identified_at: writeMoment(noonMs - 7_200_000 + n) })),
+      );
       admin.leads.beginImport(account.number, options).write(before, noonMs);
       const leads = leadsOf(file);
       const pollers = [aPoller(served, account.number), aPoller(served, account.number)];

@@ -1,6 +1,6 @@
 /** A store that is a few arrays: slow, and so simple that it is right at sight. The real one must do as it does. */
 import { randomText } from "../../src/contract/key.ts";
-import { writeDocument } from "../../src/contract/lead.ts";
+import { moveDocument } from "../../src/contract/lead.ts";
 import { dayOf, writeMoment } from "../../src/contract/time.ts";
 import type { Account, KeyRecord } from "../../src/store/repositories.ts";
 import { beginModelImport, type Row } from "./model-import.ts";
@@ -14,7 +14,7 @@ interface ModelPixel {
 
 type ModelKey = KeyRecord & { readonly number: number; readonly of: number; readonly digest: Buffer };
 
-const documentOf = (row: Row) => writeDocument(row.id, writeMoment(row.at), row.tail);
+const documentOf = (row: Row) => moveDocument(row.document, writeMoment(row.at));
 const newestFirst = (a: Row, b: Row) => b.at - a.at;
 
 export function openModel(): StoreUnderTest {

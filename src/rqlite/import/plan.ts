@@ -3,7 +3,7 @@
  * Somebody else may write before it goes out, so that a plan knows on what it rests.
  */
 import { and, count, eq, sql } from "drizzle-orm";
-import { writeDocument } from "../../contract/lead.ts";
+import { moveDocument } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { openGuard } from "../../sqlite/import/admission.ts";
@@ -124,8 +124,8 @@ function openDraft(
   }
 
   function at(lead: NewLead, pixel: number, atMs: number): PlannedLead {
-    const { id, state, cityKey, hasEmail, tail } = lead;
-    return { id, atMs, pixel, state, cityKey, hasEmail, doc: writeDocument(id, writeMoment(atMs), tail) };
+    const { id, state, cityKey, hasEmail, document } = lead;
+    return { id, atMs, pixel, state, cityKey, hasEmail, doc: moveDocument(document, writeMoment(atMs)) };
   }
 
   function ofThereAlready(lead: NewLead, pixel: number | null, atMs: number): ImportOutcome {

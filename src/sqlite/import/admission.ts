@@ -33,7 +33,7 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
       else isBlocked ??= openSuppressions(database, { number: account, id: now.id });
     },
     objection(lead) {
-      if (isBlocked?.(identifiersOf({ ...JSON.parse(`{${lead.tail}`), id: lead.id }))) return { kind: "suppressed" };
+      if (isBlocked?.(identifiersOf(JSON.parse(lead.document)))) return { kind: "suppressed" };
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },

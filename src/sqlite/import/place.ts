@@ -1,5 +1,5 @@
 /** One lead goes in: told by its id whether it is there, and moved to the next free millisecond where its own is taken. */
-import { writeDocument } from "../../contract/lead.ts";
+import { moveDocument } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
@@ -36,7 +36,7 @@ export function openPlacer(database: Connection, account: AccountNumber, options
   const ties = openTies(statements);
 
   function documentAt(lead: NewLead, ms: number): string {
-    return options.dryRun ? "" : writeDocument(lead.id, writeMoment(ms), lead.tail);
+    return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, writeMoment(ms));
   }
 
   function ofThereAlready(lead: NewLead, pixel: number): ImportOutcome {

@@ -54,8 +54,8 @@ function openTables(folder: string): Staging {
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   client.run("BEGIN");
   return {
-    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, tail }, clamped) {
-      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), tail);
+    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, document }, clamped) {
+      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), document);
     },
     reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows() {
@@ -90,7 +90,7 @@ function connect(folder: string): Database {
   client.run(`
     CREATE TEMP TABLE leads (
       place INTEGER PRIMARY KEY, at INTEGER, id TEXT, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
-      clamped INTEGER, tail TEXT
+      clamped INTEGER, document TEXT
     )`);
   client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
   client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER)");
@@ -116,7 +116,7 @@ function countSharingIds(client: Database): number {
     .query<{ leads: number }, []>(`
       SELECT total(leads) AS leads FROM (
         SELECT count(*) AS leads FROM leads WHERE id IN (SELECT id FROM shared) GROUP BY id
-        HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull('{' || tail ->> '$.page_url', '')) > 1
+        HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull(document ->> '$.page_url', '')) > 1
       )`)
     .get();
   return found?.leads ?? 0;
@@ -127,7 +127,7 @@ type Row = Omit<StagedLead, "hasEmail" | "clamped"> & { readonly hasEmail: numbe
 
 function openReading(client: Database): Staging["read"] {
   const some = client.query<Row, [number, number]>(`
-    SELECT leads.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail, clamped, tail
+    SELECT leads.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail, clamped, document
     FROM in_order JOIN leads ON leads.place = in_order.lead
     WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
   return (from, most) =>
