@@ -2,14 +2,18 @@
  * What requests read, on a connection that is open. Nothing here writes, so that it may be a read-only connection to a file
  * that another program writes, such as a replica.
  */
-import { type ReadStore, StoreFailure } from "../../store/reading.ts";
+import { eq } from "drizzle-orm";
+import { type KeyFinder, type KnownKey, type ReadStore, StoreFailure } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { openPixelReader } from "../pixels.ts";
-import { accounts } from "../schema.ts";
+import { accounts, keys } from "../schema.ts";
 import { watchFile } from "./file-watch.ts";
-import { openKeyFinder } from "./key-finder.ts";
 import { openLeads } from "./leads.ts";
+import { placeholder } from "./placeholder.ts";
 import { measureSizes } from "./sizes.ts";
+
+/** All keys of an instance, unless it is a very large one. */
+const mostKeys = 20_000;
 
 export interface Reader extends ReadStore {
   /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */
@@ -21,7 +25,7 @@ export function openReader(database: Connection, path: string): Reader {
   // With the 2 MB that SQLite takes unless told, a page deep down read four pages of the file from the system.
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
   const file = watchFile(path);
-  const keys = openKeyFinder(database);
+  const knownKeys = new Map<string, KnownKey>();
   const pixels = openPixelReader(database);
   const leads = openLeads(database);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
@@ -32,11 +36,12 @@ export function openReader(database: Connection, path: string): Reader {
     refresh: guarded(() => {
       file.assertSame();
       const now = dataVersion.get()?.data_version ?? Number.NaN;
-      if (now !== version) keys.forget();
+      // A key may have been revoked.
+      if (now !== version) knownKeys.clear();
       version = now;
     }),
     version: () => version,
-    keys: { find: guarded(keys.find) },
+    keys: { find: guarded(openKeyFinder(database, knownKeys)) },
     pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
     leads: { page: guarded(leads.page) },
     probe: guarded(() => {
@@ -45,6 +50,36 @@ export function openReader(database: Connection, path: string): Reader {
     }),
     sizes: measureSizes(database, path),
     close: () => file.close(),
+  };
+}
+
+/** Finds a key by its digest (§5): among those that were found before, else in the file. */
+function openKeyFinder(database: Connection, known: Map<string, KnownKey>): KeyFinder["find"] {
+  const statement = database
+    .select({
+      number: keys.number,
+      account: keys.account,
+      prefix: keys.prefix,
+      revokedAt: keys.revokedAt,
+      expiresAt: keys.expiresAt,
+      subscribed: accounts.active,
+    })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.number, keys.account))
+    .where(eq(keys.digest, placeholder.blob("digest")))
+    .prepare();
+  return (digest) => {
+    const name = digest.toString("latin1");
+    const cached = known.get(name);
+    if (cached !== undefined) return cached;
+    const found = statement.get({ digest });
+    if (found === undefined) return null;
+    const { revokedAt, expiresAt, ...rest } = found;
+    const key = { ...rest, revoked: revokedAt !== null, expiresMs: expiresAt ?? Number.POSITIVE_INFINITY };
+    // A key that is used often is soon back.
+    if (known.size >= mostKeys) known.clear();
+    known.set(name, key);
+    return key;
   };
 }
 

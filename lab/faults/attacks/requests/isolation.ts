@@ -22,7 +22,7 @@ export const isolation: Fault = {
       name: "every key reads the leads of the first account",
       patches: [
         {
-          file: "src/sqlite/reading/key-finder.ts",
+          file: "src/sqlite/reading/reader.ts",
           from: "...rest } = found;",
           to: "...rest } = { ...found, account: 1 };",
         },

@@ -16,7 +16,9 @@ export const revocation: Fault = {
   breakages: [
     {
       name: "a server that does not look whether others have written",
-      patches: [{ file: "src/sqlite/reading/reader.ts", from: "      if (now !== version) keys.forget();\n", to: "" }],
+      patches: [
+        { file: "src/sqlite/reading/reader.ts", from: "      if (now !== version) knownKeys.clear();\n", to: "" },
+      ],
     },
   ],
   run,
