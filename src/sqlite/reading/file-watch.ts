@@ -1,7 +1,7 @@
 /** Whether the file that requests read is still the one at its path. */
 import { closeSync, openSync, statSync } from "node:fs";
 import { shmOf, walOf } from "../../store/database-files.ts";
-import { beginsLikeSqlite, inodeOf } from "../file.ts";
+import { beginsLikeSqlite } from "../file.ts";
 
 export interface FileWatch {
   /**
@@ -21,16 +21,17 @@ const restMs = 1;
  * drop the locks of SQLite.
  */
 export function watchFile(path: string): FileWatch {
+  const look = (at: string) => statSync(at, { throwIfNoEntry: false });
   const file = openSync(path, "r");
   const opened = statSync(path);
-  const beside = [walOf(path), shmOf(path)].map((at) => ({ at, opened: inodeOf(at) }));
+  const beside = [walOf(path), shmOf(path)].map((at) => ({ at, inode: look(at)?.ino }));
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
     assertSame() {
       const nowMs = performance.now();
       if (nowMs - lookedMs < restMs) return;
-      const now = statSync(path, { throwIfNoEntry: false });
+      const now = look(path);
       if (now === undefined) throw new Error("the database file is gone; put it back or restart");
       if (now.ino !== opened.ino || now.dev !== opened.dev) {
         throw new Error("the database file was replaced; restart to serve the new one");
@@ -39,7 +40,7 @@ export function watchFile(path: string): FileWatch {
         throw new Error("the database file was overwritten; restore it and restart");
       }
       // Without its log, no commit of other programs gets here.
-      if (beside.some((log) => inodeOf(log.at) !== log.opened)) {
+      if (beside.some(({ at, inode }) => look(at)?.ino !== inode)) {
         throw new Error("the log beside the database file was removed; restart, and leave -wal and -shm alone");
       }
       seenMs = now.mtimeMs;
