@@ -236,11 +236,11 @@ async function isNoticed({ patch, tests }: Mutation): Promise<boolean> {
 }
 
 /** Tries all of them; says each on standard error, and returns what nobody noticed. */
-export async function tryMutations(say: (text: string) => void): Promise<{ tried: number; unnoticed: string[] }> {
+export async function tryMutations(say: (line: string) => void): Promise<{ tried: number; unnoticed: string[] }> {
   const unnoticed: string[] = [];
   for (const mutation of mutations) {
     const noticed = await isNoticed(mutation);
-    say(`${noticed ? "noticed" : "NOT NOTICED"}: ${mutation.what}\n`);
+    say(`${noticed ? "noticed" : "NOT NOTICED"}: ${mutation.what}`);
     if (!noticed) unnoticed.push(mutation.what);
   }
   return { tried: mutations.length, unnoticed };

@@ -1,0 +1,44 @@
+/** What `bun run faults` says suits where it goes: a terminal, a log, or a person who mistyped. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { plain, startOnTerminal } from "../../test/terminal.ts";
+import { faults } from "./faults.ts";
+
+const program = join(import.meta.dir, "run.ts");
+/** The quickest attack: it needs no server and no file. */
+const quick = ["--only", "a clock that jumps", "--times", "2000", "--seed", "1"];
+
+async function run(...args: string[]) {
+  const child = Bun.spawn([process.execPath, program, ...args], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { stdout, stderr, status };
+}
+
+test("a log gets whole lines, of which the last says what came of the attack", async () => {
+  const { stdout, stderr, status } = await run(...quick);
+  for (const moving of ["\r", "\x1b"]) expect(stderr + stdout).not.toContain(moving);
+  const lines = stderr.trimEnd().split("\n");
+  expect(lines[0]).toStartWith("Seed 1; ");
+  expect(lines[1]).toBe("a clock that jumps: 0 of 2000");
+  expect(lines.at(-1)).toMatch(/^a clock that jumps: \d+ in \d+ s, 0 broken$/);
+  expect(lines.length).toBeLessThan(5);
+  expect([stdout.split("\n")[1], status]).toEqual(["a clock that jumps: held", 0]);
+});
+
+test("a terminal has one line that moves on, and is gone when the attack is over", async () => {
+  const terminal = startOnTerminal([process.execPath, program, ...quick], {});
+  expect(await terminal.ended).toBe(0);
+  const shown = terminal.shown();
+  expect(shown).toMatch(/a clock that jumps: \d+ of 2000(?!\r?\n)/);
+  expect(plain(shown).split("\n").length).toBeLessThan(12);
+});
+
+test.each([
+  [["--only", "no such attack"], `--only "no such attack" is in no name. The attacks are: ${faults[0]?.name}, `],
+  [["--times", "many"], '--times takes a whole number, not "many".'],
+  [["--anything"], "Unknown option '--anything'. bun run faults --help"],
+])("%j is refused in one line, with status 2", async (args, says) => {
+  const { stdout, stderr, status } = await run(...args);
+  expect(stderr).toContain(says);
+  expect([stdout, stderr.trimEnd().split("\n").length, status]).toEqual(["", 1, 2]);
+});
