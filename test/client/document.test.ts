@@ -8,6 +8,7 @@ import { someLeads } from "../builders.ts";
 import { until } from "../examples/example.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
+import { needing } from "../needing.ts";
 import { install, run } from "./built.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -21,11 +22,9 @@ const written = blocksOf("ts");
 const beginning = written[0]?.match(/^[\s\S]*?\n}\);\n/)?.[0] ?? "";
 const programs = written.map((code) => (code.startsWith(beginning) ? code : beginning + code));
 
-const missing = ["npm", "tar"].filter((program) => Bun.which(program) === null);
-const packing = test.skipIf(missing.length > 0);
-const why = missing.length === 0 ? "" : ` (skipped: no ${missing.join(", no ")} here)`;
+const packing = needing("npm", "tar");
 
-packing(`every program of the guide compiles${why}`, () => {
+packing("every program of the guide compiles", () => {
   const folder = install(aFolder());
   for (const [index, code] of programs.entries()) writeFileSync(join(folder, `${index}.ts`), code);
   const typeRoots = [join(root, "node_modules/@types")];
@@ -52,7 +51,7 @@ const printed = [
 
 for (const [index, code] of programs.entries()) {
   const title = [...guide.slice(0, guide.indexOf(written[index] ?? code)).matchAll(/^## (.+)$/gm)].at(-1)?.[1];
-  packing(`the program under "${title}" runs${why}`, async () => {
+  packing(`the program under "${title}" runs`, async () => {
     const { url, aKey } = await serve({ leads: someLeads(3) });
     const folder = install(aFolder());
     writeFileSync(join(folder, "program.mts"), code);
@@ -77,7 +76,7 @@ for (const [index, code] of programs.entries()) {
   });
 }
 
-packing(`the commands of the guide install the package${why}`, () => {
+packing("the commands of the guide install the package", () => {
   const folder = aFolder();
   run(["ln", "-s", root, join(folder, "leadfile")], folder);
   writeFileSync(join(folder, "package.json"), "{}");

@@ -1,5 +1,5 @@
 /** The client as it is published: what is in the package, what tools say of it, and where it runs. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
@@ -7,14 +7,8 @@ import { publint } from "publint";
 import { someLeads } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
+import { needing } from "../needing.ts";
 import { install, packed } from "./built.ts";
-
-/** A test that needs a program, and says so where it is missing. */
-function needing(...programs: readonly string[]) {
-  const missing = programs.filter((program) => Bun.which(program) === null);
-  const why = missing.length === 0 ? "" : ` (skipped: no ${missing.join(", no ")} here)`;
-  return (name: string, body: () => Promise<void>) => test.skipIf(missing.length > 0)(name + why, body);
-}
 
 const publishing = needing("npm", "tar");
 

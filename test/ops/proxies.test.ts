@@ -1,12 +1,17 @@
 /** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the real server. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { createKey } from "../../src/contract/key.ts";
 import { aLead } from "../builders.ts";
-import { openssl } from "../certificate.ts";
+import { eventually } from "../eventually.ts";
 import { serve } from "../harness.ts";
+import { needing } from "../needing.ts";
+import { start } from "../process.ts";
 import { aFreePort, type FrontProxy, startProxy } from "../proxy.ts";
 import { receive } from "../receive/receiving.ts";
 import { send, sendText, type WireAnswer } from "../wire.ts";
+
+const programs = ["nginx", "caddy"] as const;
+type Program = (typeof programs)[number];
 
 const host = "www.example.com";
 const baseUrl = `https://${host}`;
@@ -24,18 +29,17 @@ function expectError(answer: WireAnswer, status: number, code: string): void {
   expect(answer.headers.get("cache-control")).toBe("no-store");
 }
 
-describe.each(["nginx", "caddy"] as const)("%s", (program) => {
-  const missing = Bun.which(program) === null ? program : openssl === null ? "openssl" : null;
-  const name = (text: string) => (missing === null ? text : `${text} (skipped: no ${missing} here)`);
-  const testProxy = test.skipIf(missing !== null);
+/** A server behind one of the proxies. */
+async function behind(program: Program) {
+  const server = await serve({ baseUrl, trustProxy: true, leads: [aLead()] });
+  return { ...server, proxy: await startProxy(program, Number(new URL(server.url).port)) };
+}
 
-  async function behind() {
-    const server = await serve({ baseUrl, trustProxy: true, leads: [aLead()] });
-    return { ...server, proxy: await startProxy(program, Number(new URL(server.url).port)) };
-  }
+describe.each(programs)("%s in front of the server", (program) => {
+  const proxied = needing(program, "openssl");
 
-  testProxy(name("passes a request with its key on, and the answer back with its headers"), async () => {
-    const { proxy, aKey, logged } = await behind();
+  proxied("passes a request with its key on, and the answer back with its headers", async () => {
+    const { proxy, aKey, logged } = await behind(program);
     const headers = { Authorization: `Bearer ${aKey()}` };
     const answer = await send(proxy.https, { host, headers, target: "/api/v1/leads?limit=1&city=San%20Diego" });
     expect(answer.status).toBe(200);
@@ -46,8 +50,8 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
     expect(answer.headers.get("strict-transport-security")).toContain("max-age=");
   });
 
-  testProxy(name("leaves the redirect of the bare domain and of plain HTTP to the server: 308, in JSON"), async () => {
-    const { proxy, aKey, logged } = await behind();
+  proxied("leaves the redirect of the bare domain and of plain HTTP to the server: 308, in JSON", async () => {
+    const { proxy, aKey, logged } = await behind(program);
     const target = "/api/v1/leads?limit=1";
     const headers = { Authorization: `Bearer ${aKey()}` };
     const bare = await send(proxy.https, { host: "example.com", target });
@@ -60,8 +64,8 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
     expect(logged.join("")).toContain("crossed the network in the clear");
   });
 
-  testProxy(name("does not believe a client's own word on how it came"), async () => {
-    const { proxy, aKey } = await behind();
+  proxied("does not believe a client's own word on how it came", async () => {
+    const { proxy, aKey } = await behind(program);
     const lies = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": host, Forwarded: "proto=https" };
     const headers = { ...lies, Authorization: `Bearer ${aKey()}` };
     expect((await send(proxy.http, { host, headers })).status).toBe(308);
@@ -70,43 +74,8 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
     expect((await send(proxy.https, { host, headers: other })).status).toBe(200);
   });
 
-  testProxy(name("shows nobody the metrics"), async () => {
-    const { proxy } = await behind();
-    expectError(await send(proxy.https, { host, target: "/metrics" }), 404, "not_found");
-  });
-
-  testProxy(name("answers a method that HTTP does not know with 405, in JSON"), async () => {
-    const { proxy } = await behind();
-    expectError(await send(proxy.https, { host, method: "FOO" }), 405, "method_not_allowed");
-    expectError(await send(proxy.https, { host, method: "POST" }), 405, "method_not_allowed");
-  });
-
-  testProxy(name("answers 502 in JSON while the server is down, and serves again once it is up"), async () => {
-    const proxy = await startProxy(program, await aFreePort());
-    expectError(await send(proxy.https, { host }), 502, "internal_error");
-  });
-
-  testProxy(name("answers malformed HTTP with 400 and an oversized head with 431"), async () => {
-    const { proxy } = await behind();
-    const malformed = await sendText(proxy.https, `GET /\x01 nonsense\r\nHost: ${host}\r\n\r\n`, host);
-    const oversized = await send(proxy.https, { host, headers: { "X-Large": "x".repeat(40_000) } });
-    if (program === "nginx") {
-      expectError(malformed, 400, "invalid_parameter");
-      expectError(oversized, 431, "invalid_parameter");
-      expectError(await send(proxy.https, { host, target: `/${"x".repeat(20_000)}` }), 414, "invalid_parameter");
-    } else {
-      // Go's server answers these before Caddy sees them.
-      expect([malformed.status, oversized.status]).toEqual([400, 431]);
-    }
-  });
-
-  testProxy(name("ends a connection whose head does not come"), async () => {
-    const { proxy } = await behind();
-    await expect(sendText(proxy.http, `GET / HTTP/1.1\r\nHost: ${host}\r\n`)).rejects.toThrow();
-  });
-
-  testProxy(
-    name("passes a delivery on to its endpoint, and writes nothing of its token or its visits into a log"),
+  proxied(
+    "passes a delivery on to its endpoint, and writes nothing of its token or its visits into a log",
     async () => {
       const endpoint = await receive({ trustProxy: true });
       const proxy = await startProxy(program, await aFreePort(), Number(new URL(endpoint.url).port));
@@ -124,12 +93,58 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
       const headers = { Authorization: `Bearer ${endpoint.token}` };
       const inHeader = await send(proxy.https, { host, method: "POST", target: "/in", headers, body: "[]" });
       expect(inHeader.status).toBe(200);
-      expect(await logsOf(proxy)).not.toMatch(/lfin_|dana/);
+      expect(await logsOf(proxy, "POST", 4)).not.toMatch(/lfin_|dana/);
     },
   );
+});
 
-  testProxy(name("writes no key, no query and no path into a log"), async () => {
-    const { proxy, aKey, stop } = await behind();
+describe.each(programs)("%s on its own", (program) => {
+  const proxied = needing(program, "openssl");
+
+  proxied("shows nobody the metrics", async () => {
+    const { proxy } = await behind(program);
+    expectError(await send(proxy.https, { host, target: "/metrics" }), 404, "not_found");
+  });
+
+  proxied("answers a method that HTTP does not know with 405, in JSON", async () => {
+    const { proxy } = await behind(program);
+    expectError(await send(proxy.https, { host, method: "FOO" }), 405, "method_not_allowed");
+    expectError(await send(proxy.https, { host, method: "POST" }), 405, "method_not_allowed");
+  });
+
+  proxied("answers 502 in JSON while the server is down, and serves again once it is up", async () => {
+    const port = await aFreePort();
+    const proxy = await startProxy(program, port);
+    expectError(await send(proxy.https, { host }), 502, "internal_error");
+    await start({ PORT: String(port), BASE_URL: baseUrl, TRUST_PROXY: "1" }).listening();
+    expectError(await send(proxy.https, { host }), 401, "missing_api_key");
+  });
+
+  proxied("answers malformed HTTP with 400 and an oversized head with 431", async () => {
+    const { proxy } = await behind(program);
+    const malformed = await sendText(proxy.https, `GET /\x01 nonsense\r\nHost: ${host}\r\n\r\n`, host);
+    const oversized = await send(proxy.https, { host, headers: { "X-Large": "x".repeat(40_000) } });
+    if (program === "nginx") {
+      expectError(malformed, 400, "invalid_parameter");
+      expectError(oversized, 431, "invalid_parameter");
+      expectError(await send(proxy.https, { host, target: `/${"x".repeat(20_000)}` }), 414, "invalid_parameter");
+    } else {
+      // Go's server answers these before Caddy sees them.
+      expect([malformed.status, oversized.status]).toEqual([400, 431]);
+    }
+  });
+
+  proxied("ends a connection whose head does not come", async () => {
+    const { proxy } = await behind(program);
+    await expect(sendText(proxy.http, `GET / HTTP/1.1\r\nHost: ${host}\r\n`)).rejects.toThrow();
+  });
+});
+
+describe.each(programs)("%s", (program) => {
+  const proxied = needing(program, "openssl");
+
+  proxied("writes no key, no query and no path into a log", async () => {
+    const { proxy, aKey, stop } = await behind(program);
     const key = aKey();
     const target = "/api/v1/leads?city=Zzyzx";
     for (const tried of [key, createKey()]) {
@@ -140,15 +155,19 @@ describe.each(["nginx", "caddy"] as const)("%s", (program) => {
     }
     await stop();
     expect((await send(proxy.https, { host, headers: { Authorization: `Bearer ${key}` }, target })).status).toBe(502);
-    const log = await logsOf(proxy);
+    const log = await logsOf(proxy, "GET", 7);
     expect(log).not.toMatch(/Zzyzx|dana/i);
     expect(log).not.toContain(key.slice(8));
     expect(log).toMatch(program === "nginx" ? / GET 200 .* GET 502 /s : /"status":200.*"status":502/s);
   });
 });
 
-/** A log may come a moment after the answer. */
-async function logsOf(proxy: FrontProxy): Promise<string> {
-  await Bun.sleep(300);
+/** What a proxy has in its logs once it has said so many answers to a test; a log may come a moment after the answer. */
+async function logsOf(proxy: FrontProxy, method: "GET" | "POST", answers: number): Promise<string> {
+  const answered = new RegExp(` ${method} \\d{3} |"method":"${method}".*"status":\\d{3}`, "g");
+  // One more was asked for by the start, until it was there.
+  await eventually(async () =>
+    expect(proxy.logs().match(answered)).toHaveLength(method === "GET" ? answers + 1 : answers),
+  );
   return proxy.logs();
 }
