@@ -18,11 +18,6 @@ export interface Limiter {
   size(): number;
 }
 
-/** The Unix second at which the window of a moment ends. */
-export function windowEndSeconds(nowMs: number): number {
-  return (Math.floor(nowMs / windowMs) + 1) * (windowMs / 1000);
-}
-
 /**
  * Memory is bounded by the keys that call within one minute: the counts are dropped when the minute is over. A clock
  * that is set back begins no new minute, so nobody gets a second window. A window also ends when a minute has really

@@ -36,10 +36,10 @@ export interface AppParts {
 export function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
   const metrics = createMetrics(parts);
-  const accessLog = createAccessLog(parts.log, metrics.count);
+  const accessLog = createAccessLog(parts.log, metrics);
   const reply = createReply(accessLog);
   const replyWithError = createErrorReply(baseUrl, reply);
-  const redirect = createHostCheck(parts, reply, accessLog);
+  const redirect = createHostCheck(parts, reply);
   const answerLeads = createLeadsAnswer(store);
   const operations = describeOperations(baseUrl, limiter.limit);
 

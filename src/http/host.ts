@@ -1,8 +1,9 @@
-/** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */ import { publicPaths } from "../contract/paths.ts";
+/** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */
+import type { Logger } from "pino";
+import { publicPaths } from "../contract/paths.ts";
 import type { ReadStore } from "../store/reading.ts";
 import { isLive, readCredential } from "./auth.ts";
 import type { RequestContext } from "./context.ts";
-import type { AccessLog } from "./ops/access-log.ts";
 import type { Reply } from "./reply.ts";
 
 export interface HostParts {
@@ -11,6 +12,7 @@ export interface HostParts {
   /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
   readonly trustProxy: boolean;
   readonly store: ReadStore;
+  readonly log: Logger;
 }
 
 /** A watchdog that asks by IP address must not be redirected. */
@@ -20,7 +22,7 @@ const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, public
 type Redirection = "bare domain" | "plain http";
 
 /** Makes the check of a request's host and scheme: the redirect to the public address, or undefined where it is right. */
-export function createHostCheck({ baseUrl, trustProxy, store }: HostParts, reply: Reply, accessLog: AccessLog) {
+export function createHostCheck({ baseUrl, trustProxy, store, log }: HostParts, reply: Reply) {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
 
@@ -39,7 +41,10 @@ export function createHostCheck({ baseUrl, trustProxy, store }: HostParts, reply
     if (redirection === null) return undefined;
     if (redirection === "plain http") {
       const credential = readCredential(request, store);
-      if (isLive(credential, arrivedMs)) accessLog.warnOfExposedKey(context, credential.prefix);
+      if (isLive(credential, arrivedMs)) {
+        const told = "an API key crossed the network in the clear, over http; revoke it and make a new one";
+        log.warn({ key: credential.prefix, id: context.id }, told);
+      }
     }
     const url = baseUrl + path + (search === "" ? "" : `?${search}`);
     return reply(context, {

@@ -1,6 +1,7 @@
 /** What stands beside the API: the docs, the description, health and metrics. No key, no limit. */
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
+import type { Registry } from "prom-client";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
 import type { ReadStore } from "../store/reading.ts";
@@ -10,7 +11,7 @@ import { describeApi } from "./docs/openapi.ts";
 import { docsHeaders, docsPage } from "./docs/page.ts";
 import type { AccessLog } from "./ops/access-log.ts";
 import { answerHealth } from "./ops/health.ts";
-import { type AddressOf, isFromHere, type Metrics } from "./ops/metrics.ts";
+import { type AddressOf, isFromHere } from "./ops/metrics.ts";
 
 export interface PageParts {
   /** The public origin. */
@@ -21,7 +22,7 @@ export interface PageParts {
   /** Whether /metrics is for everybody, and not for this machine alone. */
   readonly publicMetrics: boolean;
   readonly addressOf: AddressOf;
-  readonly metrics: Metrics;
+  readonly metrics: Registry;
   readonly accessLog: AccessLog;
 }
 
@@ -32,7 +33,7 @@ const hide = { detail: { hide: true } };
 
 export function createPages({ baseUrl, limit, store, accessLog, ...metricsParts }: PageParts) {
   const send = (context: RequestContext, [status, body, headers]: Page) => {
-    accessLog.record(context, { status });
+    accessLog(context, { status });
     const always = { "X-Content-Type-Options": "nosniff", "X-Request-Id": context.id };
     return new Response(body, { status, headers: { ...always, ...headers } });
   };
@@ -79,6 +80,6 @@ async function metricsPage(
   if (!publicMetrics && !isFromHere(addressOf(request), request.headers)) {
     throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
   }
-  const { text, mediaType } = await metrics.write();
-  return [200, text, { "Content-Type": mediaType, "Cache-Control": "no-store" }];
+  const headers = { "Content-Type": metrics.contentType, "Cache-Control": "no-store" };
+  return [200, await metrics.metrics(), headers];
 }

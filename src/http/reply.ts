@@ -1,5 +1,5 @@
 /** The one way in which a request of the API is answered. */
-import { windowEndSeconds } from "../limiter.ts";
+import { windowMs } from "../contract/limits.ts";
 import type { RequestContext } from "./context.ts";
 import type { AccessLog, Outcome } from "./ops/access-log.ts";
 
@@ -13,7 +13,7 @@ export type Reply = (context: RequestContext, answer: Answer) => Response;
 /** Answers with JSON and the headers of §8, whatever the status. */
 export function createReply(accessLog: AccessLog): Reply {
   return (context, answer) => {
-    accessLog.record(context, answer);
+    accessLog(context, answer);
     const headers = {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
@@ -26,4 +26,9 @@ export function createReply(accessLog: AccessLog): Reply {
     };
     return new Response(answer.body, { status: answer.status, headers });
   };
+}
+
+/** The Unix second at which the window of a moment ends. */
+function windowEndSeconds(nowMs: number): number {
+  return (Math.floor(nowMs / windowMs) + 1) * (windowMs / 1000);
 }

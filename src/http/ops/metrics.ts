@@ -1,15 +1,8 @@
-/** GET /metrics: counts and times for Prometheus, by route and status, and the sizes of what can grow. */
+/** GET /metrics: the sizes of what can grow, for Prometheus, beside what the access log counts. */
 import { Gauge, Registry } from "prom-client";
 import { isLoopback } from "../../config/origin.ts";
 import type { Limiter } from "../../limiter.ts";
 import type { ReadStore } from "../../store/reading.ts";
-import { type CountRequest, countRequests } from "./request-metrics.ts";
-
-export interface Metrics {
-  readonly count: CountRequest;
-  /** All of it in the text format of Prometheus, and the media type of that. */
-  write(): Promise<{ readonly text: string; readonly mediaType: string }>;
-}
 
 /** What waits for its import, as of now. */
 export interface Inflow {
@@ -26,24 +19,15 @@ export interface MetricsParts {
   readonly now: () => number;
 }
 
-export function createMetrics(parts: MetricsParts): Metrics {
+/** Makes the metrics of an instance; they are read when somebody asks for them. */
+export function createMetrics({ limiter, store, inflow, now }: MetricsParts): Registry {
   const registry = new Registry();
-  addGauges([registry], parts);
-  return {
-    count: countRequests(registry),
-    async write() {
-      return { text: await registry.metrics(), mediaType: registry.contentType };
-    },
-  };
-}
-
-function addGauges(registers: Registry[], { limiter, store, inflow, now }: MetricsParts): void {
   /** A metric whose reading is null is left out. */
   const gauge = (name: string, help: string, read: () => number | null) =>
     new Gauge({
       name,
       help,
-      registers,
+      registers: [registry],
       collect() {
         const value = read();
         if (value === null) this.remove();
@@ -60,6 +44,7 @@ function addGauges(registers: Registry[], { limiter, store, inflow, now }: Metri
   });
   gauge("leadfile_spool_bytes", "Deliveries that wait for their import.", () => inflow().spoolBytes);
   gauge("leadfile_failed_files", "Files in failed/, which nobody could read.", () => inflow().failedFiles);
+  return registry;
 }
 
 /** The address of a request's client. */

@@ -34,8 +34,8 @@ export const hostile: Fault = {
       patches: [
         {
           file: "src/http/ops/access-log.ts",
-          from: "    record(context, { status, code, cause }) {\n",
-          to: "    record(context, { status, code, cause }) {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
+          from: "  return (context, { status, code, cause }) => {\n",
+          to: "  return (context, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
         },
       ],
     },
