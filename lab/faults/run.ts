@@ -1,6 +1,6 @@
 /** bun run faults: every attack at its full size, one after the other, and what came of it. */
 import { attempt, type Trial } from "./attempt.ts";
-import { tryMutations } from "./breaking/mutations.ts";
+import { tryMutations } from "./breaking/notice.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
 import { type Options, readOptions, usage } from "./options.ts";

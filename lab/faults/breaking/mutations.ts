@@ -1,8 +1,7 @@
-/** Lines of the product broken one at a time: the tests that should notice are run, and those that do not are named. */
-import { rmSync } from "node:fs";
-import { breakBuild, type Patch } from "./build.ts";
+/** Lines of the product as they must not be, each with the tests that should notice. */
+import type { Patch } from "./build.ts";
 
-interface Mutation {
+export interface Mutation {
   readonly what: string;
   readonly patch: Patch;
   /** Where it should be noticed. */
@@ -214,34 +213,3 @@ export const mutations: readonly Mutation[] = [
     "test/cli/lead-export.test.ts",
   ),
 ];
-
-/** Runs the tests that should notice; whether any did. */
-async function isNoticed({ patch, tests }: Mutation): Promise<boolean> {
-  const build = breakBuild([patch]);
-  try {
-    for (const asked of tests) {
-      const [path = "", ...more] = asked.split(" ");
-      const child = Bun.spawn([process.execPath, "test", path, ...more], {
-        cwd: build,
-        stdin: "ignore",
-        stdout: "ignore",
-        stderr: "ignore",
-      });
-      if ((await child.exited) !== 0) return true;
-    }
-    return false;
-  } finally {
-    rmSync(build, { recursive: true, force: true });
-  }
-}
-
-/** Tries all of them; says each on standard error, and returns what nobody noticed. */
-export async function tryMutations(say: (line: string) => void): Promise<{ tried: number; unnoticed: string[] }> {
-  const unnoticed: string[] = [];
-  for (const mutation of mutations) {
-    const noticed = await isNoticed(mutation);
-    say(`${noticed ? "noticed" : "NOT NOTICED"}: ${mutation.what}`);
-    if (!noticed) unnoticed.push(mutation.what);
-  }
-  return { tried: mutations.length, unnoticed };
-}
