@@ -1,9 +1,7 @@
 /** The way of a request: context → host → auth → route → reply. */
 import { Elysia } from "elysia";
-import type { Logger } from "pino";
 import { paths } from "../contract/paths.ts";
-import type { Limiter } from "../limiter.ts";
-import type { RequestStore } from "../store/serving.ts";
+import type { AppParts } from "./app-parts.ts";
 import { authorize } from "./auth.ts";
 import { createContext, keyOf, type WithContext } from "./context.ts";
 import { describeOperations } from "./docs/openapi.ts";
@@ -11,28 +9,13 @@ import { createErrorReply } from "./errors.ts";
 import { createHostCheck } from "./host.ts";
 import { createLeadsAnswer } from "./leads.ts";
 import { createAccessLog } from "./ops/access-log.ts";
-import { type AddressOf, createMetrics, type Inflow } from "./ops/metrics.ts";
+import { createMetrics } from "./ops/metrics.ts";
 import { checkPublic, createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
 import { createReply } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
 
-export interface AppParts {
-  readonly store: RequestStore;
-  readonly limiter: Limiter;
-  readonly log: Logger;
-  readonly now: () => number;
-  /** The public origin, such as https://www.example.com. */
-  readonly baseUrl: string;
-  /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
-  readonly trustProxy: boolean;
-  /** Whether /metrics is for everybody, and not for this machine alone. */
-  readonly publicMetrics: boolean;
-  readonly addressOf: AddressOf;
-  /** What came in and was not imported yet, for /metrics. */
-  readonly inflow: () => Inflow;
-}
-
+/** Makes the app: every route, behind the checks that each request passes. */
 export function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
   const metrics = createMetrics(parts);
@@ -66,5 +49,5 @@ export function createApp(parts: AppParts) {
     .get(paths.usage, ({ context }) => reply(context, { status: 200, body: answerUsage(store.usage, context) }), {
       detail: operations.usage,
     })
-    .use(createPages({ ...parts, limit: limiter.limit, metrics, accessLog }));
+    .use(createPages(parts, metrics, accessLog));
 }

@@ -4,14 +4,9 @@ import { digestOf, isWellFormed } from "../contract/key.ts";
 import { paths } from "../contract/paths.ts";
 import type { Limiter } from "../limiter.ts";
 import type { KnownKey, ReadStore } from "../store/reading.ts";
-import type { RequestStore } from "../store/serving.ts";
 import type { UsageCounter } from "../store/usage.ts";
+import type { AppParts } from "./app-parts.ts";
 import type { RequestContext } from "./context.ts";
-
-export interface AuthParts {
-  readonly limiter: Limiter;
-  readonly store: RequestStore;
-}
 
 /** What the Authorization header holds: no key at all, one that nobody has, or a key that was made here. */
 export type Credential = "missing" | "unknown" | KnownKey;
@@ -38,7 +33,7 @@ export function isLive(credential: Credential, nowMs: number): credential is Kno
  * Lets a request of the API pass, or throws an ApiError. The order is: limit, unknown path, method, key, subscription.
  * A request with a live key counts once, whatever its answer; one over the limit does not count.
  */
-export function authorize(context: RequestContext, { limiter, store }: AuthParts): void {
+export function authorize(context: RequestContext, { limiter, store }: AppParts): void {
   const { request, path, arrivedMs } = context;
   const credential = readCredential(request, store);
   if (isLive(credential, arrivedMs)) count(context, credential, limiter, store.usage);

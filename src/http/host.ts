@@ -1,19 +1,9 @@
 /** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */
-import type { Logger } from "pino";
 import { publicPaths } from "../contract/paths.ts";
-import type { ReadStore } from "../store/reading.ts";
+import type { AppParts } from "./app-parts.ts";
 import { isLive, readCredential } from "./auth.ts";
 import type { RequestContext } from "./context.ts";
 import type { Reply } from "./reply.ts";
-
-export interface HostParts {
-  /** The public origin, such as https://www.example.com. */
-  readonly baseUrl: string;
-  /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
-  readonly trustProxy: boolean;
-  readonly store: ReadStore;
-  readonly log: Logger;
-}
 
 /** A watchdog that asks by IP address must not be redirected. */
 const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
@@ -22,7 +12,7 @@ const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, public
 type Redirection = "bare domain" | "plain http";
 
 /** Makes the check of a request's host and scheme: the redirect to the public address, or undefined where it is right. */
-export function createHostCheck({ baseUrl, trustProxy, store, log }: HostParts, reply: Reply) {
+export function createHostCheck({ baseUrl, trustProxy, store, log }: AppParts, reply: Reply) {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
 

@@ -4,34 +4,24 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
-import type { ReadStore } from "../store/reading.ts";
+import type { AppParts } from "./app-parts.ts";
 import type { RequestContext, WithContext } from "./context.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsHeaders, docsPage } from "./docs/page.ts";
 import type { AccessLog } from "./ops/access-log.ts";
 import { answerHealth } from "./ops/health.ts";
-import { type AddressOf, isFromHere } from "./ops/metrics.ts";
-
-export interface PageParts {
-  /** The public origin. */
-  readonly baseUrl: string;
-  /** Requests per key and minute. */
-  readonly limit: number;
-  readonly store: ReadStore;
-  /** Whether /metrics is for everybody, and not for this machine alone. */
-  readonly publicMetrics: boolean;
-  readonly addressOf: AddressOf;
-  readonly metrics: Registry;
-  readonly accessLog: AccessLog;
-}
+import { isFromHere } from "./ops/metrics.ts";
 
 type Page = readonly [status: number, body: string | Blob, headers: Readonly<Record<string, string>>];
 
 /** These are no operations of the API. */
 const hide = { detail: { hide: true } };
 
-export function createPages({ baseUrl, limit, store, accessLog, ...metricsParts }: PageParts) {
+/** Makes the routes of the pages. */
+export function createPages(parts: AppParts, metrics: Registry, accessLog: AccessLog) {
+  const { baseUrl, store } = parts;
+  const { limit } = parts.limiter;
   const send = (context: RequestContext, [status, body, headers]: Page) => {
     accessLog(context, { status });
     const always = { "X-Content-Type-Options": "nosniff", "X-Request-Id": context.id };
@@ -45,7 +35,7 @@ export function createPages({ baseUrl, limit, store, accessLog, ...metricsParts 
     .get(publicPaths.root, ({ context }) => send(context, toDocs), hide)
     .get(publicPaths.docs, ({ context }) => send(context, [200, docsOnce(), docsHeaders]), hide)
     .get(publicPaths.health, ({ context }) => send(context, answerHealth(store)), hide)
-    .get(publicPaths.metrics, async ({ context }) => send(context, await metricsPage(context, metricsParts)), hide)
+    .get(publicPaths.metrics, async ({ context }) => send(context, await metricsPage(context, parts, metrics)), hide)
     // The plugin's own page loads from another host. It gets a path at which nothing is served (checkPublic).
     .use(
       swagger({
@@ -75,7 +65,8 @@ const toDocs: Page = [302, `See ${publicPaths.docs}\n`, { "Content-Type": "text/
 
 async function metricsPage(
   { request }: RequestContext,
-  { publicMetrics, addressOf, metrics }: Pick<PageParts, "publicMetrics" | "addressOf" | "metrics">,
+  { publicMetrics, addressOf }: AppParts,
+  metrics: Registry,
 ): Promise<Page> {
   if (!publicMetrics && !isFromHere(addressOf(request), request.headers)) {
     throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");

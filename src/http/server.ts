@@ -1,7 +1,7 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
 import { watchTurns } from "../fair-turns.ts";
 import type { createApp } from "./app.ts";
-import type { AddressOf } from "./ops/metrics.ts";
+import type { AddressOf } from "./app-parts.ts";
 
 type App = ReturnType<typeof createApp>;
 

@@ -6,7 +6,7 @@ import { publicOrigin } from "../config/origin.ts";
 import { wrong } from "../config/settings.ts";
 import type { Config } from "../config.ts";
 import { createApp } from "../http/app.ts";
-import type { Inflow } from "../http/ops/metrics.ts";
+import type { Inflow } from "../http/app-parts.ts";
 import { type Listening, listen } from "../http/server.ts";
 import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";

@@ -1,26 +1,10 @@
 /** GET /metrics: the sizes of what can grow, for Prometheus, beside what the access log counts. */
 import { Gauge, Registry } from "prom-client";
 import { isLoopback } from "../../config/origin.ts";
-import type { Limiter } from "../../limiter.ts";
-import type { ReadStore } from "../../store/reading.ts";
-
-/** What waits for its import, as of now. */
-export interface Inflow {
-  /** The size of the deliveries that wait. */
-  readonly spoolBytes: number;
-  /** How many files nobody could read. */
-  readonly failedFiles: number;
-}
-
-export interface MetricsParts {
-  readonly limiter: Limiter;
-  readonly store: Pick<ReadStore, "sizes">;
-  readonly inflow: () => Inflow;
-  readonly now: () => number;
-}
+import type { AppParts } from "../app-parts.ts";
 
 /** Makes the metrics of an instance; they are read when somebody asks for them. */
-export function createMetrics({ limiter, store, inflow, now }: MetricsParts): Registry {
+export function createMetrics({ limiter, store, inflow, now }: AppParts): Registry {
   const registry = new Registry();
   /** A metric whose reading is null is left out. */
   const gauge = (name: string, help: string, read: () => number | null) =>
@@ -46,9 +30,6 @@ export function createMetrics({ limiter, store, inflow, now }: MetricsParts): Re
   gauge("leadfile_failed_files", "Files in failed/, which nobody could read.", () => inflow().failedFiles);
   return registry;
 }
-
-/** The address of a request's client. */
-export type AddressOf = (request: Request) => string | undefined;
 
 /** Whether a request comes from this very machine, and not by way of a proxy on it. */
 export function isFromHere(address: string | undefined, headers: Headers): boolean {
