@@ -10,7 +10,8 @@ export function createErrorReply(baseUrl: string, reply: Reply) {
   return (context: RequestContext, thrown: unknown): Response => {
     const { code, message, status, cause } = toApiError(thrown);
     const body = JSON.stringify(errorBody(code, message, baseUrl));
-    return reply(context, { status, code, cause, headers: headersOf(code, context), body });
+    const told = cause === undefined ? {} : { cause: describe(cause) };
+    return reply(context, { status, code, ...told, headers: headersOf(code, context), body });
   };
 }
 
@@ -33,4 +34,11 @@ function headersOf(code: ErrorCode, { isPublic }: RequestContext): Record<string
     default:
       return {};
   }
+}
+
+/** The innermost cause: the layers around it may quote the statement and its values. */
+function describe(cause: unknown): string {
+  let inner = cause;
+  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
+  return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
 }

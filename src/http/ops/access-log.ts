@@ -9,7 +9,7 @@ export interface Outcome {
   /** The error code. */
   readonly code?: string;
   /** What went wrong, for the log alone. */
-  readonly cause?: unknown;
+  readonly cause?: string;
 }
 
 /** Records how a request was answered. */
@@ -50,7 +50,7 @@ export function createAccessLog(log: Logger, registry: Registry): AccessLog {
       us: Math.round(us),
       key: context.key?.prefix,
       id: context.id,
-      cause: cause === undefined ? undefined : describe(cause),
+      cause,
     });
   };
 }
@@ -61,11 +61,4 @@ function safePath(path: string): string {
     .slice(0, 200)
     .replaceAll(/[^/]*(?:%|@|lf_)[^/]*/gi, "…")
     .replaceAll(/[0-9A-Za-z]{30,}/g, "…");
-}
-
-/** The innermost cause: the layers around it may quote the statement and its values. */
-function describe(cause: unknown): string {
-  let inner = cause;
-  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
-  return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
 }
