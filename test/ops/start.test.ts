@@ -1,26 +1,11 @@
-/** Starting and stopping the server, as its owner sees it. */
-import { Database } from "bun:sqlite";
-import { describe, expect, onTestFinished, test } from "bun:test";
+/** Starting the server, as its owner sees it. */
+import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { aFolder } from "../folder.ts";
-import { aKey, anAccount, client } from "../harness.ts";
 import { start } from "../process.ts";
-
-/** A key in the file of a server that is not running yet. */
-function keyIn(file: string): string {
-  const store = openAdminStore(file);
-  const { secret } = aKey(store, anAccount(store));
-  store.close();
-  return secret;
-}
-
-const requestsIn = (file: string): number => {
-  using database = new Database(file);
-  return database.query<{ sum: number }, []>("SELECT coalesce(sum(requests), 0) AS sum FROM usage").get()?.sum ?? -1;
-};
+import { keyIn } from "./running.ts";
 
 test.each(["silent", "fatal", "info", "trace"])(
   "at LOG_LEVEL=%s the address is one line of its own",
@@ -92,102 +77,5 @@ describe("listening where other machines can reach it", () => {
     await server.listening();
     await server.end("SIGTERM");
     expect(server.errors()).not.toMatch(warning);
-  });
-});
-
-test("usage that could not be written is tried again, and said in the log", async () => {
-  const file = join(aFolder(), "leadfile.db");
-  const key = keyIn(file);
-  const server = start({ DATABASE_PATH: file });
-  const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
-  using other = new Database(file);
-  other.run("PRAGMA busy_timeout = 5000");
-  other.run("ALTER TABLE usage RENAME TO gone");
-  await get("/leads");
-  await server.said(/usage could not be written/);
-  other.run("ALTER TABLE gone RENAME TO usage");
-  const deadlineMs = performance.now() + 5_000;
-  while (requestsIn(file) < 1 && performance.now() < deadlineMs) await Bun.sleep(20);
-  expect(requestsIn(file)).toBe(1);
-});
-
-describe("a stop", () => {
-  /** A server with a request that it cannot write down, because another program has begun to write. */
-  async function whileOtherWrites() {
-    const file = join(aFolder(), "leadfile.db");
-    const key = keyIn(file);
-    const server = start({ DATABASE_PATH: file, LOG_LEVEL: "silent" });
-    const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
-    const other = new Database(file);
-    onTestFinished(() => other.close());
-    other.run("BEGIN IMMEDIATE");
-    expect((await get("/usage")).status).toBe(200);
-    // By then the server has tried, and has been turned away.
-    await Bun.sleep(1_500);
-    return { file, server, other };
-  }
-
-  test.each(["SIGTERM", "SIGINT"] as const)(
-    "by %s writes the usage, folds the log into the file, exits 0",
-    async (signal) => {
-      const file = join(aFolder(), "leadfile.db");
-      const key = keyIn(file);
-      const server = start({ DATABASE_PATH: file });
-      const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
-      for (let request = 0; request < 5; request++) expect((await get("/usage")).status).toBe(200);
-      expect(await server.end(signal)).toBe(0);
-      expect(Bun.file(`${file}-wal`).size).toBe(0);
-      expect(requestsIn(file)).toBe(5);
-      const again = start({ DATABASE_PATH: file });
-      const usage = await client(await again.listening(), { Authorization: `Bearer ${key}` }).get("/usage");
-      expect(usage.body.requests_today).toBe(6);
-    },
-  );
-
-  test("gives no wrong answer to requests that come meanwhile", async () => {
-    const file = join(aFolder(), "leadfile.db");
-    const key = keyIn(file);
-    const server = start({ DATABASE_PATH: file });
-    const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
-    const answers = Array.from({ length: 30 }, () => get("/leads"));
-    const settled = Promise.allSettled(answers);
-    await Promise.race(answers);
-    expect(await server.end("SIGTERM")).toBe(0);
-    const given = (await settled).flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.status] : []));
-    expect(new Set(given)).toEqual(new Set([200]));
-    expect(requestsIn(file)).toBeGreaterThanOrEqual(given.length);
-  });
-
-  test("after the file was broken under the server still ends at once and without a stack trace", async () => {
-    const file = join(aFolder(), "leadfile.db");
-    const key = keyIn(file);
-    const server = start({ DATABASE_PATH: file });
-    const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
-    await get("/usage");
-    writeFileSync(file, "overwritten by something else");
-    expect((await get("/usage")).status).toBe(500);
-    await server.end("SIGTERM");
-    expect(server.errors()).not.toMatch(/\n\s+at |insert into/i);
-  });
-
-  test("waits for another program that writes, and then writes the usage", async () => {
-    const { file, server, other } = await whileOtherWrites();
-    const ended = server.end("SIGTERM");
-    await Bun.sleep(1_000);
-    other.run("COMMIT");
-    expect([await ended, server.errors()]).toEqual([0, ""]);
-    expect(requestsIn(file)).toBe(1);
-  });
-
-  test("by a kill loses at most what was counted in the last second", async () => {
-    const file = join(aFolder(), "leadfile.db");
-    const key = keyIn(file);
-    const server = start({ DATABASE_PATH: file });
-    const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
-    await get("/usage");
-    const deadlineMs = performance.now() + 3_000;
-    while (requestsIn(file) < 1 && performance.now() < deadlineMs) await Bun.sleep(20);
-    await server.end("SIGKILL");
-    expect(requestsIn(file)).toBe(1);
   });
 });

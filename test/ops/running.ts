@@ -1,0 +1,33 @@
+/** A server in a process of its own, its file, and a client with a key. */
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { aFolder } from "../folder.ts";
+import { aKey, anAccount, client } from "../harness.ts";
+import { start } from "../process.ts";
+
+/** A key in the file of a server that is not running yet. */
+export function keyIn(file: string): string {
+  const store = openAdminStore(file);
+  const { secret } = aKey(store, anAccount(store));
+  store.close();
+  return secret;
+}
+
+/** Starts a server on a new file that holds a key; `again` starts another one on the same file. */
+export async function aRunningServer(settings: Readonly<Record<string, string>> = {}) {
+  const file = join(aFolder(), "leadfile.db");
+  const headers = { Authorization: `Bearer ${keyIn(file)}` };
+  async function begin() {
+    const server = start({ DATABASE_PATH: file, ...settings });
+    const url = await server.listening();
+    return { server, url, get: client(url, headers).get };
+  }
+  return { file, ...(await begin()), again: begin };
+}
+
+/** How many requests are written down in a file. */
+export function requestsIn(file: string): number {
+  using database = new Database(file);
+  return database.query<{ sum: number }, []>("SELECT coalesce(sum(requests), 0) AS sum FROM usage").get()?.sum ?? -1;
+}

@@ -1,0 +1,85 @@
+/** Usage that is written while the server runs and when it stops, and a stop in order. */
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { statSync, writeFileSync } from "node:fs";
+import { eventually } from "../eventually.ts";
+import { aRunningServer, requestsIn } from "./running.ts";
+
+test("usage that could not be written is tried again, and said in the log", async () => {
+  const { file, server, get } = await aRunningServer();
+  using other = new Database(file);
+  other.run("PRAGMA busy_timeout = 5000");
+  other.run("ALTER TABLE usage RENAME TO gone");
+  await get("/leads");
+  await server.said(/usage could not be written/);
+  other.run("ALTER TABLE gone RENAME TO usage");
+  await eventually(async () => expect(requestsIn(file)).toBe(1));
+});
+
+describe("a stop", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "by %s writes the usage, folds the log into the file, exits 0",
+    async (signal) => {
+      const { file, server, get, again } = await aRunningServer();
+      for (let request = 0; request < 5; request++) expect((await get("/usage")).status).toBe(200);
+      expect(await server.end(signal)).toBe(0);
+      expect(Bun.file(`${file}-wal`).size).toBe(0);
+      expect(requestsIn(file)).toBe(5);
+      expect((await (await again()).get("/usage")).body.requests_today).toBe(6);
+    },
+  );
+
+  test("gives no wrong answer to requests that come meanwhile", async () => {
+    const { file, server, get } = await aRunningServer();
+    const answers = Array.from({ length: 30 }, () => get("/leads"));
+    const settled = Promise.allSettled(answers);
+    await Promise.race(answers);
+    expect(await server.end("SIGTERM")).toBe(0);
+    const given = (await settled).flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.status] : []));
+    expect(new Set(given)).toEqual(new Set([200]));
+    expect(requestsIn(file)).toBeGreaterThanOrEqual(given.length);
+  });
+
+  test("after the file was broken under the server still ends at once and without a stack trace", async () => {
+    const { file, server, get } = await aRunningServer();
+    await get("/usage");
+    writeFileSync(file, "overwritten by something else");
+    expect((await get("/usage")).status).toBe(500);
+    await server.end("SIGTERM");
+    expect(server.errors()).not.toMatch(/\n\s+at |insert into/i);
+  });
+
+  test("waits for another program that writes, and then writes the usage", async () => {
+    const { file, url, server, get } = await aRunningServer({ LOG_LEVEL: "silent" });
+    using other = new Database(file);
+    other.run("BEGIN IMMEDIATE");
+    const hasAsked = askingFor(file);
+    expect((await get("/usage")).status).toBe(200);
+    await hasAsked();
+    const ended = server.end("SIGTERM");
+    // Nobody is served any more, and what asks now is the stop itself.
+    await eventually(async () => expect(fetch(url)).rejects.toThrow());
+    await hasAsked();
+    other.run("COMMIT");
+    expect([await ended, server.errors()]).toEqual([0, ""]);
+    expect(requestsIn(file)).toBe(1);
+  });
+});
+
+test("a kill loses at most what was counted in the last second", async () => {
+  const { file, server, get } = await aRunningServer();
+  await get("/usage");
+  await eventually(async () => expect(requestsIn(file)).toBe(1), 3_000);
+  await server.end("SIGKILL");
+  expect(requestsIn(file)).toBe(1);
+});
+
+/** As if an import were writing: who waits for the lock adds to a file beside it. Resolves when somebody has, since. */
+function askingFor(file: string): () => Promise<void> {
+  const asking = `${file}.asking`;
+  writeFileSync(asking, "");
+  return () => {
+    const before = statSync(asking).size;
+    return eventually(async () => expect(statSync(asking).size).toBeGreaterThan(before));
+  };
+}
