@@ -6,7 +6,7 @@ import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
 import type { Connection } from "./connection.ts";
-import { isLocked } from "./failure.ts";
+import { isLocked, storeErrorOf } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { lockForServing } from "./locks/server-lock.ts";
@@ -61,6 +61,8 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     close() {
       try {
         close(database, flushBoth, wal, reader);
+      } catch (cause) {
+        throw storeErrorOf(cause, path);
       } finally {
         release();
       }
@@ -121,9 +123,9 @@ function settling(database: Connection, wal: Wal): () => Promise<void> {
 /** Writes what is left, folds the log into the file, and closes in the order that keeps the locks of SQLite. */
 function close(database: Connection, flush: () => Flushed, wal: Wal, reader: Reader): void {
   let written: Flushed;
-  do written = flush();
-  while (written === "more" || written === "done");
   try {
+    do written = flush();
+    while (written === "more" || written === "done");
     if (!truncateWal(database)) wal.fsyncNow();
   } finally {
     database.$client.close();

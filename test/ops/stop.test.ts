@@ -40,13 +40,21 @@ describe("a stop", () => {
     expect(requestsIn(file)).toBeGreaterThanOrEqual(given.length);
   });
 
-  test("after the file was broken under the server still ends at once and without a stack trace", async () => {
-    const { file, server, get } = await aRunningServer();
-    await get("/usage");
+  test("after the file was broken under the server ends at once, and says so in one line", async () => {
+    const { file, server: first, again } = await aRunningServer();
+    await first.end("SIGTERM");
+    const { server, get } = await again();
+    using other = new Database(file);
+    other.run("BEGIN IMMEDIATE");
+    other.run("UPDATE accounts SET created_at = 1");
+    expect((await get("/usage")).status).toBe(200);
     writeFileSync(file, "overwritten by something else");
+    // What another one has written lets the server read the file anew.
+    other.run("COMMIT");
     expect((await get("/usage")).status).toBe(500);
-    await server.end("SIGTERM");
-    expect(server.errors()).not.toMatch(/\n\s+at |insert into/i);
+    expect(await server.end("SIGTERM")).toBe(1);
+    expect(server.errors()).toMatch(/^[^\n]*is not a[^\n]*\n$/);
+    expect(server.errors()).not.toMatch(/insert into/i);
   });
 
   test("waits for another program that writes, and then writes the usage", async () => {
