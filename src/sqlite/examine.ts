@@ -12,7 +12,7 @@ import { isSqlite, sizeOf } from "./file.ts";
 import { openLastImport } from "./import/last-import.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { migrationsBehind } from "./migrate.ts";
-import { type Filters, preparePage } from "./reading/leads.ts";
+import { type Filters, preparePage } from "./reading/page-statement.ts";
 import * as schema from "./schema.ts";
 import { accounts, audit, keys, leads, sources, usage } from "./schema.ts";
 

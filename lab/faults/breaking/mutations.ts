@@ -18,28 +18,28 @@ const line = (what: string, file: string, from: string, to: string, ...tests: st
 export const mutations: readonly Mutation[] = [
   line(
     "a page that begins with the cursor's own lead",
-    "src/sqlite/reading/leads.ts",
+    "src/sqlite/reading/page-statement.ts",
     "lt(leads.identifiedAt, beforeMs)",
     "gte(beforeMs, leads.identifiedAt)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "a page of a filter that begins with the cursor's own lead",
-    "src/sqlite/reading/leads.ts",
+    "src/sqlite/reading/page-statement.ts",
     "lt(leads.position, positionOf(account, beforeMs))",
     "gte(positionOf(account, beforeMs), leads.position)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "since without its own moment",
-    "src/sqlite/reading/leads.ts",
+    "src/sqlite/reading/page-statement.ts",
     "gte(leads.identifiedAt, sinceMs)",
     "gt(leads.identifiedAt, sinceMs)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "since of a filter without its own moment",
-    "src/sqlite/reading/leads.ts",
+    "src/sqlite/reading/page-statement.ts",
     "gte(leads.position, ",
     "gt(leads.position, ",
     "test/spec/4-1-leads.test.ts",

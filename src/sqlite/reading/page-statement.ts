@@ -1,0 +1,74 @@
+/** The statement of a page of leads (§4.1): one for each combination of filters, each on an index of its own. */
+import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/sqlite-core";
+import type { Connection } from "../connection.ts";
+import { pixelOfAccount } from "../pixels.ts";
+import { leads, pixels, positionOf } from "../schema.ts";
+import { placeholder } from "./placeholder.ts";
+
+/** Which filters a statement has. */
+export interface Filters {
+  readonly pixel: boolean;
+  readonly state: boolean;
+  readonly city: boolean;
+  readonly email: boolean;
+}
+
+const account = placeholder.integer("account");
+const sinceMs = placeholder.integer("sinceMs");
+const beforeMs = placeholder.integer("beforeMs");
+const rows = placeholder.limit("rows");
+
+/** Drizzle does not know the columns of a source that is written as SQL, so they are named as SQL, too. */
+const columns = {
+  // The document is read as bytes, because it goes out as bytes. A text in between cost a tenth of a page.
+  doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
+  identifiedAt: sql<number>`identified_at`,
+  // A position is larger than a number is exact with. It is selected because the two halves are merged by it.
+  position: sql`position`,
+};
+
+/** The statement of one combination of filters, newest lead first. */
+export function preparePage(database: Connection, filters: Filters) {
+  const those = (...conditions: SQL[]) =>
+    database
+      .select(columns)
+      .from(sourceFor(filters))
+      .where(and(eq(leads.account, account), ...conditions));
+  if (!Object.values(filters).includes(true)) {
+    return those(gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs))
+      .orderBy(desc(columns.identifiedAt))
+      .limit(rows)
+      .prepare();
+  }
+  const conditions = filterConditions(database, filters);
+  const half = (hasEmail: SQL) => those(...conditions, eq(leads.hasEmail, hasEmail));
+  const order = desc(columns.position);
+  if (filters.email) return half(sql`1`).orderBy(order).limit(rows).prepare();
+  return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(rows).prepare();
+}
+
+/** The index of a filter ends with the position of a lead, and the position with its moment. */
+function filterConditions(database: Connection, filters: Filters): SQL[] {
+  const conditions = [
+    gte(leads.position, positionOf(account, sinceMs)),
+    lt(leads.position, positionOf(account, beforeMs)),
+  ];
+  if (filters.pixel) {
+    const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
+    conditions.push(eq(leads.pixel, pixel));
+  }
+  if (filters.state) conditions.push(eq(leads.state, placeholder.text("state")));
+  if (filters.city) conditions.push(eq(leads.cityKey, placeholder.text("city")));
+  return conditions;
+}
+
+/**
+ * The index that a combination of filters is made for. Left to itself the planner takes the key of the table for any of
+ * them and reads the whole account: it knows nothing of how rare a state is, and should not guess.
+ */
+function sourceFor({ pixel, state, city, email }: Filters): SQL {
+  const filtered = [pixel && "pixel", state && "state", city && "city"].filter((name) => name !== false);
+  const name = filtered.length > 0 ? filtered.join("_") : email ? "email" : "time";
+  return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
+}
