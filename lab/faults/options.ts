@@ -20,7 +20,7 @@ export interface Options {
 
 export const usage = `Attacks the product and says what came of it; ends with 1 when a promise was broken.
 
-  bun run faults                      every attack at its full size; it takes more than an hour
+  bun run faults                      every attack at its full size; it takes hours
   bun run faults --only "power cut"   those whose name holds this; may be repeated
   bun run faults --times 200          another size for all of them
   bun run faults --minutes 10         no more than so long for each; what was done until then counts
