@@ -1,9 +1,15 @@
 /** What holds for every file of tests: loaded before them all (bunfig.toml). */
 import { afterAll } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plugin } from "bun";
+
+// Plain `bun test` installs nothing, and without packages every file would fail for its own reason.
+if (!existsSync(join(import.meta.dir, "../node_modules"))) {
+  process.stderr.write("The packages are not installed yet: run `bun install`, or `bun run test`, which does that.\n");
+  process.exit(1);
+}
 
 // A test may start processes and a browser, for which five seconds are not enough on a busy machine. bunfig.toml has no
 // setting for it, and Bun forgets a default at the end of each file: so each file begins with it, in its first line.

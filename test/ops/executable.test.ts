@@ -29,7 +29,7 @@ async function run(folder: string, args: readonly string[], input = "") {
   return { stdout, stderr, status };
 }
 
-describe("the executable, alone in an empty folder and with an empty environment", () => {
+describe("the executable, alone in an empty folder and with an empty environment,", () => {
   test("says its version", async () => {
     expect(await run(aFolder(), ["--version"])).toEqual({ stdout: `${version}\n`, stderr: "", status: 0 });
   });
@@ -71,6 +71,17 @@ describe("the executable, alone in an empty folder and with an empty environment
     expect(readdirSync(folder)).toEqual(["data"]);
   });
 
+  test("reads a .env like the server from sources, and runs no code that lies there", async () => {
+    const folder = aFolder();
+    writeFileSync(join(folder, ".env"), "DATABASE_PATH=elsewhere.db\n");
+    writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./strange.ts"]\n');
+    writeFileSync(join(folder, "strange.ts"), 'console.log("strange");\n');
+    expect((await run(folder, ["account", "create", "acme"])).stdout).not.toContain("strange");
+    expect(readdirSync(folder)).toContain("elsewhere.db");
+  });
+});
+
+describe("the server of the executable", () => {
   test("says with health whether its server is there and can read its database", async () => {
     const folder = aFolder();
     const PORT = String(await aFreePort());
@@ -83,7 +94,7 @@ describe("the executable, alone in an empty folder and with an empty environment
     expect(await run(folder, ["health"])).toEqual(line(/^The server cannot read its database[^\n]+\n$/));
   });
 
-  test("tells a server on an empty file what to do next", async () => {
+  test("says on an empty file what to do next", async () => {
     const server = start({}, aFolder(), [theExecutable(), "serve"]);
     await server.listening();
     expect(await server.end("SIGINT")).toBe(0);
@@ -97,15 +108,6 @@ describe("the executable, alone in an empty folder and with an empty environment
     const headers = { Authorization: `Bearer ${key}` };
     expect((await fetch(`${await server.listening()}/api/v1/leads`, { headers })).status).toBe(200);
     expect(readdirSync(join(folder, "data"))).toContain("demo.db");
-  });
-
-  test("reads a .env like the server from sources, and runs no code that lies there", async () => {
-    const folder = aFolder();
-    writeFileSync(join(folder, ".env"), "DATABASE_PATH=elsewhere.db\n");
-    writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./strange.ts"]\n');
-    writeFileSync(join(folder, "strange.ts"), 'console.log("strange");\n');
-    expect((await run(folder, ["account", "create", "acme"])).stdout).not.toContain("strange");
-    expect(readdirSync(folder)).toContain("elsewhere.db");
   });
 
   test("stops with one line and status 2 at a wrong setting", async () => {

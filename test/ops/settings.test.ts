@@ -146,7 +146,9 @@ describe("a right setting", () => {
     expect(() => cluster({ NODE: "n1" })).toThrow("CLUSTER");
     expect(() => cluster({ NODE: "/usr/bin/node", CLUSTER: "http://127.0.0.1:4001" })).toThrow("bun src/main.ts");
   });
+});
 
+describe("the address", () => {
   test.each([
     ["127.0.0.1", true],
     ["127.8.9.1", true],
@@ -161,7 +163,7 @@ describe("a right setting", () => {
     ["127.example.com", false],
     ["localhost.example.com", false],
     ["::ffff:192.0.2.7", false],
-  ])("HOST=%s is for this machine alone: %p", (host, isAlone) => {
+  ])("of HOST=%s is for this machine alone: %p", (host, isAlone) => {
     expect(isLoopback(host)).toBe(isAlone);
   });
 
@@ -169,7 +171,7 @@ describe("a right setting", () => {
     ["127.0.0.1", "http://127.0.0.1:"],
     ["0.0.0.0", "http://localhost:"],
     ["::1", "http://[::1]:"],
-  ])("links begin with the address of HOST=%s while no public one is set", async (HOST, origin) => {
+  ])("of HOST=%s begins all links while no public one is set", async (HOST, origin) => {
     const url = new URL(await start({ HOST }).listening());
     const reached = HOST === "0.0.0.0" ? "127.0.0.1" : url.hostname;
     const answer = await fetch(`http://${reached}:${url.port}/api/v1/leads`);
