@@ -1,17 +1,21 @@
-/** What another process will do sooner or later: a condition is asked again until it holds. */
+/** What another process will do sooner or later: it is asked again until it is so. */
 
-const everyMs = 100;
+/** Resolves once something holds; the time of the test is the only limit. */
+export async function until(holds: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
+  while (!(await holds())) await Bun.sleep(everyMs);
+}
 
 /** Resolves once the expectations of a function hold; throws what they say when the time is up. */
-export async function eventually(expectations: () => Promise<void>, withinMs = 40_000): Promise<void> {
+export function eventually(expectations: () => Promise<void>, withinMs = 40_000): Promise<void> {
   const endMs = performance.now() + withinMs;
-  for (;;) {
+  async function hold(): Promise<boolean> {
     try {
       await expectations();
-      return;
+      return true;
     } catch (cause) {
       if (performance.now() > endMs) throw cause;
+      return false;
     }
-    await Bun.sleep(everyMs);
   }
+  return until(hold, 100);
 }

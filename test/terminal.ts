@@ -34,6 +34,7 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
   let shown = "";
   const waiting = new Set<() => void>();
   const decoder = new TextDecoder();
+  const shownAll = Promise.withResolvers<void>();
   const child = Bun.spawn(command, {
     env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", TERM: "xterm-256color", ...settings },
     terminal: {
@@ -43,9 +44,15 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
         shown += decoder.decode(bytes, { stream: true });
         for (const look of waiting) look();
       },
+      exit: () => shownAll.resolve(),
     },
   });
   endWithTest(child);
+  // What a program said last may be shown after it has ended.
+  const ended = child.exited.then(async (status) => {
+    await shownAll.promise;
+    return status;
+  });
   return {
     shown: () => shown,
     seen: (pattern) =>
@@ -57,10 +64,10 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
         };
         waiting.add(look);
         look();
-        void child.exited.then(() => Bun.sleep(50)).then(() => reject(new Error(`it ended without it: ${shown}`)));
+        void ended.then(() => reject(new Error(`it ended without it: ${shown}`)));
       }),
     type: (keys) => void child.terminal?.write(keys),
-    ended: child.exited,
+    ended,
   };
 }
 

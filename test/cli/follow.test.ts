@@ -5,9 +5,10 @@ import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { someLeads } from "../builders.ts";
+import { until } from "../eventually.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
-import { follow, until } from "./following.ts";
+import { follow } from "./following.ts";
 
 const written = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead));
 const secret = "a secret of the receiver";
@@ -139,11 +140,13 @@ describe("to a command", () => {
 
   test("a stop lets it finish the lead in hand", async () => {
     const { url, settings } = await aSource(2);
-    const slow = "echo began >> log; sleep 1; echo done >> log";
+    const slow = "echo began >> log; until [ -e go ]; do sleep 0.05; done; echo done >> log";
     const following = follow([url, "--exec", slow, "--checkpoint", "cp"], { settings });
     const log = join(following.folder, "log");
     await until(() => linesOf(log).length === 1);
-    expect(await following.end()).toBe(0);
+    const ended = following.end();
+    writeFileSync(join(following.folder, "go"), "");
+    expect(await ended).toBe(0);
     expect(linesOf(log)).toEqual(["began", "done"]);
     const next = follow([url, "--checkpoint", "cp"], { settings, folder: following.folder });
     await until(() => next.lines().length === 1);

@@ -69,8 +69,3 @@ async function gather(stream: ReadableStream<Uint8Array>, take: (text: string) =
   const decoder = new TextDecoder();
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
 }
-
-/** Waits until something holds; the time of the test is the only limit. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(10);
-}

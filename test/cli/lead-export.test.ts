@@ -1,11 +1,13 @@
 /** bun admin lead export: every lead as served, in a form that comes back byte for byte. */
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { leadFields } from "../../src/contract/lead.ts";
 import { anAdmin } from "../admin.ts";
 import { aLead } from "../builders.ts";
+import { eventually } from "../eventually.ts";
 
 const nasty = [
   ...["", " ", "null", "-", "N/A", "\\N", "[]", '["a","b"]', "[", "]", "[1", "2]", '"', '""', "'", ",", ";", "\t", "|"],
@@ -148,21 +150,33 @@ test("an export is of its own account alone", async () => {
 const impatient =
   "import fcntl, os, sys; fcntl.fcntl(1, fcntl.F_SETFL, os.O_NONBLOCK); os.execv(sys.argv[1], sys.argv[1:])";
 const python = Bun.which("python3");
+/** Runs a program whose output nobody reads before there is a file `go`. */
+const slowReader = `{ sh -c 'echo $$ >pid; exec "$@"' sh "$@"; echo $? >status; } |
+  { until [ -e go ]; do sleep 0.05; done; cat; }`;
 
 test.skipIf(python === null)("a reader that takes its time gets all of an export", async () => {
   const admin = anAdmin();
   const leads = Array.from({ length: 3000 }, () => JSON.stringify(aLead({ page_url: "x".repeat(500) })));
   await admin.import(`${leads.join("\n")}\n`);
   const program = [process.execPath, join(import.meta.dir, "../../src/admin.ts"), "lead", "export", "acme"];
-  const child = Bun.spawn([python ?? "", "-c", impatient, ...program], {
-    env: { DATABASE_PATH: admin.file, HOME: admin.folder },
+  const child = Bun.spawn(["sh", "-c", slowReader, "sh", python ?? "", "-c", impatient, ...program], {
+    cwd: admin.folder,
+    env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder },
     stdout: "pipe",
     stderr: "pipe",
   });
-  // By then the pipe is full.
-  await Bun.sleep(1_500);
+  const said = (name: string) => readFileSync(join(admin.folder, name), "utf8");
+  // It has written as much as a pipe takes, and writes no more.
+  let before = 0;
+  await eventually(async () => {
+    const now = Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${said("pid").trim()}/io`, "utf8"))?.[1]);
+    const hasStopped = now >= 65_536 && now === before;
+    before = now;
+    expect(hasStopped).toBe(true);
+  });
+  admin.put("go", "");
   expect((await child.stdout.text()).trimEnd().split("\n")).toHaveLength(leads.length);
-  expect([await child.stderr.text(), await child.exited]).toEqual(["", 0]);
+  expect([await child.stderr.text(), await child.exited, said("status")]).toEqual(["", 0, "0\n"]);
 });
 
 test("a reader that closes the pipe ends an export without an error", async () => {

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { dayOf, writeMoment } from "../../src/contract/time.ts";
 import { type Admin, anAdmin, type Printed } from "../admin.ts";
+import { eventually } from "../eventually.ts";
 import { client } from "../harness.ts";
 import { type RunningProcess, start } from "../process.ts";
 
@@ -68,7 +69,7 @@ test("a server that is killed a second after an answer has kept what it gave, an
   const { admin, server } = await read();
   const backup = join(admin.folder, "before.db");
   await admin.run("backup", backup);
-  for (let tries = 0; tries < 50 && String(await receivedBy(admin, 10)) === ""; tries++) await Bun.sleep(20);
+  await eventually(async () => expect(await receivedBy(admin, 10)).toHaveLength(1));
   await server.end("SIGKILL");
   expect(await receivedBy(admin, 10)).toHaveLength(1);
   expect((await admin.run("restore", backup)).status).toBe(0);

@@ -5,6 +5,7 @@ import { dayMs } from "../../src/contract/time.ts";
 import { anAdmin } from "../admin.ts";
 import { filesWith } from "../bytes.ts";
 import { start } from "../process.ts";
+import { onTerminal } from "../terminal.ts";
 
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 const row = (days: number) => `${daysAgo(days)},px,visitor${days}@example.com\n`;
@@ -58,8 +59,7 @@ test("a retention that would erase everything needs --yes where nobody can be as
   expect((await admin.run("retain", "acme", "--days", "4")).status).toBe(0);
 });
 
-// `script` gives a command a terminal of its own, as a person has; without it nobody can be asked here.
-test.skipIf(Bun.which("script") === null).each([
+test.each([
   ["no", "n\n", 1, 4],
   ["yes", "yes\n", 0, 0],
   ["y for yes", "Y\n", 0, 0],
@@ -68,13 +68,10 @@ test.skipIf(Bun.which("script") === null).each([
   ["the end of the input for no", "\u0004", 1, 4],
 ])("on a terminal it asks, and takes %s", async (_, answer, status, left) => {
   const admin = await aFile();
-  const line = `"${process.execPath}" "${import.meta.dir}/../../src/admin.ts" retain acme --days 5`;
-  const env = { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder };
-  const terminal = Bun.spawn(["script", "-qec", line, "/dev/null"], { env, stdin: "pipe", stdout: "pipe" });
-  await Bun.sleep(500);
-  terminal.stdin.write(answer);
-  const said = await terminal.stdout.text();
-  expect([await terminal.exited, said]).toEqual([status, expect.stringContaining("[y/N]")]);
+  const terminal = onTerminal(admin.file, ["retain", "acme", "--days", "5"]);
+  await terminal.seen(/\[y\/N\]/);
+  terminal.type(answer);
+  expect(await terminal.ended).toBe(status);
   expect(await emails(admin)).toHaveLength(left);
 });
 

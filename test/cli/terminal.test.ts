@@ -15,7 +15,6 @@ async function listed(columns: number, settings: Record<string, string> = {}) {
   const admin = anAdmin(["acme", ...awkward]);
   const terminal = onTerminal(admin.file, ["account", "list"], { columns, settings });
   expect(await terminal.ended).toBe(0);
-  await Bun.sleep(50);
   return { shown: terminal.shown(), lines: plain(terminal.shown()).trimEnd().split("\n") };
 }
 

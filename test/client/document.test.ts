@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as client from "../../client/src/leadfile.ts";
 import { type LeadfileOptions, SettingError } from "../../client/src/leadfile.ts";
 import { someLeads } from "../builders.ts";
-import { until } from "../examples/example.ts";
+import { until } from "../eventually.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
 import { needing } from "../needing.ts";

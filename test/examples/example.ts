@@ -40,8 +40,3 @@ export function runExample(
     },
   };
 }
-
-/** Waits until something holds; the time of the test is the only limit. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(20);
-}

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLead, someLeads } from "../builders.ts";
+import { until } from "../eventually.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
-import { runExample, until } from "./example.ts";
+import { runExample } from "./example.ts";
 
 interface Case {
   readonly name: string;

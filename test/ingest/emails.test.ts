@@ -117,7 +117,7 @@ describe("whatever is in the cell", () => {
 
 test("a long cell is read in time that grows with it", () => {
   const long = `${'"('.repeat(5_000)}dana@example.com`;
-  const startedMs = performance.now();
+  const begun = process.cpuUsage();
   expect(read(long).value).toBe("dana@example.com");
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
 });

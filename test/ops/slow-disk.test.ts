@@ -5,6 +5,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../admin.ts";
+import { eventually } from "../eventually.ts";
 import { start } from "../process.ts";
 
 const missing = missingRecorder();
@@ -104,8 +105,7 @@ slow(
     expect((await fetch(`${await server.listening()}/api/v1/usage`, { headers })).status).toBe(200);
     await server.said(/EIO[^\n]+not safe from a power cut; it is tried again/);
     const log = () => statSync(`${admin.file}-wal`).size;
-    for (let tries = 0; log() > 0 && tries < 100; tries++) await Bun.sleep(50);
-    expect(log()).toBe(0);
+    await eventually(async () => expect(log()).toBe(0));
     using file = new Database(admin.file);
     expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[1]]);
     expect(await server.end("SIGTERM")).toBe(0);

@@ -50,6 +50,8 @@ async function run(context: CommandContext, url: string, options: Options): Prom
 }
 
 /** Programs that call tools give up after a minute: a longer wait becomes an answer that says how long. */
-export function createToolClient(options: Pick<LeadfileOptions, "baseUrl" | "key" | "allowPlainHttp">): Leadfile {
+export function createToolClient(
+  options: Pick<LeadfileOptions, "baseUrl" | "key" | "allowPlainHttp" | "clock">,
+): Leadfile {
   return createClient({ ...options, longestWait: "40s", timeout: "20s", retries: 2 });
 }
