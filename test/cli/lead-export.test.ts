@@ -97,7 +97,7 @@ test("whatever was imported, its export imports into the same documents, and exp
     }),
     { numRuns: 3, endOnFailure: true },
   );
-}, 120_000);
+});
 
 test("the halves of a name that make a list together are a name, out and in again", async () => {
   const admin = anAdmin(["acme", "other"]);

@@ -65,7 +65,7 @@ test("the server answers while an import runs, and what is read page by page is 
   }
   expect(new Set(seen).size).toBe(30_000);
   expect(seen).toHaveLength(30_000);
-}, 60_000);
+});
 
 test("an import gives way to whatever else runs on the machine", async () => {
   const admin = anAdmin();
@@ -79,7 +79,7 @@ test("an import gives way to whatever else runs on the machine", async () => {
   }
   expect(nicest).toBeGreaterThanOrEqual(10);
   expect(await child.exited).toBe(0);
-}, 60_000);
+});
 
 /** How willing a process is to wait; nothing of one that has just ended. */
 function priorityOf(pid: number): number {

@@ -37,7 +37,7 @@ test("the server that has just served the person does so no more, and no file ho
   expect((await api.get("/leads?limit=1")).text).toContain("visitor13998@");
   expect(await server.end("SIGTERM")).toBe(0);
   expect(filesWith(admin.folder, ...traces(13_999))).toEqual([]);
-}, 60_000);
+});
 
 test("an import that runs meanwhile does not bring the person back, and is not hurt", async () => {
   const { admin, api } = await aServer();
@@ -54,7 +54,7 @@ test("an import that runs meanwhile does not bring the person back, and is not h
     expect(filesWith(admin.folder, ...traces(number))).toEqual(["more.csv"].filter(() => number !== 12_000));
   }
   expect((await admin.leads()).length).toBe(20_000 - 3);
-}, 120_000);
+});
 
 test("a program that keeps reading the state before is named as what is in the way, and the receipt is given", async () => {
   const { admin } = await aServer();

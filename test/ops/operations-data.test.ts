@@ -34,4 +34,4 @@ test("every command of the page ends with 0, in the order in which it stands the
     expect({ line, status, said: status === 0 ? "" : said }).toEqual({ line, status: 0, said: "" });
   }
   expect((await admin.leads()).map(({ email }) => email)).toEqual(["robin@example.com"]);
-}, 60_000);
+});

@@ -52,18 +52,14 @@ function highWater(pid: number): number | null {
 test.each([
   ["a cell that is never closed", 'email,name\n"', "a"],
   ["a line of JSON that never ends", '{"email":"', "a"],
-])(
-  "%s does not fill the memory, and is no lead",
-  async (_, head, letter) => {
-    const little = await mostMemory(Buffer.from("email\nd@example.com\n"));
-    const file = await bomb(head, letter);
-    expect(file.length).toBeLessThan(unpackedMebibytes * 2048);
-    const { bytes, said } = await mostMemory(file);
-    expect(said).toMatch(/rejected|recognised|more than 8 MiB/);
-    expect((bytes - little.bytes) / mebibyte).toBeLessThan(heldMebibytes);
-  },
-  120_000,
-);
+])("%s does not fill the memory, and is no lead", async (_, head, letter) => {
+  const little = await mostMemory(Buffer.from("email\nd@example.com\n"));
+  const file = await bomb(head, letter);
+  expect(file.length).toBeLessThan(unpackedMebibytes * 2048);
+  const { bytes, said } = await mostMemory(file);
+  expect(said).toMatch(/rejected|recognised|more than 8 MiB/);
+  expect((bytes - little.bytes) / mebibyte).toBeLessThan(heldMebibytes);
+});
 
 /** A page of so many mebibytes on one line. */
 function aPage(mebibytes: number): Buffer {
@@ -95,4 +91,4 @@ test("a page of 8 MiB on one line is read whole in less than 300 MB, and a large
   expect(said).toContain("to go in, 0 rejected");
   expect(bytes / 1e6).toBeLessThan(300);
   expect((await mostMemory(aPage(9))).said).toMatch(/more than 8 MiB.* jq -c '\.data\[\]' FILE/);
-}, 120_000);
+});
