@@ -1,10 +1,10 @@
 /** The measurement: every server in turn, in several rounds, so that what disturbs the machine disturbs all alike. */
 import { join } from "node:path";
+import { createProgress } from "../progress.ts";
 import { callInTurn, duringImport } from "./circumstances.ts";
 import type { BenchData } from "./data.ts";
 import { yearMs, yearStartMs } from "./leads.ts";
 import { type Measured, putLoad } from "./load.ts";
-import { note } from "./note.ts";
 import type { Options } from "./options.ts";
 import { type Scenario, scenarios, special } from "./scenarios.ts";
 import { type Contestant, leadfile, staticServer } from "./servers/contestants.ts";
@@ -34,17 +34,30 @@ export async function measure(options: Options, data: BenchData, peers: readonly
   };
   const bodies = await keepBodies(data);
   for (let round = 1; round <= options.rounds; round++) {
-    note(`Round ${round} of ${options.rounds}.`);
-    for (const [place, scenario] of scenarios.entries()) {
-      await serving(staticServer(bodies[place] ?? ""), data, (server) => take(server, "static bytes", scenario));
-    }
-    await takeAll(leadfile(data.leadfile, "warn"), scenarios);
-    await takeAll(leadfile(data.leadfile, "info"), special);
-    for (const peer of peers) await takeAll(peer, scenarios);
+    await compareAll(`Round ${round} of ${options.rounds}`);
     if (options.accounts) await callInTurn(data.leads, take);
     if (options.import) await duringImport(data, take);
   }
   return samples;
+
+  async function compareAll(what: string): Promise<void> {
+    const contestants = [
+      ...bodies.map((body, place) => ({ contestant: staticServer(body), asked: scenarios.slice(place, place + 1) })),
+      { contestant: leadfile(data.leadfile, "warn"), asked: scenarios },
+      { contestant: leadfile(data.leadfile, "info"), asked: special },
+      ...peers.map((contestant) => ({ contestant, asked: scenarios })),
+    ];
+    const progress = createProgress(what, contestants.flatMap(({ asked }) => asked).length);
+    const before = samples.length;
+    try {
+      for (const { contestant, asked } of contestants) {
+        await takeAll(contestant, asked);
+        progress.update(samples.length - before);
+      }
+    } finally {
+      progress.stop();
+    }
+  }
 
   async function takeAll(contestant: Contestant, asked: readonly Scenario[]): Promise<void> {
     await serving(contestant, data, async (server) => {

@@ -1,10 +1,10 @@
 /** bun run faults: every attack at its full size, one after the other, and what came of it. */
+import { createProgress } from "../progress.ts";
 import { attempt, type Trial } from "./attempt.ts";
 import { tryMutations } from "./breaking/notice.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
 import { type Options, readOptions, usage } from "./options.ts";
-import { createProgress } from "./progress.ts";
 import { type Result, report } from "./report.ts";
 
 const say = (line: string) => process.stderr.write(`${line}\n`);

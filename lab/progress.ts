@@ -1,4 +1,4 @@
-/** How far an attack is: on a terminal one line that moves on, elsewhere a whole line a minute. */
+/** How far long work is: on a terminal one line that moves on, elsewhere a whole line a minute. */
 import { SingleBar } from "cli-progress";
 
 const lineEveryMs = 60_000;
