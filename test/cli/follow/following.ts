@@ -1,10 +1,14 @@
 /** `bun admin follow` as its owner runs it: a process of its own against a real server, with what it says. */
 
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { endWithTest } from "../child.ts";
-import { aFolder } from "../folder.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import { someLeads } from "../../builders.ts";
+import { endWithTest } from "../../child.ts";
+import { aFolder } from "../../folder.ts";
+import { serve } from "../../harness.ts";
 
-const program = join(import.meta.dir, "../../src/admin.ts");
+export const program = join(import.meta.dir, "../../../src/admin.ts");
 
 export interface Following {
   readonly folder: string;
@@ -69,3 +73,17 @@ async function gather(stream: ReadableStream<Uint8Array>, take: (text: string) =
   const decoder = new TextDecoder();
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
 }
+
+/** A server with leads, and the settings of a client of it. */
+export async function aSource(count: number) {
+  const leads = someLeads(count);
+  const server = await serve({ leads });
+  return { ...server, leads, settings: { LEADFILE_KEY: server.aKey() } };
+}
+
+/** Leads as they are written, a line each. */
+export const written = (leads: readonly Lead[]): string[] => leads.map((lead) => JSON.stringify(lead));
+
+/** The whole lines of a file; none where there is no file yet. */
+export const linesOf = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];

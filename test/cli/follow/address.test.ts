@@ -1,0 +1,80 @@
+/** bun admin follow --post: each lead is posted, signed, and again until it is taken. */
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { until } from "../../eventually.ts";
+import { aSource, follow, written } from "./following.ts";
+
+const secret = "a secret of the receiver";
+const withSecret = { LEADFILE_POST_SECRET: secret };
+
+describe("to an address", () => {
+  test("each lead is posted in order, signed over its time and its body, under its id", async () => {
+    const { url, leads, settings } = await aSource(3);
+    const { address, posts } = aReceiver();
+    const following = follow([url, "--post", `${address}/leads?token=t`], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 3);
+    expect(await following.end()).toBe(0);
+    expect(posts.map(({ body }) => body)).toEqual(written(leads));
+    for (const { headers, body } of posts) {
+      const seconds = headers.get("leadfile-timestamp") ?? "";
+      const signature = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
+      expect(headers.get("leadfile-signature")).toBe(`sha256=${signature}`);
+      expect(Math.abs(Date.now() / 1000 - Number(seconds))).toBeLessThan(60);
+      expect(headers.get("content-type")).toBe("application/json");
+    }
+    expect(posts.map(({ headers }) => headers.get("idempotency-key"))).toEqual(leads.map(({ id }) => id));
+  });
+
+  test("any answer but a 2xx is tried again, in order, and reported with the origin alone", async () => {
+    const { url, leads, settings } = await aSource(2);
+    const { address, posts } = aReceiver([
+      new Response("down", { status: 503 }),
+      new Response(null, { status: 302, headers: { Location: "/elsewhere" } }),
+    ]);
+    const following = follow([url, "--post", `${address}/hook-token`], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 4);
+    await following.end();
+    const [first, second] = written(leads);
+    expect(posts.map(({ body }) => body)).toEqual([first, first, first, second] as string[]);
+    expect(following.errors()).toContain(`${address} answered 503. Lead ${leads[0]?.id} is tried again in 0.5 s.`);
+    expect(following.errors()).toContain(`${address} answered 302.`);
+    expect(following.errors()).not.toContain("token");
+  });
+
+  test("a Retry-After that is longer than the pause is obeyed", async () => {
+    const { url, settings } = await aSource(1);
+    const { address, posts } = aReceiver([new Response(null, { status: 429, headers: { "Retry-After": "2" } })]);
+    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 2);
+    await following.end();
+    expect(following.errors()).toContain("again in 2 s.");
+  });
+
+  test("an address that does not answer yet is tried again", async () => {
+    const { url, settings } = await aSource(1);
+    const following = follow([url, "--post", "http://127.0.0.1:9/"], { settings: { ...settings, ...withSecret } });
+    await until(() => following.errors().includes("again in 1 s."));
+    expect(await following.end()).toBe(0);
+    expect(following.errors()).toContain("http://127.0.0.1:9 was not reached");
+  });
+});
+
+interface Post {
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** A webhook that keeps what it gets; it answers what it is given first, and 204 from then on. */
+function aReceiver(answers: Response[] = []) {
+  const posts: Post[] = [];
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      posts.push({ headers: request.headers, body: await request.text() });
+      return answers.shift() ?? new Response(null, { status: 204 });
+    },
+  });
+  onTestFinished(() => void receiver.stop(true));
+  return { address: receiver.url.origin, posts };
+}
