@@ -4,21 +4,17 @@ import { connect } from "node:net";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
 
-/** Sends bytes as they are on one connection; what came back within a moment. */
+/** Sends bytes as they are on one connection, and says that no more come; all that came back. */
 function exchange(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     let answer = "";
-    const socket = connect(Number(port), hostname, () => socket.write(text, "latin1"));
-    const enough = setTimeout(() => socket.destroy(), 400);
+    const socket = connect(Number(port), hostname, () => socket.end(text, "latin1"));
     socket.on("data", (bytes) => {
       answer += bytes.toString("latin1");
     });
     socket.on("error", () => undefined);
-    socket.on("close", () => {
-      clearTimeout(enough);
-      resolve(answer);
-    });
+    socket.on("close", () => resolve(answer));
   });
 }
 
