@@ -179,6 +179,18 @@ describe("sqlite/ knows no command", () => {
   });
 });
 
+test("tests can be read at a sitting: a file has at most 300 lines, a group in it at most 80", () => {
+  const tests = everything.filter(({ path }) => /^\.\.\/test\/.*\.test\.ts$/.test(path));
+  const group = /^( *)describe\b.*\n(?:(?!\1\}).*\n)*\1\}/gm;
+  const lengthOf = (text: string) => text.split("\n").length;
+  const groups = tests.flatMap(({ path, text }) =>
+    [...text.matchAll(group)].map(([lines]) => ({ path, length: lengthOf(lines) })),
+  );
+  expect(groups.length).toBeGreaterThan(100);
+  expect(groups.filter(({ length }) => length > 80)).toEqual([]);
+  expect(tests.filter(({ text }) => lengthOf(text) > 300).map(({ path }) => path)).toEqual([]);
+});
+
 test("no module keeps state: what changes is held by what a function returns", () => {
   // A program that is quoted may do as it likes.
   const quoted = /`(?:\\.|[^`\\])*`/g;
