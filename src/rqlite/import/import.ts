@@ -2,8 +2,8 @@
  * An import into a cluster: put aside as on a file, then planned from the file of the own node and written in short steps. A
  * step that does not fit any more, because somebody else has written, is planned anew.
  */
+import { Database } from "bun:sqlite";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
 import { type BatchRecord, nextBatch } from "../../sqlite/import/batches.ts";
@@ -11,6 +11,7 @@ import { shadowTables } from "../../sqlite/import/import.ts";
 import { countOutcome, openMerge } from "../../sqlite/import/merge.ts";
 import { openStaging, type StagedLead, type Staging } from "../../sqlite/import/staging.ts";
 import { prepareImport } from "../../sqlite/import/statements.ts";
+import { createStepSize } from "../../sqlite/import/step-size.ts";
 import { openPixels } from "../../sqlite/pixels.ts";
 import { imports } from "../../sqlite/schema.ts";
 import { StoreError } from "../../store/errors.ts";
@@ -22,11 +23,11 @@ import { openReadOnly } from "../replica.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
 import { type ClusterImporting, writePlanned } from "./write-planned.ts";
 
-/** A step of so many leads begins, and none is smaller: most of its time goes into the way to the nodes and their disks. */
-const leadsAtFirst = 500;
-const leadsAtMost = 2_000;
-/** All nodes answer from their leases while they apply a step, which is a part of this time: it must be short. */
-const stepMs = { short: 200, long: 500 };
+/**
+ * Most of the time of a small step goes into the way to the nodes and their disks. All nodes answer from their leases
+ * while they apply a step, which is a part of its time: it must be short.
+ */
+const steps = { least: 500, most: 2_000, shortMs: 200, longMs: 500 };
 
 export function beginClusterImport(
   cluster: ClusterImporting,
@@ -36,7 +37,8 @@ export function beginClusterImport(
 ): StagedImport {
   const { database, file, writer } = cluster;
   // The folder of the node is rqlite's.
-  const staging = openStaging(join(tmpdir(), "leadfile"));
+  const aside = new Database(":memory:");
+  const staging = openStaging(aside, tmpdir());
   const stored = prepareImport(database, account.number);
   const readPixels = openPixels(database);
   let batch: number | null = null;
@@ -63,7 +65,7 @@ export function beginClusterImport(
       }
     },
     batch: () => batch,
-    close: staging.close,
+    close: () => aside.close(),
   };
 }
 
@@ -78,7 +80,7 @@ async function* runDry(path: string, { number }: Account, material: Material, be
   const database = openReadOnly(path);
   try {
     shadowTables(database, number);
-    yield* openMerge(database, number, material).run(before, now);
+    yield* openMerge(database, number, { ...material, stretches: null }).run(before, now);
   } finally {
     database.$client.close();
   }
@@ -97,16 +99,13 @@ function openClusterMerge(cluster: ClusterImporting, account: Account, { options
 
   function* run(before: ImportCounts, now: () => number): Generator<MergeProgress> {
     let counts = { ...before };
-    let size = leadsAtFirst;
+    const size = createStepSize(steps);
     let isDone = false;
     for (let done = 0; !isDone; ) {
-      const leads = staging.read(done, size);
-      isDone = leads.length < size;
-      const begunMs = performance.now();
-      counts = writeStep(cluster, planner, record, { leads, counts, isDone, nowMs: now(), stampMs: origin.startedMs });
-      const tookMs = performance.now() - begunMs;
-      if (tookMs > stepMs.long) size = Math.max(leadsAtFirst, Math.floor(size / 2));
-      if (tookMs < stepMs.short) size = Math.min(leadsAtMost, size * 2);
+      const leads = staging.read(done, size.leads());
+      isDone = leads.length < size.leads();
+      const step = { leads, isDone, nowMs: now(), stampMs: origin.startedMs };
+      counts = size.timed(() => writeStep(cluster, planner, record, { ...step, counts }));
       done += leads.length;
       yield { done, counts: { ...counts } };
     }

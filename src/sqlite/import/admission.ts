@@ -13,6 +13,8 @@ export interface ImportGuard {
   refresh(nowMs: number): void;
   /** Why a lead stays out; null lets it in. */
   objection(lead: NewLead): ImportOutcome | null;
+  /** Whether there is none to any lead from a moment on. */
+  letsAllInFrom(oldestMs: number): boolean;
 }
 
 export function openGuard(database: Connection, account: AccountNumber): ImportGuard {
@@ -37,5 +39,6 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },
+    letsAllInFrom: (ms) => isBlocked === null && ms >= oldestMs,
   };
 }

@@ -1,4 +1,5 @@
 /** An import: all of a file is put aside, and then merged. And a few leads at once, without a file. */
+import { dirname } from "node:path";
 import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { ImportOptions, ImportOrigin, LeadImport, StagedImport } from "../../store/imports.ts";
@@ -13,6 +14,7 @@ import { openMerge } from "./merge.ts";
 import { openPlacer } from "./place.ts";
 import { openStaging } from "./staging.ts";
 import { prepareImport } from "./statements.ts";
+import { openStretches } from "./stretches.ts";
 
 /** Begins an import into the file that a connection has open; it is written to by a connection of its own. */
 export function beginStagedImport(
@@ -22,7 +24,7 @@ export function beginStagedImport(
   origin: ImportOrigin,
 ): StagedImport {
   const path = database.$client.filename;
-  const staging = openStaging(path);
+  const { writer, staging } = openAside(path);
   const stored = prepareImport(database, account.number);
   const pixels = openPixels(database);
   let batch: number | null = null;
@@ -37,23 +39,32 @@ export function beginStagedImport(
     },
     rejectedRows: staging.rejectedRows,
     async *merge(before, now) {
-      const writer = openForImport(path);
       try {
         if (options.dryRun) shadowTables(writer, account.number);
-        const merge = openMerge(writer, account.number, { options, origin, staging });
+        const stretches = openStretches(writer, account.number, options.dryRun);
+        const merge = openMerge(writer, account.number, { options, origin, staging, stretches });
         for await (const progress of merge.run(before, now)) {
           batch = merge.batch();
           yield progress;
         }
       } catch (cause) {
         throw cutShort(cause);
-      } finally {
-        writer.$client.close();
       }
     },
     batch: () => batch,
-    close: staging.close,
+    close: () => writer.$client.close(),
   };
+}
+
+/** What is put aside lies on the connection that writes, so that it can go from the one to the other within SQLite. */
+function openAside(path: string) {
+  const writer = openForImport(path);
+  try {
+    return { writer, staging: openStaging(writer.$client, dirname(path)) };
+  } catch (cause) {
+    writer.$client.close();
+    throw cause;
+  }
 }
 
 function cutShort(failure: unknown): unknown {

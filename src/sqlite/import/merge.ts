@@ -9,14 +9,18 @@ import { inLargeTransactions, type Portions } from "../locks/large-transactions.
 import { type BatchRecord, nextBatch, recordBatch } from "./batches.ts";
 import { openPlacer } from "./place.ts";
 import type { StagedLead, Staging } from "./staging.ts";
+import { createStepSize } from "./step-size.ts";
+import type { Stretches } from "./stretches.ts";
 
-/** So many take a few hundredths of a second. */
-const leadsAtOnce = 500;
+/** A step is short, because another writer waits for its end. */
+const steps = { least: 500, most: 8_000, shortMs: 60, longMs: 150 };
 
 interface Material {
   readonly options: ImportOptions;
   readonly origin: ImportOrigin;
   readonly staging: Pick<Staging, "read">;
+  /** Null where the leads were put aside on another connection. */
+  readonly stretches: Stretches | null;
 }
 
 export interface Merge {
@@ -27,19 +31,45 @@ export interface Merge {
 }
 
 export function openMerge(database: Connection, account: AccountNumber, material: Material): Merge {
-  const { options, origin, staging } = material;
+  const { options, origin, staging, stretches } = material;
   const placer = openPlacer(database, account, options);
   const record: BatchRecord = { number: 0, account, isThere: false, oldestMs: null, newestMs: null, ...origin };
+
+  function spanTo(oldestMs: number, newestMs: number): void {
+    record.oldestMs = Math.min(record.oldestMs ?? oldestMs, oldestMs);
+    record.newestMs = Math.max(record.newestMs ?? newestMs, newestMs);
+  }
 
   function writeOne(lead: StagedLead, counts: ImportCounts): void {
     const placed = placer.write(lead);
     countOutcome(placed, lead.clamped, counts);
-    if (placed.kind !== "imported") return;
-    record.oldestMs = Math.min(record.oldestMs ?? placed.atMs, placed.atMs);
-    record.newestMs = Math.max(record.newestMs ?? placed.atMs, placed.atMs);
+    if (placed.kind === "imported") spanTo(placed.atMs, placed.atMs);
+  }
+
+  function writeEach(from: number, most: number, counts: ImportCounts): number {
+    const leads = staging.read(from, most);
+    for (const lead of leads) writeOne(lead, counts);
+    return leads.length;
+  }
+
+  /** Writes the leads from a place on by one statement, and tells how many; null where each has to be looked at. */
+  function writeStretch(from: number, most: number, counts: ImportCounts): number | null {
+    const stretch = stretches?.look(from, most, placer.newestBefore());
+    if (stretch === undefined || stretch.untimed > 0) return null;
+    const { leads, oldestMs, newestMs } = stretch;
+    if (oldestMs === null || newestMs === null || !placer.takesAllFrom(oldestMs)) return null;
+    if (stretches?.insert(stretch, record.number) !== true) return null;
+    placer.wentOnTo(newestMs);
+    spanTo(oldestMs, newestMs);
+    counts.read += leads;
+    counts.imported += leads;
+    counts.moved += stretch.clamped;
+    counts.late += stretch.older;
+    return leads;
   }
 
   function portions(counts: ImportCounts, now: () => number, wentOn: (done: number) => void): Portions {
+    const size = createStepSize(steps);
     let done = 0;
     return {
       begin() {
@@ -47,10 +77,10 @@ export function openMerge(database: Connection, account: AccountNumber, material
         placer.begin({ batch: record.number, nowMs: now(), stampMs: origin.startedMs });
       },
       step() {
-        const leads = staging.read(done, leadsAtOnce);
-        for (const lead of leads) writeOne(lead, counts);
-        done += leads.length;
-        return leads.length === leadsAtOnce;
+        const most = size.leads();
+        const leads = size.timed(() => writeStretch(done, most, counts) ?? writeEach(done, most, counts));
+        done += leads;
+        return leads === most;
       },
       end(isDone) {
         wentOn(done);

@@ -22,6 +22,12 @@ export interface Placer {
   begin(placing: Placing): void;
   /** Writes one lead, within the transaction. */
   write(lead: NewLead): ImportOutcome;
+  /** The newest lead that there was before the first one of this import; null where there was none. */
+  newestBefore(): number | null;
+  /** Whether any lead from a moment on may go in without a look at each. */
+  takesAllFrom(oldestMs: number): boolean;
+  /** To be called when leads up to a moment went in otherwise. */
+  wentOnTo(newestMs: number): void;
 }
 
 export function openPlacer(database: Connection, account: AccountNumber, options: ImportOptions): Placer {
@@ -36,6 +42,7 @@ export function openPlacer(database: Connection, account: AccountNumber, options
   const ties = openTies(statements);
 
   function documentAt(lead: NewLead, ms: number): string {
+    if (options.dryRun) return "";
     return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, writeMoment(ms));
   }
 
@@ -75,6 +82,11 @@ export function openPlacer(database: Connection, account: AccountNumber, options
       newest = Math.max(newest, at);
       const moved = lead.identifiedMs !== null && at !== wanted;
       return { kind: "imported", atMs: at, moved, late: at < (newestBefore ?? none) };
+    },
+    newestBefore: () => (newestBefore === none ? null : newestBefore),
+    takesAllFrom: guard.letsAllInFrom,
+    wentOnTo(newestMs) {
+      newest = Math.max(newest, newestMs);
     },
   };
 }

@@ -1,9 +1,8 @@
 /**
- * Where a file is put aside while it is read: tables in a file on the disk of the database, which has no name from the
- * moment it is open. So nothing of it is left, however the process ends.
+ * Where a file is put aside while it is read: temporary tables of a connection, in a file that has no name from the moment
+ * it is open. So nothing of it is left, however the process ends.
  */
-import { Database, SQLiteError } from "bun:sqlite";
-import { dirname } from "node:path";
+import { type Database, SQLiteError } from "bun:sqlite";
 import { StoreError } from "../../store/errors.ts";
 import type { NewLead, Outlook, RejectedRow } from "../../store/imports.ts";
 
@@ -19,16 +18,15 @@ export interface Staging {
   outlook(newestStoredMs: number | null, mayShareIds: boolean): Outlook;
   /** So many leads from a place on, in the order in which they go in: oldest first, those without a time at the end. */
   read(from: number, most: number): StagedLead[];
-  close(): void;
 }
 
 /**
- * Put aside near the database at a path: what is held on people stays on its disk. Throws a StoreError where the folder
- * takes no more, as everything does here until the leads are read.
+ * Over a connection that nobody else uses, in a folder on the disk of the database: what is held on people stays there.
+ * Throws a StoreError where the folder takes no more, as everything does here until the leads are read.
  */
-export function openStaging(path: string): Staging {
-  const inFolder = namingFolder(dirname(path));
-  const { add, reject, sort, outlook, ...reading } = inFolder(openTables)(dirname(path));
+export function openStaging(client: Database, folder: string): Staging {
+  const inFolder = namingFolder(folder);
+  const { add, reject, sort, outlook, ...reading } = inFolder(openTables)(client, folder);
   return { add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort), outlook: inFolder(outlook), ...reading };
 }
 
@@ -45,11 +43,11 @@ function namingFolder(folder: string) {
     };
 }
 
-function openTables(folder: string): Staging {
-  const client = connect(folder);
+function openTables(client: Database, folder: string): Staging {
+  createTables(client, folder);
   // Queries are closed with the client; a statement that is still open would keep the file.
   const add = client.query<unknown, (string | number | null)[]>(
-    "INSERT INTO leads VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO staged VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   client.run("BEGIN");
@@ -67,34 +65,31 @@ function openTables(folder: string): Staging {
     sort() {
       client.run("COMMIT");
       // The places alone are sorted: the leads stay where they are.
-      client.run("INSERT INTO in_order (lead, at) SELECT place, at FROM leads ORDER BY at IS NULL, at, place");
+      client.run(
+        "INSERT INTO in_order (lead, at, clamped) SELECT place, at, clamped FROM staged ORDER BY at IS NULL, at, place",
+      );
     },
     outlook: (newestStoredMs, mayShareIds) => ({
       ...readSpan(client, newestStoredMs),
       sharingIds: mayShareIds ? countSharingIds(client) : 0,
     }),
     read: openReading(client),
-    close: () => client.close(),
   };
 }
 
-function connect(folder: string): Database {
-  const client = new Database(":memory:");
+function createTables(client: Database, folder: string): void {
   client.run(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
   client.run("PRAGMA temp_store = FILE");
   client.run("PRAGMA temp.page_size = 8192");
   client.run("PRAGMA temp.cache_size = -4096");
-  // Memory for sorting; it goes to a file of the same kind where that is not enough.
-  client.run("PRAGMA cache_size = -8192");
   client.run("PRAGMA temp.journal_mode = OFF");
   client.run(`
-    CREATE TEMP TABLE leads (
+    CREATE TEMP TABLE staged (
       place INTEGER PRIMARY KEY, at INTEGER, id TEXT, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
       clamped INTEGER, document TEXT
     )`);
   client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
-  client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER)");
-  return client;
+  client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
 }
 
 function readSpan(client: Database, newestStoredMs: number | null): Omit<Outlook, "sharingIds"> {
@@ -110,12 +105,12 @@ function readSpan(client: Database, newestStoredMs: number | null): Omit<Outlook
 
 /** How many leads have the id of another one, but another time or page. */
 function countSharingIds(client: Database): number {
-  client.run("CREATE TEMP TABLE shared AS SELECT id FROM leads GROUP BY id HAVING count(*) > 1");
+  client.run("CREATE TEMP TABLE shared AS SELECT id FROM staged GROUP BY id HAVING count(*) > 1");
   if (client.query("SELECT 1 FROM shared LIMIT 1").get() === null) return 0;
   const found = client
     .query<{ leads: number }, []>(`
       SELECT total(leads) AS leads FROM (
-        SELECT count(*) AS leads FROM leads WHERE id IN (SELECT id FROM shared) GROUP BY id
+        SELECT count(*) AS leads FROM staged WHERE id IN (SELECT id FROM shared) GROUP BY id
         HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull(document ->> '$.page_url', '')) > 1
       )`)
     .get();
@@ -127,8 +122,9 @@ type Row = Omit<StagedLead, "hasEmail" | "clamped"> & { readonly hasEmail: numbe
 
 function openReading(client: Database): Staging["read"] {
   const some = client.query<Row, [number, number]>(`
-    SELECT leads.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail, clamped, document
-    FROM in_order JOIN leads ON leads.place = in_order.lead
+    SELECT staged.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
+      staged.clamped, document
+    FROM in_order JOIN staged ON staged.place = in_order.lead
     WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
   return (from, most) =>
     some.all(from, most).map((row) => ({ ...row, hasEmail: row.hasEmail === 1, clamped: row.clamped === 1 }));

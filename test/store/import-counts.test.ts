@@ -1,0 +1,156 @@
+/** Most leads of a file go in many at once. What becomes of each, and what is told of them, is as if they went in alone. */
+import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { Lead } from "../../src/contract/lead.ts";
+import { dayMs } from "../../src/contract/time.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { countOutcome } from "../../src/sqlite/import/merge.ts";
+import type { AdminStore } from "../../src/store/admin.ts";
+import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/store/imports.ts";
+import type { Account } from "../../src/store/repositories.ts";
+import { aLead, newLead, noonMs } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+
+interface Staged {
+  readonly lead: NewLead;
+  readonly clamped: boolean;
+}
+
+const mostRows = 1200;
+const retainDays = 30;
+const erased = "robin@example.com";
+const ids = Array.from({ length: 3 * mostRows }, () => crypto.randomUUID());
+
+/** What may be odd with a lead. A file has some of these, each in a few of its rows. */
+const kinds = ["too old", "again", "untimed", "clamped", "other pixel", "erased"] as const;
+
+const aFile = fc
+  .record({
+    kinds: fc.subarray([...kinds], { maxLength: 2 }),
+    withinMs: fc.constantFrom(40, 50_000_000),
+    /** Files that begin alike have leads in common. */
+    firstId: fc.constantFrom(0, mostRows, 2 * mostRows),
+    rows: fc.array(fc.noBias(fc.record({ afterMs: fc.nat({ max: 50_000_000 }), odd: fc.nat({ max: 300 }) })), {
+      maxLength: mostRows,
+      size: "max",
+    }),
+  })
+  .map(({ kinds, withinMs, firstId, rows }) =>
+    rows.map(({ afterMs, odd }, place): Staged => {
+      const kind = kinds[odd];
+      const identifiedMs = noonMs - dayMs / 4 + (afterMs % withinMs) - (kind === "too old" ? retainDays * dayMs : 0);
+      const lead = newLead(
+        aLead({
+          id: ids[firstId + (kind === "again" ? Math.max(0, place - 7) : place)] ?? "",
+          identified_at: new Date(identifiedMs).toISOString(),
+          pixel_id: kind === "other pixel" ? "px_other" : "px_site",
+          email: kind === "erased" ? erased : `d${place}@example.com`,
+        }),
+      );
+      return { lead: kind === "untimed" ? { ...lead, identifiedMs: null } : lead, clamped: kind === "clamped" };
+    }),
+  );
+
+function eraseRobin(store: AdminStore, account: Account): void {
+  const erasure = store.people.erase(account, [{ kind: "email", value: erased }], { withMentions: false }, noonMs);
+  for (const _ of erasure.steps());
+}
+
+/** By one statement for many, where that goes. */
+async function asFile(store: AdminStore, account: Account, file: readonly Staged[], options: ImportOptions) {
+  const staged = store.imports.begin(account, options, {
+    ...{ file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs },
+  });
+  try {
+    for (const { lead, clamped } of file) staged.add(lead, clamped);
+    staged.outlook(false);
+    let counts: Readonly<ImportCounts> = emptyCounts();
+    for await (const progress of staged.merge(counts, () => noonMs)) counts = progress.counts;
+    return counts;
+  } finally {
+    staged.close();
+  }
+}
+
+/** Each for itself, in the order of time. */
+function oneByOne(store: AdminStore, account: Account, file: readonly Staged[], options: ImportOptions): ImportCounts {
+  const counts = emptyCounts();
+  const { write } = store.leads.beginImport(account.number, options);
+  const timeOf = ({ lead }: Staged) => lead.identifiedMs ?? Number.POSITIVE_INFINITY;
+  const inOrder = file.toSorted((a, b) => (timeOf(a) === timeOf(b) ? 0 : timeOf(a) - timeOf(b)));
+  const outcomes = write(
+    inOrder.map(({ lead }) => lead),
+    noonMs,
+  );
+  for (const [place, outcome] of outcomes.entries()) countOutcome(outcome, inOrder[place]?.clamped === true, counts);
+  return counts;
+}
+
+test("a file goes in as its leads would one by one, and is counted so", async () => {
+  const store = openAdminStore(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => store.close());
+  const how = fc.record({
+    onDuplicate: fc.constantFrom("skip" as const, "replace" as const),
+    createPixels: fc.boolean(),
+    dryRun: fc.constant(false),
+  });
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(aFile, { minLength: 1, maxLength: 3 }),
+      how,
+      fc.subarray(["old", "erased"]),
+      async (files, options, keepsOut) => {
+        const accounts = ["file", "single"].map((way) => store.accounts.create(`${way} ${run}`, 0));
+        run++;
+        const [asOne, single] = accounts;
+        if (asOne == null || single == null) throw new Error("the name was taken");
+        for (const account of [asOne, single]) {
+          store.pixels.create(account.number, { id: "px_site", status: "active" }, 0);
+          if (keepsOut.includes("old")) store.retention.set(account, retainDays, noonMs);
+          if (keepsOut.includes("erased")) eraseRobin(store, account);
+        }
+        for (const file of files) {
+          const counts = await asFile(store, asOne, file, options);
+          expect(counts).toEqual(oneByOne(store, single, file, options));
+        }
+        const [first, second] = [asOne, single].map(({ number }) => [...store.leads.export(number)].flat());
+        expect(first).toEqual(second ?? []);
+        expect(store.pixels.list(asOne.number)).toEqual(store.pixels.list(single.number));
+      },
+    ),
+    { numRuns: 40 },
+  );
+}, 120_000);
+
+/** An account, and 500 leads with two milliseconds from each to the next: they go in at once. */
+function aCleanFile() {
+  const store = openAdminStore(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => store.close());
+  const account = store.accounts.create("birch", 0);
+  if (account === null) throw new Error("the name was taken");
+  store.pixels.create(account.number, { id: "px_site", status: "active" }, 0);
+  const leads = Array.from({ length: 500 }, (_, n) => newLead(aLead({ identified_at: momentOf(2 * n) })));
+  return { store, account, leads };
+}
+
+const momentOf = (ms: number) => new Date(noonMs + ms).toISOString();
+const plainly: ImportOptions = { onDuplicate: "skip", createPixels: false, dryRun: false };
+
+test("a lead without a time follows the newest of its file, also where all others went in at once", async () => {
+  const { store, account, leads } = aCleanFile();
+  const untimed = { ...newLead(aLead()), identifiedMs: null };
+  const file = [untimed, ...leads].map((lead) => ({ lead, clamped: false }));
+  await asFile(store, account, file, plainly);
+  const last: Lead = JSON.parse([...store.leads.export(account.number)].flat().at(-1) ?? "");
+  expect([last.id, last.identified_at]).toEqual([untimed.id, momentOf(999)]);
+});
+
+test("a lead that is older than its account keeps leads stays out, though all others could go in at once", async () => {
+  const { store, account, leads } = aCleanFile();
+  store.retention.set(account, retainDays, noonMs);
+  const old = newLead(aLead({ identified_at: momentOf(-retainDays * dayMs - 1) }));
+  const file = [...leads.slice(1), old].map((lead) => ({ lead, clamped: false }));
+  expect(await asFile(store, account, file, plainly)).toMatchObject({ imported: 499, rejected: 1 });
+});
