@@ -28,7 +28,11 @@ export const powerCut: Fault = {
       patches: [
         { file: "src/sqlite/locks/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
         // A connection that is closed may put the log on the disk in time to hide it.
-        { file: "src/sqlite/import/import.ts", from: "        writer.$client.close();", to: "" },
+        {
+          file: "src/sqlite/import/import.ts",
+          from: "close: () => writer.$client.close(),",
+          to: "close: () => undefined,",
+        },
       ],
     },
   ],
