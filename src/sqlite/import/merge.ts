@@ -7,8 +7,8 @@ import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { inLargeTransactions, type Portions } from "../locks/large-transactions.ts";
 import { type BatchRecord, nextBatch, recordBatch } from "./batches.ts";
-import { openPlacer } from "./place.ts";
-import type { StagedLead, Staging } from "./staging.ts";
+import { openPlacer, type Placer } from "./place.ts";
+import type { Staging } from "./staging.ts";
 import { createStepSize } from "./step-size.ts";
 import type { Stretches } from "./stretches.ts";
 
@@ -31,42 +31,10 @@ export interface Merge {
 }
 
 export function openMerge(database: Connection, account: AccountNumber, material: Material): Merge {
-  const { options, origin, staging, stretches } = material;
+  const { options, origin } = material;
   const placer = openPlacer(database, account, options);
   const record: BatchRecord = { number: 0, account, isThere: false, oldestMs: null, newestMs: null, ...origin };
-
-  function spanTo(oldestMs: number, newestMs: number): void {
-    record.oldestMs = Math.min(record.oldestMs ?? oldestMs, oldestMs);
-    record.newestMs = Math.max(record.newestMs ?? newestMs, newestMs);
-  }
-
-  function writeOne(lead: StagedLead, counts: ImportCounts): void {
-    const placed = placer.write(lead);
-    countOutcome(placed, lead.clamped, counts);
-    if (placed.kind === "imported") spanTo(placed.atMs, placed.atMs);
-  }
-
-  function writeEach(from: number, most: number, counts: ImportCounts): number {
-    const leads = staging.read(from, most);
-    for (const lead of leads) writeOne(lead, counts);
-    return leads.length;
-  }
-
-  /** Writes the leads from a place on by one statement, and tells how many; null where each has to be looked at. */
-  function writeStretch(from: number, most: number, counts: ImportCounts): number | null {
-    const stretch = stretches?.look(from, most, placer.newestBefore());
-    if (stretch === undefined || stretch.untimed > 0) return null;
-    const { leads, oldestMs, newestMs } = stretch;
-    if (oldestMs === null || newestMs === null || !placer.takesAllFrom(oldestMs)) return null;
-    if (stretches?.insert(stretch, record.number) !== true) return null;
-    placer.wentOnTo(newestMs);
-    spanTo(oldestMs, newestMs);
-    counts.read += leads;
-    counts.imported += leads;
-    counts.moved += stretch.clamped;
-    counts.late += stretch.older;
-    return leads;
-  }
+  const writeSome = openWriting(placer, record, material);
 
   function portions(counts: ImportCounts, now: () => number, wentOn: (done: number) => void): Portions {
     const size = createStepSize(steps);
@@ -78,7 +46,7 @@ export function openMerge(database: Connection, account: AccountNumber, material
       },
       step() {
         const most = size.leads();
-        const leads = size.timed(() => writeStretch(done, most, counts) ?? writeEach(done, most, counts));
+        const leads = size.timed(() => writeSome(done, most, counts));
         done += leads;
         return leads === most;
       },
@@ -102,6 +70,43 @@ export function openMerge(database: Connection, account: AccountNumber, material
     },
     batch: () => (record.isThere ? record.number : null),
   };
+}
+
+/** Writes so many leads from a place on, or all that are left, adds them to the counts, and tells how many there were. */
+function openWriting(placer: Placer, record: BatchRecord, { staging, stretches }: Material) {
+  function spanTo(oldestMs: number, newestMs: number): void {
+    record.oldestMs = Math.min(record.oldestMs ?? oldestMs, oldestMs);
+    record.newestMs = Math.max(record.newestMs ?? newestMs, newestMs);
+  }
+
+  function writeEach(from: number, most: number, counts: ImportCounts): number {
+    const leads = staging.read(from, most);
+    for (const lead of leads) {
+      const placed = placer.write(lead);
+      countOutcome(placed, lead.clamped, counts);
+      if (placed.kind === "imported") spanTo(placed.atMs, placed.atMs);
+    }
+    return leads.length;
+  }
+
+  /** Writes the leads from a place on by one statement, and tells how many; null where each has to be looked at. */
+  function writeStretch(from: number, most: number, counts: ImportCounts): number | null {
+    const stretch = stretches?.look(from, most, placer.newestBefore());
+    if (stretch === undefined || stretch.untimed > 0) return null;
+    const { leads, oldestMs, newestMs } = stretch;
+    if (oldestMs === null || newestMs === null || !placer.takesAllFrom(oldestMs)) return null;
+    if (stretches?.insert(stretch, record.number) !== true) return null;
+    placer.wentOnTo(newestMs);
+    spanTo(oldestMs, newestMs);
+    counts.read += leads;
+    counts.imported += leads;
+    counts.moved += stretch.clamped;
+    counts.late += stretch.older;
+    return leads;
+  }
+
+  return (from: number, most: number, counts: ImportCounts): number =>
+    writeStretch(from, most, counts) ?? writeEach(from, most, counts);
 }
 
 /** A dry run writes to tables of its own, and needs no lock. */

@@ -41,16 +41,11 @@ export function openPlacer(database: Connection, account: AccountNumber, options
   let newestBefore: number | null = null;
   const ties = openTies(statements);
 
-  function documentAt(lead: NewLead, ms: number): string {
-    if (options.dryRun) return "";
-    return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, writeMoment(ms));
-  }
-
   function ofThereAlready(lead: NewLead, pixel: number): ImportOutcome {
     if (options.onDuplicate === "skip") return { kind: "duplicate" };
     const at = statements.momentOf(lead.id);
     if (at === null) throw new Error("a lead that was just there is gone");
-    statements.replace(lead, { pixel, at, doc: documentAt(lead, at) });
+    statements.replace(lead, { pixel, at, doc: documentAt(lead, at, options) });
     return { kind: "replaced" };
   }
 
@@ -76,7 +71,7 @@ export function openPlacer(database: Connection, account: AccountNumber, options
       if (typeof pixel !== "number") return pixel;
       const wanted = lead.identifiedMs ?? Math.max(placing.stampMs, newest + 1);
       const insertAt = (at: number) =>
-        statements.insert(lead, { batch: placing.batch, pixel, at, doc: documentAt(lead, at) });
+        statements.insert(lead, { batch: placing.batch, pixel, at, doc: documentAt(lead, at, options) });
       const at = ties.place(lead.id, wanted, insertAt);
       if (at === null) return ofThereAlready(lead, pixel);
       newest = Math.max(newest, at);
@@ -89,6 +84,12 @@ export function openPlacer(database: Connection, account: AccountNumber, options
       newest = Math.max(newest, newestMs);
     },
   };
+}
+
+/** The document of a lead at the moment that it gets; none is needed in a dry run. */
+function documentAt(lead: NewLead, ms: number, { dryRun }: ImportOptions): string {
+  if (dryRun) return "";
+  return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, writeMoment(ms));
 }
 
 type Statements = ReturnType<typeof prepareImport>;
