@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import {
   type LocalNode,
-  placeNode,
+  placeNodes,
   type RunningNode,
   startCluster,
   startNode,
@@ -47,7 +47,7 @@ export async function startPlaces<Made>(
   const file = join(folder, "first.db");
   const made = prepare(file, make);
   const network = on === "three machines" && missingNamespaces() === null ? layNetwork(3) : null;
-  const nodes = ["n1", "n2", "n3"].map((name, place) => placeAt(placeNode(folder, name), network?.sites[place]));
+  const nodes = placeNodes(folder, ["n1", "n2", "n3"]).map((node, place) => placeAt(node, network?.sites[place]));
   const siteOf = ({ name }: LocalNode) => network?.sites[nodes.findIndex((node) => node.name === name)] ?? null;
   const engines = await startCluster(nodes, file, (node, others) => startAt(node, siteOf(node), others));
   const [one, two, three] = await Promise.all(
