@@ -6,7 +6,7 @@ import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { environmentWith } from "./config.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
-import { findRqlited, placeNode, type RunningNode, startCluster, startNode } from "./rqlite/keeping/local-cluster.ts";
+import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./rqlite/keeping/local-cluster.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 
 const folder = resolve("data/demo-cluster");
@@ -28,10 +28,8 @@ export async function demoCluster(): Promise<void> {
   const store = openAdminStore(file);
   const demo = makeDemo(store, Date.now());
   store.close();
-  const nodes = await startCluster(
-    names.map((name) => placeNode(folder, name)),
-    file,
-    (node, others) => startNode(rqlited, node, { others }),
+  const nodes = await startCluster(placeNodes(folder, names), file, (node, others) =>
+    startNode(rqlited, node, { others }),
   );
   const servers = nodes.map((node, place) => startServer(node, firstPort + place));
   const end = () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import {
   type LocalNode,
-  placeNode,
+  placeNodes,
   type RunningNode,
   startCluster,
   startNode,
@@ -56,10 +56,8 @@ export async function aCluster(
   const account = anAccount(admin, { leads });
   const { secret: key, id: keyId } = aKey(admin, account);
   admin.close();
-  const engines = await startCluster(
-    ["n1", "n2", "n3"].map((name) => placeNode(folder, name)),
-    file,
-    (node, others) => watched(startNode(rqlited, node, { others })),
+  const engines = await startCluster(placeNodes(folder, ["n1", "n2", "n3"]), file, (node, others) =>
+    watched(startNode(rqlited, node, { others })),
   );
   const places = await Promise.all(
     engines.map(async (engine): Promise<Place> => {

@@ -1,7 +1,7 @@
 /** Looking after a cluster: how it begins, how it is shown, how its logs are rid of what was erased, how a node leaves. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { placeNode, startNode, untilReady } from "../../src/rqlite/keeping/local-cluster.ts";
+import { placeNodes, startNode, untilReady } from "../../src/rqlite/keeping/local-cluster.ts";
 import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
 import { aFolder } from "../../test/folder.ts";
@@ -15,7 +15,8 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const file = join(aFolder(), "leadfile.db");
     const appliance = anAdmin(["acme"]);
     await appliance.give(JSON.stringify(someLeads(1)[0]), "lead", "import", "acme", "-", "--create-pixels");
-    const node = placeNode(aFolder(), "n1");
+    const [node] = placeNodes(aFolder(), ["n1"]);
+    if (node === undefined) throw new Error("there is a node");
     watched(startNode(rqlited, node));
     await untilReady(node);
     const admin = anAdmin([], settingsOf(node));
@@ -61,7 +62,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     await Bun.write(auth, deployed.replace("PUT A LONG RANDOM TEXT HERE", password));
     await Bun.write(join(folder, "secret"), `${secret}\n`);
     const authorization = `Basic ${Buffer.from(secret).toString("base64")}`;
-    const nodes = ["n1", "n2", "n3"].map((name) => ({ ...placeNode(folder, name), authorization }));
+    const nodes = placeNodes(folder, ["n1", "n2", "n3"]).map((node) => ({ ...node, authorization }));
     const [first, ...others] = nodes;
     if (first === undefined) throw new Error("there are nodes");
     watched(startNode(rqlited, first, { flags: ["-auth", auth] }));

@@ -1,7 +1,7 @@
 /** Between machines: nodes that speak TLS alone, show one another certificates, and want a password. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type LocalNode, placeNode, startNode } from "../../src/rqlite/keeping/local-cluster.ts";
+import { type LocalNode, placeNodes, startNode } from "../../src/rqlite/keeping/local-cluster.ts";
 import { anAdmin } from "../../test/admin.ts";
 import { aCertificate, openssl } from "../../test/certificate.ts";
 import { aFolder } from "../../test/folder.ts";
@@ -16,10 +16,10 @@ const secret = "leadfile:a-long-random-text";
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("begins, serves and revokes over TLS, and tells nothing to whoever does not trust or know it", async () => {
     const { folder, flags, trust } = await guarded();
-    const [first, ...others] = ["n1", "n2", "n3"].map((name) => {
-      const node = placeNode(folder, name);
-      return { ...node, url: node.url.replace("http:", "https:") };
-    });
+    const [first, ...others] = placeNodes(folder, ["n1", "n2", "n3"]).map((node) => ({
+      ...node,
+      url: node.url.replace("http:", "https:"),
+    }));
     if (first === undefined) throw new Error("there are nodes");
     watched(startNode(rqlited, first, { flags }));
     await until(() => isReady(first));

@@ -40,27 +40,37 @@ export function findRqlited(home: string | undefined): string | null {
   return Bun.which("rqlited", { PATH: folders.join(":") });
 }
 
-/** A node that is not started yet, at two free ports of the loopback address. */
-export function placeNode(parent: string, name: string): LocalNode {
-  const folder = join(parent, name);
-  mkdirSync(folder, { recursive: true, mode: 0o750 });
-  return {
-    name,
-    folder,
-    path: join(folder, "db.sqlite"),
-    url: `http://127.0.0.1:${freePort()}`,
-    raftAddress: `127.0.0.1:${freePort()}`,
-    authorization: null,
+/** Nodes that are not started yet, each at two free ports of the loopback address. */
+export function placeNodes(parent: string, names: readonly string[]): LocalNode[] {
+  // All are held until the last is found: no two of the nodes get the same.
+  const held: { readonly port: number; stop(now: boolean): void }[] = [];
+  const freePort = () => {
+    const listener = listenSomewhere();
+    held.push(listener);
+    return listener.port;
   };
+  const nodes = names.map((name): LocalNode => {
+    const folder = join(parent, name);
+    mkdirSync(folder, { recursive: true, mode: 0o750 });
+    return {
+      name,
+      folder,
+      path: join(folder, "db.sqlite"),
+      url: `http://127.0.0.1:${freePort()}`,
+      raftAddress: `127.0.0.1:${freePort()}`,
+      authorization: null,
+    };
+  });
+  for (const listener of held) listener.stop(true);
+  return nodes;
 }
 
-/** Below those that the system gives out by itself: a client could have got it in the meantime. */
-function freePort(): number {
+/** At a port below those that the system gives out by itself: a client could have got it in the meantime. */
+function listenSomewhere() {
   for (;;) {
     const port = 12_000 + Math.floor(Math.random() * 20_000);
     try {
-      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
-      return port;
+      return Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
     } catch {
       // It is taken; there are others.
     }
