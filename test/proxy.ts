@@ -16,13 +16,25 @@ export interface FrontProxy {
   logs(): string;
 }
 
-/** A port that nobody listens on. */
+let portsTried = 0;
+
+/**
+ * A port that nobody listens on, and that stays so until the test gets to it: it lies below those that the system gives
+ * out, and each process of tests has eight of its own.
+ */
 export async function aFreePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + (process.pid % 2_500) * 8 + (portsTried++ % 8);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
+  return new Promise((resolve) => {
+    server.on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
 
 /**

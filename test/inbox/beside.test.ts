@@ -22,20 +22,25 @@ async function withInbox() {
 
 /** The one process that another one has started. */
 function childOf(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const children = threads.flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").trim().split(" ").filter(Boolean),
-  );
+  const children = ofThreads(pid, "children").flatMap((text) => text.trim().split(" ").filter(Boolean));
   expect(children).toHaveLength(1);
   return Number(children[0]);
 }
 
 /** The priorities of all threads of a process: 0 is the usual one, more is less. */
 function prioritiesOf(pid: number): number[] {
-  const lines = readdirSync(`/proc/${pid}/task`).map((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8"),
-  );
-  return lines.map((line) => Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[16]));
+  return ofThreads(pid, "stat").map((line) => Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[16]));
+}
+
+/** What the system says of each thread of a process; nothing of one that ends meanwhile. */
+function ofThreads(pid: number, what: "children" | "stat"): string[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    try {
+      return [readFileSync(`/proc/${pid}/task/${thread}/${what}`, "utf8")];
+    } catch {
+      return [];
+    }
+  });
 }
 
 test("a dropped file is imported by a process of low priority, which ends with the server", async () => {

@@ -97,7 +97,7 @@ describe(`on a terminal${script === null ? " (skipped: no script here)" : ""}`, 
     const key = createKey();
     const answer = await fetch(`${url}/api/v1/leads?city=Zzyzx`, { headers: { Authorization: `Bearer ${key}` } });
     const id = answer.headers.get("x-request-id");
-    const [line] = await server.said(/^.*\/api\/v1\/leads.*$/m);
+    const [line] = await server.said(/^.*\/api\/v1\/leads.*(?=\r\n)/m);
     expect(line).toMatch(/^\[\d\d:\d\d:\d\d\]: 401 +\d+ µs GET \/api\/v1\/leads code=invalid_api_key id=/);
     expect(line).toContain(id ?? "none");
     for (const unwanted of ["Zzyzx", "\u001b", key.slice(8)]) expect(server.output()).not.toContain(unwanted);
@@ -107,7 +107,7 @@ describe(`on a terminal${script === null ? " (skipped: no script here)" : ""}`, 
     const server = onTerminal();
     const [, url] = await server.said(/listening on (\S+)\r/);
     await fetch(`${url}/healthz`);
-    const [line] = await server.said(/^.*GET \/healthz.*$/m);
+    const [line] = await server.said(/^.*GET \/healthz.*(?=\r\n)/m);
     expect(line).toContain("\u001b[32m200\u001b");
   });
 });
