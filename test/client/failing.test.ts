@@ -45,8 +45,10 @@ test("what the server refuses is thrown as the class of its code, at once, with 
     [aClient({ key: lapsed }).usage.get(), SubscriptionRequiredError, "subscription"],
     [aClient({ baseUrl: `${line.url}/other` }).usage.get(), NotFoundError, "endpoint"],
   ] as const;
-  for (const [promise, type, word] of wrong) {
-    const error = await thrownBy(promise);
+  // All are waited for at once: an error that nobody waits for yet would end the test.
+  const thrown = await Promise.all(wrong.map(([promise]) => thrownBy(promise)));
+  for (const [place, [, type, word]] of wrong.entries()) {
+    const error = thrown[place];
     expect(error).toBeInstanceOf(type);
     expect(error).toMatchObject({ message: expect.stringContaining(word), requestId: expect.stringMatching(/\S/) });
     expect((error as ApiError).docs).toBe(`${url}/docs#${(error as ApiError).code}`);

@@ -15,11 +15,17 @@ export interface Looking {
 }
 
 let launched: Promise<Browser> | null = null;
-afterAll(async () => (await launched)?.close());
+// Where it runs after each file of a process, the next file starts a browser of its own.
+afterAll(async () => {
+  const browser = await launched;
+  launched = null;
+  await browser?.close();
+});
 
 function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: executable ?? "",
+    timeout: 0,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
   });
 }
@@ -28,6 +34,8 @@ function launch(): Promise<Browser> {
 export async function look(url: string, options: BrowserContextOptions = {}): Promise<Looking> {
   const browser = await (launched ??= launch());
   const context = await browser.newContext(options);
+  // The time of the test is the only limit: the first start of a browser reads much from the disk.
+  context.setDefaultTimeout(0);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const complaints: string[] = [];
