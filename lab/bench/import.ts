@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { stringify } from "csv-stringify/sync";
 import { leadFields } from "../../src/contract/lead.ts";
+import { readCount, readFlags } from "../flags.ts";
 import { folderFor, makeAccount, removeDatabase, spawnImport } from "./data.ts";
 import { leadAt } from "./leads.ts";
 import { note } from "./note.ts";
-import { readCount } from "./options.ts";
 import { median } from "./report.ts";
 
 /** The 20 fields as one plain table, with an index for each way to filter by pixel, state and city. */
@@ -29,10 +29,16 @@ interface Cost {
 }
 type Costs = Record<`${"leadfile" | "sqlite3"} ${Phase}`, Cost[]>;
 
-const { values } = parseArgs({
-  options: { leads: { type: "string", default: "200000" }, rounds: { type: "string", default: "2" } },
+const usage = `bun run import [options]
+  --leads N    leads of each import (default 200000)
+  --rounds N   rounds in turn, of which the median counts (default 2)
+`;
+
+const { leads, rounds } = readFlags({ command: "bun run import", usage }, (args) => {
+  const options = { leads: { type: "string", default: "200000" }, rounds: { type: "string", default: "2" } } as const;
+  const { values } = parseArgs({ args, options });
+  return { leads: readCount("--leads", values.leads), rounds: readCount("--rounds", values.rounds) };
 });
-const leads = readCount("--leads", values.leads);
 const folder = folderFor("import");
 const ours = join(folder, "leadfile.db");
 const plain = join(folder, "plain.db");
@@ -40,7 +46,7 @@ const costs: Costs = { "leadfile empty": [], "leadfile filled": [], "sqlite3 emp
 
 if (Bun.which("sqlite3") === null) throw new Error("sqlite3 is not installed");
 await writeSources();
-for (let round = 1; round <= readCount("--rounds", values.rounds); round++) {
+for (let round = 1; round <= rounds; round++) {
   note(`Round ${round}.`);
   removeDatabase(ours);
   removeDatabase(plain);

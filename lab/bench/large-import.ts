@@ -3,13 +3,19 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { stringify } from "csv-stringify/sync";
 import { leadFields } from "../../src/contract/lead.ts";
+import { readCount, readFlags } from "../flags.ts";
 import { folderFor, makeAccount, removeDatabase, spawnAdmin } from "./data.ts";
 import { leadAt } from "./leads.ts";
 import { note } from "./note.ts";
-import { readCount } from "./options.ts";
 
-const { values } = parseArgs({ options: { leads: { type: "string", default: "1000000" } } });
-const leads = readCount("--leads", values.leads);
+const usage = `bun run large-import [options]
+  --leads N   leads of each of the two imports (default 1000000)
+`;
+
+const leads = readFlags({ command: "bun run large-import", usage }, (args) => {
+  const { values } = parseArgs({ args, options: { leads: { type: "string", default: "1000000" } } });
+  return readCount("--leads", values.leads);
+});
 const folder = folderFor("large-import");
 const database = join(folder, "leadfile.db");
 

@@ -1,5 +1,6 @@
 /** The flags of `bun run bench`. */
 import { parseArgs } from "node:util";
+import { readCount } from "../flags.ts";
 
 export interface Options {
   readonly leads: number;
@@ -12,7 +13,6 @@ export interface Options {
   /** Also during an import by another process. */
   readonly import: boolean;
   readonly json: boolean;
-  readonly help: boolean;
 }
 
 export const usage = `bun run bench [options]
@@ -37,7 +37,6 @@ export function readOptions(args: readonly string[]): Options {
       accounts: { type: "boolean", default: false },
       import: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
     },
   });
   return {
@@ -46,10 +45,4 @@ export function readOptions(args: readonly string[]): Options {
     rounds: readCount("--rounds", values.rounds),
     seconds: readCount("--seconds", values.seconds),
   };
-}
-
-/** A whole number from 1 on. */
-export function readCount(name: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} takes a whole number from 1 on, not ${text}`);
-  return Number(text);
 }

@@ -1,4 +1,5 @@
 /** bun run bench: Leadfile side by side with what a user would pick instead. */
+import { readFlags } from "../flags.ts";
 import { checkAnswers } from "./check.ts";
 import { prepareData } from "./data.ts";
 import { measure } from "./measure.ts";
@@ -8,7 +9,6 @@ import { report, summarise } from "./report.ts";
 import { installPeers, peersFor } from "./servers/contestants.ts";
 
 async function run(options: Options): Promise<void> {
-  if (options.help) return void process.stdout.write(usage);
   if (!options.check) await installPeers();
   const data = await prepareData(options.leads);
   const peers = await peersFor(data);
@@ -20,9 +20,10 @@ async function run(options: Options): Promise<void> {
   process.stdout.write(options.json ? `${JSON.stringify(rows)}\n` : report(rows));
 }
 
+const options = readFlags({ command: "bun run bench", usage }, readOptions);
 try {
-  await run(readOptions(process.argv.slice(2)));
+  await run(options);
 } catch (cause) {
-  note(`${cause instanceof Error ? cause.message : cause}\n\n${usage}`);
+  note(cause instanceof Error ? cause.message : String(cause));
   process.exitCode = 1;
 }

@@ -15,7 +15,6 @@ export interface Options {
   /** Only whether the tests notice lines that are broken one at a time. */
   readonly mutations: boolean;
   readonly json: boolean;
-  readonly help: boolean;
 }
 
 export const usage = `Attacks the product and says what came of it; ends with 1 when a promise was broken.
@@ -42,7 +41,6 @@ export function readOptions(args: readonly string[], faults: readonly Fault[]): 
       broken: { type: "boolean", default: false },
       mutations: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
     },
   });
   return {

@@ -1,4 +1,5 @@
 /** bun run faults: every attack at its full size, one after the other, and what came of it. */
+import { readFlags } from "../flags.ts";
 import { createProgress } from "../progress.ts";
 import { attempt, type Trial } from "./attempt.ts";
 import { tryMutations } from "./breaking/notice.ts";
@@ -10,20 +11,8 @@ import { type Result, report } from "./report.ts";
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const tell = (text: string) => process.stdout.write(`${text}\n`);
 
-const options = readOrExplain();
-if (options === null) process.exitCode = 2;
-else if (options.help) tell(usage.trimEnd());
-else process.exitCode = (await (options.mutations ? mutate : runAll)(options)) ? 0 : 1;
-
-function readOrExplain(): Options | null {
-  try {
-    return readOptions(process.argv.slice(2), faults);
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    say(`${message.replace(/\.?$/, ".")} bun run faults --help shows what there is.`);
-    return null;
-  }
-}
+const options = readFlags({ command: "bun run faults", usage }, (args) => readOptions(args, faults));
+process.exitCode = (await (options.mutations ? mutate : runAll)(options)) ? 0 : 1;
 
 /** Whether every broken line was noticed. */
 async function mutate({ json }: Options): Promise<boolean> {

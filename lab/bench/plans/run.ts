@@ -4,35 +4,43 @@ import { dayMs } from "../../../src/contract/time.ts";
 import { openDatabase } from "../../../src/sqlite/open.ts";
 import { openLeads } from "../../../src/sqlite/reading/leads.ts";
 import { preparePage } from "../../../src/sqlite/reading/page-statement.ts";
+import { readCount, readFlags } from "../../flags.ts";
 import { prepareLeadfile } from "../data.ts";
 import { seeded, yearMs, yearStartMs } from "../leads.ts";
-import { readCount } from "../options.ts";
 import { median } from "../report.ts";
 import { type Case, cases, unfiltered, type Where } from "./cases.ts";
 import { type Bar, writeChart } from "./chart.ts";
 
 const times = 300;
 const account = 1;
-const { values } = parseArgs({
-  options: {
-    leads: { type: "string", default: "1000000" },
-    /** Another number of leads, of which only the first page is measured, in turn with this one's. */
-    against: { type: "string" },
-    chart: { type: "string" },
+const usage = `bun run plans [options]
+  --leads N      leads in the file (default 1000000)
+  --against N    another file of so many leads, of which the first page is measured in turn with this one's
+  --chart FILE   draw the table as a chart, in SVG
+  --json         print one JSON value instead of the table
+`;
+
+const { leads, against, chart, json } = readFlags({ command: "bun run plans", usage }, (args) => {
+  const text = { type: "string" } as const;
+  const options = {
+    leads: { ...text, default: "1000000" },
+    against: text,
+    chart: text,
     json: { type: "boolean" },
-  },
+  } as const;
+  const { values } = parseArgs({ args, options });
+  const against = values.against === undefined ? null : readCount("--against", values.against);
+  return { ...values, leads: readCount("--leads", values.leads), against };
 });
-const leads = readCount("--leads", values.leads);
 const database = openDatabase((await prepareLeadfile(leads)).leadfile);
 const reader = openLeads(database);
-const firstPages =
-  values.against === undefined ? null : await compareFirstPages(readCount("--against", values.against));
+const firstPages = against === null ? null : await compareFirstPages(against);
 
 const rows = measureAll();
 const base = rows[0]?.us.newest ?? Number.NaN;
 const ratio = (us: number) => us / base;
-process.stdout.write(values.json ? `${JSON.stringify({ leads, base, rows, firstPages })}\n` : table());
-if (values.chart !== undefined) await Bun.write(values.chart, writeChart(`${size()} leads, page of 25`, bars()));
+process.stdout.write(json ? `${JSON.stringify({ leads, base, rows, firstPages })}\n` : table());
+if (chart !== undefined) await Bun.write(chart, writeChart(`${size()} leads, page of 25`, bars()));
 database.$client.close();
 
 interface FirstPages {
