@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
-import { aCluster, missing, until } from "./cluster.ts";
+import { aCluster, answerOf, missing, until } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("keeps accounts, pixels and keys, whichever node a command stands beside", async () => {
@@ -37,7 +37,9 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const file = join(admin.folder, "copy.db");
     expect((await admin.run("backup", file, "--json")).json).toMatchObject({ leads: 5 });
     const appliance = await serve({ file });
-    expect((await appliance.as(cluster.key).get("/leads")).text).toBe((await cluster.as(place).get("/leads")).text);
+    expect((await appliance.as(cluster.key).get("/leads")).text).toBe(
+      (await answerOf(cluster.as(place), "/leads")).text,
+    );
     const refused = await admin.run("restore", file);
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("A restore does not work on a cluster, whose other nodes serve.");
@@ -55,14 +57,14 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect([ended.status, ended.status === 0 ? "" : ended.stderr]).toEqual([0, ""]);
     expect(existsSync(join(admin.folder, "inbox", cluster.account.name, "done/leads.ndjson"))).toBe(true);
     for (const place of cluster.places) {
-      const page = async () => (await cluster.as(place).get("/leads?limit=100")).body.data;
+      const page = async () => (await answerOf(cluster.as(place), "/leads?limit=100")).body.data;
       await until(async () => (await page()).length === 45);
     }
-    await cluster.as(first).get("/leads");
+    await answerOf(cluster.as(first), "/leads");
     const told = async () => (await cluster.admin(third).run("stats", cluster.account.name, "--json")).json;
     expect(await told()).toMatchObject({ leads: { all: 45 } });
     // Asked once: each answer is a request more, and would always be ahead of the counts in the file.
-    const answered = (await cluster.as(third).get("/usage")).body.requests_today;
+    const answered = (await answerOf(cluster.as(third), "/usage")).body.requests_today;
     await until(async () => {
       const requests = (await told())["requests"] as { requests: number }[]; // As decided.
       return (requests[0]?.requests ?? 0) >= answered;

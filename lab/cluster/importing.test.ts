@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Lead } from "../../src/contract/lead.ts";
 import { type Admin, readLeads } from "../../test/admin.ts";
 import { aLead, someLeads } from "../../test/builders.ts";
-import { aCluster, type Cluster, missing, until } from "./cluster.ts";
+import { aCluster, type Cluster, missing, storedBy, until } from "./cluster.ts";
 
 const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
 
@@ -21,17 +21,21 @@ async function onEveryNode(cluster: Cluster): Promise<Lead[][]> {
   );
 }
 
+/** Leads of twelve seconds, a hundred of each, from three pixels. */
+const tiedLeads = () =>
+  Array.from({ length: 1200 }, (_, n) =>
+    aLead({
+      identified_at: new Date(Date.parse("2026-01-30T10:00:00Z") + Math.floor(n / 100) * 1000).toISOString(),
+      pixel_id: `px_${n % 3}`,
+    }),
+  );
+
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("takes an import as a file does: ties moved, duplicates told, pixels made, and all of it undone", async () => {
     const cluster = await aCluster(someLeads(2));
     const admin = cluster.admin(cluster.places[1]);
     const before = await onEveryNode(cluster);
-    const tied = Array.from({ length: 1200 }, (_, n) =>
-      aLead({
-        identified_at: new Date(Date.parse("2026-01-30T10:00:00Z") + Math.floor(n / 100) * 1000).toISOString(),
-        pixel_id: `px_${n % 3}`,
-      }),
-    );
+    const tied = tiedLeads();
     const dry = (await importInto(admin, cluster, lines(tied), "--dry-run")).json;
     const { json: first } = await importInto(admin, cluster, lines(tied));
     expect(first).toMatchObject({ read: 1200, imported: 1200, duplicates: 0, moved: 1188 });
@@ -68,11 +72,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const [follower] = await cluster.followers();
     if (follower === undefined) throw new Error("there are followers");
     const importing = importInto(cluster.admin(follower), cluster, lines(leads));
-    await until(async () => {
-      const first = await fetch(`${follower.node.url}/db/query?level=none&q=SELECT%20count(*)%20FROM%20stored_leads`);
-      const { results } = (await first.json()) as { results: { values?: number[][] }[] }; // As rqlite answers.
-      return (results[0]?.values?.[0]?.[0] ?? 0) > 500;
-    });
+    await until(async () => (await storedBy(follower.node)) > 500);
     leader.engine.kill("SIGKILL");
     await leader.engine.exited;
     await cluster.restart(leader);

@@ -11,13 +11,23 @@ export function missingRqlited(): string | null {
   return found === null ? "rqlited is not installed" : null;
 }
 
+/**
+ * A loopback address for one cluster alone, so that nobody gets a port of it between two starts of what listens there. Only
+ * Linux has more than one without being told.
+ */
+export function aHost(): string {
+  if (process.platform !== "linux") return "127.0.0.1";
+  const [one = 0, two = 0, three = 0] = crypto.getRandomValues(new Uint8Array(3));
+  return `127.${one}.${two}.${1 + (three % 254)}`;
+}
+
 interface HasNode {
   readonly node: { readonly url: string };
 }
 
-/** The place whose node leads; throws where none does within twenty seconds. */
+/** The place whose node leads; throws where none does within a minute. */
 export async function leaderOf<Place extends HasNode>(all: readonly Place[]): Promise<Place> {
-  for (const endMs = performance.now() + 20_000; performance.now() < endMs; await Bun.sleep(50)) {
+  for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(50)) {
     for (const place of all) if ((await stateOf(place)) === "Leader") return place;
   }
   throw new Error("no node leads");

@@ -13,7 +13,8 @@ const missing = missingNode ?? (Bun.which(compactor) === null ? `${compactor} is
 function holding(folder: string, text: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => {
     const path = join(folder, name);
-    if (!statSync(path).isFile()) return false;
+    // The node may have removed it since.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
     const bytes = readFileSync(path);
     return bytes.includes(text) || unpacked(bytes).some((part) => part.includes(text));
   });

@@ -40,12 +40,12 @@ export function findRqlited(home: string | undefined): string | null {
   return Bun.which("rqlited", { PATH: folders.join(":") });
 }
 
-/** Nodes that are not started yet, each at two free ports of the loopback address. */
-export function placeNodes(parent: string, names: readonly string[]): LocalNode[] {
+/** Nodes that are not started yet, each at two free ports of a loopback address. */
+export function placeNodes(parent: string, names: readonly string[], host = "127.0.0.1"): LocalNode[] {
   // All are held until the last is found: no two of the nodes get the same.
   const held: { readonly port: number; stop(now: boolean): void }[] = [];
   const freePort = () => {
-    const listener = listenSomewhere();
+    const listener = listenSomewhere(host);
     held.push(listener);
     return listener.port;
   };
@@ -56,8 +56,8 @@ export function placeNodes(parent: string, names: readonly string[]): LocalNode[
       name,
       folder,
       path: join(folder, "db.sqlite"),
-      url: `http://127.0.0.1:${freePort()}`,
-      raftAddress: `127.0.0.1:${freePort()}`,
+      url: `http://${host}:${freePort()}`,
+      raftAddress: `${host}:${freePort()}`,
       authorization: null,
     };
   });
@@ -66,11 +66,11 @@ export function placeNodes(parent: string, names: readonly string[]): LocalNode[
 }
 
 /** At a port below those that the system gives out by itself: a client could have got it in the meantime. */
-function listenSomewhere() {
+function listenSomewhere(hostname: string) {
   for (;;) {
     const port = 12_000 + Math.floor(Math.random() * 20_000);
     try {
-      return Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
+      return Bun.listen({ hostname, port, socket: { data() {} } });
     } catch {
       // It is taken; there are others.
     }
@@ -117,7 +117,7 @@ export async function startCluster(
 }
 
 /** Waits until a node answers and has a leader. */
-export async function untilReady(node: RqliteNode, patienceMs = 20_000): Promise<void> {
+export async function untilReady(node: RqliteNode, patienceMs = 60_000): Promise<void> {
   const endMs = performance.now() + patienceMs;
   for (;;) {
     const { status, text } = await ask(requestTo(node, "GET", "/readyz", null, 1_000));

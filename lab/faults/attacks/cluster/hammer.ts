@@ -12,6 +12,8 @@ export interface Asked {
 export interface Hammer {
   /** All that was asked until now. */
   readonly asked: readonly Asked[];
+  /** Waits until every server has served the key. */
+  untilServed(): Promise<void>;
   /** Stops, and waits for the last answers. */
   end(): Promise<readonly Asked[]>;
 }
@@ -28,6 +30,13 @@ export function hammer(all: readonly Place[], secret: string, pauseMs = 2): Hamm
   });
   return {
     asked,
+    async untilServed() {
+      const hasServed = (place: Place) => asked.some((one) => one.place === place && one.status === 200);
+      for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(20)) {
+        if (all.every(hasServed)) return;
+      }
+      throw new Error("a server has not served the key, so that nothing could be shown");
+    },
     async end() {
       isOver = true;
       await Promise.all(asking);

@@ -31,9 +31,11 @@ export function missingNamespaces(): string | null {
 /** Lays cables between so many machines: one from each to a switch, and one to where clients are. */
 export function layNetwork(count: number): Network {
   const id = `lf${crypto.randomUUID().slice(0, 5)}`;
-  // Addresses for measurements, which are nobody's (RFC 2544).
-  const net = `198.18.${Math.floor(Math.random() * 256)}`;
-  const lines = `198.19.${Math.floor(Math.random() * 256)}`;
+  // Addresses for measurements, which are nobody's (RFC 2544). The nodes' are seen by nobody else; those for clients are in
+  // the tables of this machine, where other networks are laid at the same time: each takes sixteen of 65,536.
+  const net = "198.18.0";
+  const [third = 0, fourth = 0] = crypto.getRandomValues(new Uint8Array(2));
+  const clientAddress = (number: number) => `198.19.${third}.${(fourth & 0xf0) + number}`;
   const ports = Array.from({ length: count }, (_, place) => ({ space: `${id}n${place}`, port: `${id}p${place}` }));
   ip("link", "add", id, "type", "bridge");
   ip("link", "set", id, "up");
@@ -47,14 +49,14 @@ export function layNetwork(count: number): Network {
     inside("addr", "add", `${net}.${place + 1}/24`, "dev", "nodes");
     inside("link", "set", "nodes", "up");
     ip("link", "add", line, "type", "veth", "peer", "name", "clients", "netns", space);
-    ip("addr", "add", `${lines}.${place * 4 + 1}/30`, "dev", line);
+    ip("addr", "add", `${clientAddress(place * 4 + 1)}/30`, "dev", line);
     ip("link", "set", line, "up");
-    inside("addr", "add", `${lines}.${place * 4 + 2}/30`, "dev", "clients");
+    inside("addr", "add", `${clientAddress(place * 4 + 2)}/30`, "dev", "clients");
     inside("link", "set", "clients", "up");
     return {
       before: ["ip", "netns", "exec", space],
       address: `${net}.${place + 1}`,
-      outside: `${lines}.${place * 4 + 2}`,
+      outside: clientAddress(place * 4 + 2),
       cut: () => ip("link", "set", port, "down"),
       join: () => ip("link", "set", port, "up"),
     };

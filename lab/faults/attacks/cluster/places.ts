@@ -9,7 +9,7 @@ import {
   untilReady,
 } from "../../../../src/rqlite/keeping/local-cluster.ts";
 import type { AdminStore } from "../../../../src/store/admin.ts";
-import { leaderOf, rqlited } from "../../../cluster/nodes.ts";
+import { aHost, leaderOf, rqlited } from "../../../cluster/nodes.ts";
 import { prepare } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
 import { layNetwork, missingNamespaces, type Network, type Site } from "./network.ts";
@@ -47,7 +47,9 @@ export async function startPlaces<Made>(
   const file = join(folder, "first.db");
   const made = prepare(file, make);
   const network = on === "three machines" && missingNamespaces() === null ? layNetwork(3) : null;
-  const nodes = placeNodes(folder, ["n1", "n2", "n3"]).map((node, place) => placeAt(node, network?.sites[place]));
+  const nodes = placeNodes(folder, ["n1", "n2", "n3"], aHost()).map((node, place) =>
+    placeAt(node, network?.sites[place]),
+  );
   const siteOf = ({ name }: LocalNode) => network?.sites[nodes.findIndex((node) => node.name === name)] ?? null;
   const engines = await startCluster(nodes, file, (node, others) => startAt(node, siteOf(node), others));
   const [one, two, three] = await Promise.all(
@@ -74,7 +76,8 @@ function startAt(node: LocalNode, site: Site | null, others: readonly LocalNode[
 }
 
 function serverOf(build: string, node: LocalNode, site: Site | null, port: number): Promise<Server> {
-  const settings = { ...settingsOf(node), PORT: String(port), ...(site === null ? {} : { HOST: site.outside }) };
+  // Where its node is: on an address of many clients one of them may have got the port of a server that starts again.
+  const settings = { ...settingsOf(node), PORT: String(port), HOST: site?.outside ?? new URL(node.url).hostname };
   return startServer(build, node.path, settings, ["src/main.ts"], site?.before);
 }
 
@@ -112,7 +115,7 @@ function control(build: string, folder: string, all: readonly [Place, Place, Pla
       place.server = await serverOf(build, place.node, place.site, Number(new URL(place.server.url).port));
     },
     async untilServing(secret) {
-      for (const endMs = performance.now() + 30_000; performance.now() < endMs; await Bun.sleep(50)) {
+      for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(50)) {
         const statuses = await Promise.all(all.map((place) => statusAt(place, secret)));
         if (statuses.every((status) => status === 200)) return;
       }

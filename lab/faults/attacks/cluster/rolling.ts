@@ -8,7 +8,8 @@ import { type Attack, createFindings, type Fault, type Outcome } from "../../fau
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { needs } from "../../product/program.ts";
 import { spread } from "./hammer.ts";
-import { type Place, startPlaces, statusAt } from "./places.ts";
+import { lateInEach } from "./late.ts";
+import { type Place, type Places, startPlaces, statusAt } from "./places.ts";
 
 const clients = 12;
 
@@ -52,24 +53,34 @@ async function run({ build, folder, times, goesOn, progress }: Attack): Promise<
     const load = loadOf(balancer.url, keys);
     for (; done < times && goesOn(); progress(++done)) {
       const place = places.all[done % 3] ?? places.all[0];
-      const begunMs = performance.now();
-      await place.server.end("SIGTERM");
-      place.engine.kill("SIGTERM");
-      await place.engine.exited;
-      await places.restart(place);
-      await places.restartServer(place);
-      while ((await statusAt(place, watch)) !== 200) await Bun.sleep(20);
-      awayMs.push(performance.now() - begunMs);
-      // The balancer asks again after two seconds what it has found wanting.
-      await Bun.sleep(2_500);
+      const failed = await lateInEach(async () => {
+        await places.untilServing(watch);
+        const before = load.failed.length;
+        const begunMs = performance.now();
+        await restartMachine(places, place, watch);
+        awayMs.push(performance.now() - begunMs);
+        // The balancer asks again after two seconds what it has found wanting.
+        await Bun.sleep(2_500);
+        return load.failed.slice(before).map(String);
+      });
+      expect(failed.length === 0, () => `${failed.length} requests failed, with ${[...new Set(failed)]}`);
     }
-    const { asked, failed } = await load.end();
-    expect(failed.length === 0, () => `${failed.length} of ${asked} requests failed, with ${[...new Set(failed)]}`);
-    return { done, broken, figures: { requests: asked, "a machine was away": spread(awayMs) } };
+    const requests = await load.end();
+    return { done, broken, figures: { requests, "a machine was away": spread(awayMs) } };
   } finally {
     await balancer?.end();
     await places.end();
   }
+}
+
+/** Stops the server and the node of a machine, and starts both. */
+async function restartMachine(places: Places, place: Place, watch: string): Promise<void> {
+  await place.server.end("SIGTERM");
+  place.engine.kill("SIGTERM");
+  await place.engine.exited;
+  await places.restart(place);
+  await places.restartServer(place);
+  while ((await statusAt(place, watch)) !== 200) await Bun.sleep(20);
 }
 
 interface Balancer {
@@ -135,10 +146,12 @@ function loadOf(url: string, keys: readonly string[]) {
     }
   });
   return {
-    async end() {
+    failed,
+    /** Gives how many were asked. */
+    async end(): Promise<number> {
       isOver = true;
       await Promise.all(asking);
-      return { asked, failed };
+      return asked;
     },
   };
 }
