@@ -1,57 +1,63 @@
 /** An import that ends while its leads go in: what stays, what is said of it, and how it is completed. */
-import { expect, onTestFinished, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { openAdminStore } from "../../src/sqlite/admin-store.ts";
-import { type Admin, anAdmin } from "../admin.ts";
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../admin.ts";
+import { betweenTransactions } from "../between-transactions.ts";
 import { onTerminal, plain } from "../terminal.ts";
 
 const many = 20_000;
 const rows = Array.from({ length: many }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 
-/** Does something once the first leads are in, and asks for the lock until the end, so that transactions are short. */
-async function onceLeadsAreIn(admin: Admin, ended: Promise<number>, act: () => void): Promise<number> {
-  const store = openAdminStore(admin.file);
-  onTestFinished(() => store.close());
-  const account = store.accounts.find("acme");
-  if (account === null) throw new Error("there is no account acme");
-  let status: number | null = null;
-  void ended.then((told) => (status = told));
-  for (let acted = false; status === null; await Bun.sleep(20)) {
-    if (existsSync(`${admin.file}.asking`)) store.accounts.setActive(account.number, true);
-    if (acted || store.imports.list(account).length === 0) continue;
-    act();
-    acted = true;
-  }
-  return status;
-}
-
-function aLargeImport() {
+function aLargeImport(...more: readonly string[]) {
   const admin = anAdmin();
-  const file = admin.put("export.csv", `date,pixel_id,email\n${rows.join("")}`);
+  const file = admin.put("export.csv", `date,pixel_id,email\n${rows.join("")}${more.join("")}`);
   return { admin, args: ["lead", "import", "acme", file, "--create-pixels"] };
 }
 
 test("Ctrl-C says how far it came and that the same again completes it; then it does", async () => {
   const { admin, args } = aLargeImport();
-  const terminal = onTerminal(admin.file, args);
-  expect(await onceLeadsAreIn(admin, terminal.ended, () => terminal.type("\u0003"))).toBe(130);
   const said = /Stopped after ([\d,]+) of 20,000 leads, which stay\. Run it again, and it completes; .*undo/.exec(
-    plain(terminal.shown()),
+    await stoppedByHand(admin.file, args),
   );
   const stayed = Number(said?.[1]?.replaceAll(",", ""));
   expect((await admin.leads()).length).toBe(stayed);
-  const { json, status } = await admin.run(...args, "--json");
-  expect({ status, ...json }).toMatchObject({ status: 0, imported: many - stayed, duplicates: stayed });
+  const again = await admin.run(...args, "--json");
+  expect({ ...again.json, status: again.status }).toMatchObject({
+    status: 0,
+    imported: many - stayed,
+    duplicates: stayed,
+  });
 }, 60_000);
 
-test("one that was killed is listed as not finished, until its file was imported again", async () => {
+test("Ctrl-C promises no undo where leads of other imports were replaced", async () => {
   const { admin, args } = aLargeImport();
-  const child = admin.start(...args);
-  await onceLeadsAreIn(admin, child.exited, () => child.kill("SIGKILL"));
+  await admin.run(...args);
+  const said = await stoppedByHand(admin.file, [...args, "--on-duplicate", "replace"]);
+  expect(said).toMatch(/completes\. It replaced [\d,]+ leads of other imports, and cannot be taken back\./);
+  expect(said).not.toContain("undo");
+}, 60_000);
+
+test("a dry run says how far it is, and Ctrl-C ends it", async () => {
+  const { admin, args } = aLargeImport();
+  const terminal = onTerminal(admin.file, [...args, "--dry-run"]);
+  await Promise.race([terminal.seen(/Writing +\S+ [1-9]\d?%/), terminal.ended]);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(130);
+  expect(plain(terminal.shown())).toContain("Stopped before the first lead: nothing of it was imported");
+  expect(await admin.leads()).toEqual([]);
+}, 60_000);
+
+test("one that was killed has its rejects, and is listed as not finished until its file was imported again", async () => {
+  const { admin, args } = aLargeImport("never,px,dana@example.com\n");
+  const rejects = join(admin.folder, "rejects.csv");
+  const child = admin.start(...args, "--rejects", rejects);
+  await betweenTransactions(admin.file, child.exited, (leads) => leads > 0 && child.kill("SIGKILL"));
+  expect(readFileSync(rejects, "utf8")).toContain("never,px,dana@example.com");
   const cut = await admin.run("import", "list", "acme");
   expect(cut.stdout).toMatch(/^1 .* not finished .*export\.csv$/m);
   expect(cut.stderr).toMatch(/^Import 1 is not finished: .*import its file again to complete it\.\n$/);
-  expect((await admin.run(...args)).status).toBe(0);
+  expect((await admin.run(...args)).status).toBe(3);
   const { json, stderr } = await admin.run("import", "list", "acme", "--json");
   expect(json).toMatchObject([
     { import: 2, state: "done", finished_at: expect.any(String) },
@@ -59,3 +65,15 @@ test("one that was killed is listed as not finished, until its file was imported
   ]);
   expect(stderr).toBe("");
 }, 60_000);
+
+/** Types Ctrl-C as soon as some of the leads are in, and gives what was shown. */
+async function stoppedByHand(file: string, args: readonly string[]): Promise<string> {
+  const terminal = onTerminal(file, args);
+  let isTyped = false;
+  const status = await betweenTransactions(file, terminal.ended, (leads) => {
+    if (leads > 0 && !isTyped) terminal.type("\u0003");
+    isTyped = leads > 0;
+  });
+  expect(status).toBe(130);
+  return plain(terminal.shown());
+}

@@ -1,6 +1,7 @@
 /** Every import is a batch with a number, and can be taken back: exactly what it added, and nothing else. */
 import { expect, test } from "bun:test";
 import { type Admin, anAdmin } from "../admin.ts";
+import { betweenTransactions } from "../between-transactions.ts";
 
 const px = ["--pixel", "px"];
 const january = "date,email\n2026-01-10,a@example.com\n2026-01-10,b@example.com\n2026-01-12,c@example.com\n";
@@ -100,9 +101,9 @@ test("an undo that is killed is completed by the next one", async () => {
   const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   await admin.import(`date,email\n${rows}`, ...px);
   const child = admin.start("import", "undo", "acme", "2");
-  await Bun.sleep(400);
-  child.kill("SIGKILL");
-  await child.exited;
+  await betweenTransactions(admin.file, child.exited, (leads) => leads <= 20_000 && child.kill("SIGKILL"));
+  const left = (await admin.leads()).length;
+  expect([left > 1, left <= 20_000]).toEqual([true, true]);
   expect((await undo(admin, 2)).status).toBe(0);
   expect(await admin.exported()).toBe(before);
 }, 60_000);

@@ -1,8 +1,8 @@
 /** An import that is killed leaves the oldest leads of its file, and run again it comes to the same answers. */
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { appendFileSync, copyFileSync, existsSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import { type Admin, anAdmin } from "../admin.ts";
+import { betweenTransactions } from "../between-transactions.ts";
 
 const total = 10_000;
 /** Days with thousands of leads each, and times that collide with those to which the ties are moved. */
@@ -28,22 +28,15 @@ function twin(admin: Admin): Admin {
   return other;
 }
 
-/**
- * Starts the import and kills it once so many leads are there, or somewhat later. Somebody asks for the lock all the
- * time, so that there are many transactions.
- */
+/** Starts the import, kills it once so many leads are there, and tells how many there are then. */
 async function importUntil(admin: Admin, enough: number): Promise<number> {
-  using database = new Database(admin.file);
-  const stored = database.query<{ leads: number }, []>("SELECT count(*) AS leads FROM stored_leads");
-  const count = () => stored.get()?.leads ?? 0;
   const child = admin.start(...importing(admin));
-  while (child.exitCode === null && count() < enough) {
-    if (existsSync(`${admin.file}.asking`)) appendFileSync(`${admin.file}.asking`, ".");
-    await Bun.sleep(1);
-  }
-  child.kill("SIGKILL");
-  await child.exited;
-  return count();
+  let last = 0;
+  await betweenTransactions(admin.file, child.exited, (leads) => {
+    last = leads;
+    if (leads >= enough) child.kill("SIGKILL");
+  });
+  return last;
 }
 
 test("killed at any moments and run again, an import gives byte for byte what one without a break gives", async () => {

@@ -1,0 +1,30 @@
+/** What a test does between two transactions of a command that writes much, in another process. */
+import { onTestFinished } from "bun:test";
+import { existsSync } from "node:fs";
+import { sql } from "drizzle-orm";
+import { openAgain } from "../src/sqlite/open.ts";
+import { until } from "./eventually.ts";
+
+/**
+ * Takes the lock for writing again and again until the command has ended, and gives its status. Each time it tells how
+ * many leads there are; the command waits meanwhile.
+ */
+export async function betweenTransactions(
+  file: string,
+  ended: Promise<number>,
+  look: (leads: number) => void,
+): Promise<number> {
+  const writer = openAgain(file);
+  onTestFinished(() => writer.$client.close());
+  const count = () => writer.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0;
+  let isOver = false;
+  void ended.finally(() => {
+    isOver = true;
+  });
+  await until(() => {
+    // Somebody has much to write as long as this file is there.
+    if (existsSync(`${file}.asking`)) writer.transaction(() => look(count()), { behavior: "immediate" });
+    return isOver;
+  }, 5);
+  return ended;
+}
