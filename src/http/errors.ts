@@ -1,7 +1,7 @@
 /** The one place that makes error bodies (§2.5, §7). */
 import { ApiError, type ErrorCode, errorBody, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
-import { StoreFailure } from "../store/reading.ts";
+import { QueryFailed } from "../store/reading.ts";
 import type { RequestContext } from "./context.ts";
 import type { Reply } from "./reply.ts";
 
@@ -17,7 +17,7 @@ export function createErrorReply(baseUrl: string, reply: Reply) {
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  return plainError(thrown instanceof StoreFailure ? "query_failed" : "internal_error", { cause: thrown });
+  return plainError(thrown instanceof QueryFailed ? "query_failed" : "internal_error", { cause: thrown });
 }
 
 /** Headers that belong to a code, whoever raises it. */

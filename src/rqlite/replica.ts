@@ -10,7 +10,7 @@ import { migrationsBehind } from "../sqlite/migrate.ts";
 import { openReader, type Reader } from "../sqlite/reading/reader.ts";
 import { flushes, revision } from "../sqlite/schema.ts";
 import { openUsageReader } from "../sqlite/usage.ts";
-import { StoreFailure } from "../store/reading.ts";
+import { QueryFailed } from "../store/reading.ts";
 import type { UsageReader } from "../store/usage.ts";
 
 /** Where the node is at work on its file, it is tried again after this time and not before. */
@@ -28,7 +28,7 @@ export interface Opening {
 }
 
 export interface Replica {
-  /** The file as it is open now. Throws StoreFailure while it is not there. */
+  /** The file as it is open now. Throws QueryFailed while it is not there. */
   current(): Opening;
   /** Another number with each opening. */
   opening(): number;
@@ -100,7 +100,7 @@ export function openReplica(path: string): Replica {
   return {
     current() {
       if (opening === null) reopen();
-      if (opening === null) throw new StoreFailure("the file of the node is not there");
+      if (opening === null) throw new QueryFailed("the file of the node is not there");
       return opening;
     },
     opening: () => openings,

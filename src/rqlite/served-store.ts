@@ -5,7 +5,7 @@
 import { randomText } from "../contract/key.ts";
 import { isRetentionDue } from "../sqlite/privacy/retention.ts";
 import { accounts } from "../sqlite/schema.ts";
-import { StoreFailure } from "../store/reading.ts";
+import { QueryFailed } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
 import { announce } from "./lease/announce.ts";
@@ -109,7 +109,7 @@ function readUnderLease(replica: Replica, lease: Lease) {
   function fail(cause: unknown): never {
     lease.lose();
     replica.reopen();
-    throw cause instanceof StoreFailure ? cause : new StoreFailure("the file of the node failed", { cause });
+    throw cause instanceof QueryFailed ? cause : new QueryFailed("the file of the node failed", { cause });
   }
 
   const reading =
@@ -138,7 +138,7 @@ function readUnderLease(replica: Replica, lease: Lease) {
     /** The one look of a request. */
     refresh() {
       see();
-      if (!lease.holds()) throw new StoreFailure("this node has not heard from the majority of its cluster");
+      if (!lease.holds()) throw new QueryFailed("this node has not heard from the majority of its cluster");
     },
   };
 }

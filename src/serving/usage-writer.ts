@@ -1,6 +1,6 @@
 /** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
-import { StoreFailure } from "../store/reading.ts";
+import { QueryFailed } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 
@@ -13,7 +13,7 @@ type Complain = (failure: unknown, consequence: string) => void;
 /** Begins to write; the function that it returns ends it. */
 export function startUsageWriter(store: ServedStore, log: Logger): () => void {
   const complain: Complain = (failure, consequence) => {
-    const cause = failure instanceof StoreFailure ? failure.cause : failure;
+    const cause = failure instanceof QueryFailed ? failure.cause : failure;
     log.error({ cause: cause instanceof Error ? cause.message : "unknown" }, consequence);
   };
   const settler = createSettler(store, complain);

@@ -10,12 +10,12 @@ export type AccountNumber = number;
 
 export type KeyNumber = number;
 
-/** The store could not be read or written. What went wrong is the cause, which is for the log alone. */
-export class StoreFailure extends Error {
-  override readonly name = "StoreFailure";
+/** A query of a server failed: `query_failed` to its client (§7). What went wrong is the cause, for the log alone. */
+export class QueryFailed extends Error {
+  override readonly name = "QueryFailed";
 }
 
-/** All that a request reads (§4): every method is synchronous, and throws StoreFailure when it fails. */
+/** All that a request reads (§4): every method is synchronous, and throws QueryFailed when it fails. */
 export interface ReadStore {
   /**
    * Looks at what others have written. Call it before a request is answered: whatever was committed before holds for

@@ -19,7 +19,7 @@ import {
   UnexpectedAnswerError,
   UnknownPixelError,
 } from "../../client/src/leadfile.ts";
-import { StoreFailure } from "../../src/store/reading.ts";
+import { QueryFailed } from "../../src/store/reading.ts";
 import { someLeads } from "../builders.ts";
 import { collect, connected } from "./connected.ts";
 import { everyFault, type Fault } from "./line.ts";
@@ -69,7 +69,7 @@ test("a failure of the server is tried again, with longer and longer pauses, and
     Object.assign(Object.create(real), {
       pixels: {
         list() {
-          throw new StoreFailure("the disk is gone", { cause: null });
+          throw new QueryFailed("the disk is gone", { cause: null });
         },
       },
     });

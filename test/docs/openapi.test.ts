@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { StoreFailure } from "../../src/store/reading.ts";
+import { QueryFailed } from "../../src/store/reading.ts";
 import type { RequestStore } from "../../src/store/serving.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
@@ -87,7 +87,7 @@ async function provoke(code: string): Promise<{ url: string; body: never }> {
   };
   const broken = (error: Error) => (real: RequestStore) => ({ ...real, leads: { page: fail(error) } });
   const stores: Record<string, (real: RequestStore) => RequestStore> = {
-    query_failed: broken(new StoreFailure("the file is gone")),
+    query_failed: broken(new QueryFailed("the file is gone")),
     internal_error: broken(new TypeError("a mistake of ours")),
   };
   const store = stores[code];

@@ -5,7 +5,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { leads } from "../../src/sqlite/schema.ts";
-import { StoreFailure } from "../../src/store/reading.ts";
+import { QueryFailed } from "../../src/store/reading.ts";
 import type { RequestStore } from "../../src/store/serving.ts";
 import { aLead } from "../builders.ts";
 import { eventually } from "../eventually.ts";
@@ -90,7 +90,7 @@ describe("query_failed is answered", () => {
 
   test("when the keys cannot be read, with the headers of the limit", async () => {
     const fail = () => {
-      throw new StoreFailure("the database failed", { cause: new Error("disk I/O error") });
+      throw new QueryFailed("the database failed", { cause: new Error("disk I/O error") });
     };
     const { as, aKey, logged } = await serve({ limit: 60, store: (real) => ({ ...real, keys: { find: fail } }) });
     const answer = await as(aKey()).get("/leads");

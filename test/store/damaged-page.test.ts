@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { readLeadQuery } from "../../src/contract/parameters.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
-import { StoreFailure } from "../../src/store/reading.ts";
+import { QueryFailed } from "../../src/store/reading.ts";
 import { someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 
@@ -21,7 +21,7 @@ test("a page of the file that is damaged fails who asks for it, and nobody after
       store.leads.page(account.number, query);
       return false;
     } catch (failure) {
-      expect(failure).toBeInstanceOf(StoreFailure);
+      expect(failure).toBeInstanceOf(QueryFailed);
       return true;
     }
   });

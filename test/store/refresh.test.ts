@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
-import { StoreFailure } from "../../src/store/reading.ts";
+import { QueryFailed } from "../../src/store/reading.ts";
 import { aLead } from "../builders.ts";
 import { eventually } from "../eventually.ts";
 import { serve } from "../harness.ts";
@@ -38,6 +38,6 @@ test("a file that is gone fails every look", async () => {
   store.refresh();
   rmSync(file);
   // Looks within some milliseconds share one.
-  await eventually(async () => expect(() => store.refresh()).toThrow(StoreFailure));
-  for (let look = 0; look < 3; look++) expect(() => store.refresh()).toThrow(StoreFailure);
+  await eventually(async () => expect(() => store.refresh()).toThrow(QueryFailed));
+  for (let look = 0; look < 3; look++) expect(() => store.refresh()).toThrow(QueryFailed);
 });

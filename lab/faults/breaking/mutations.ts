@@ -187,8 +187,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a cause shown to the client",
     "src/http/errors.ts",
-    "return plainError(thrown instanceof StoreFailure",
-    'if (thrown instanceof StoreFailure) return new ApiError("query_failed", String(thrown.cause), { cause: thrown });\n  return plainError(thrown instanceof StoreFailure',
+    "return plainError(thrown instanceof QueryFailed",
+    'if (thrown instanceof QueryFailed) return new ApiError("query_failed", String(thrown.cause), { cause: thrown });\n  return plainError(thrown instanceof QueryFailed',
     "test/spec/7-errors.test.ts",
   ),
   line(

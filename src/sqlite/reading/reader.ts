@@ -3,7 +3,7 @@
  * that another program writes, such as a replica.
  */
 import { eq } from "drizzle-orm";
-import { type KeyFinder, type KnownKey, type ReadStore, StoreFailure } from "../../store/reading.ts";
+import { type KeyFinder, type KnownKey, QueryFailed, type ReadStore } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { openPixelReader } from "../pixels.ts";
 import { accounts, keys } from "../schema.ts";
@@ -91,7 +91,7 @@ export function guarded<Asked extends unknown[], Answer>(
     try {
       return work(...asked);
     } catch (cause) {
-      throw new StoreFailure("the database failed", { cause });
+      throw new QueryFailed("the database failed", { cause });
     }
   };
 }
