@@ -11,7 +11,7 @@ import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/signals.ts";
 
 /** What `receive` runs with. */
-export interface ReceivingParts {
+interface ReceivingParts {
   readonly address: { readonly host: string; readonly port: number; readonly tls: Config["tls"] };
   readonly baseUrl: string;
   readonly trustProxy: boolean;

@@ -29,7 +29,7 @@ export const settings = {
   CLUSTER_AUTH: { fallback: "unset", meaning: "file with user:password for the rqlite nodes" },
 } as const satisfies Record<string, Setting>;
 
-export type SettingName = keyof typeof settings;
+type SettingName = keyof typeof settings;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The refusal of a setting: its name, what it was, and what it takes. */

@@ -5,7 +5,7 @@ import { TransformDecodeCheckError } from "@sinclair/typebox/value";
 import { ApiError, errors } from "./errors.ts";
 import { unknownMessage } from "./unknown-parameter.ts";
 
-export interface Parameter<Value> {
+interface Parameter<Value> {
   readonly schema: TSchema;
   /** Completes the sentence "it takes …" of a refusal. */
   readonly accepts: string;

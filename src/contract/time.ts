@@ -8,7 +8,7 @@ export const earliestMs = calendarMs(1, 1, 1) ?? 0;
 const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + dayMs;
 
 /** Moments are kept to the millisecond: a bound of a query rounds up, a time that is imported down. */
-export type Rounding = "up" | "down";
+type Rounding = "up" | "down";
 
 /** The shape of an RFC 3339 date-time that carries an offset, without leap seconds; it does not know the days of a month. */
 export const rfc3339 =

@@ -9,7 +9,7 @@ import type { AppParts } from "./app-parts.ts";
 import type { RequestContext } from "./context.ts";
 
 /** What the Authorization header holds: no key at all, one that nobody has, or a key that was made here. */
-export type Credential = "missing" | "unknown" | KnownKey;
+type Credential = "missing" | "unknown" | KnownKey;
 
 const endpoints: ReadonlySet<string> = new Set(Object.values(paths));
 

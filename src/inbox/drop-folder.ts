@@ -9,7 +9,7 @@ export type Outcome =
   | { readonly kind: "later"; readonly reason: string };
 
 /** Imports a file, and writes the rows that it rejects to another one. */
-export type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
+type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
 
 export interface DropFolder {
   /** The complete files: their size and time have not changed for two seconds. Oldest first. */

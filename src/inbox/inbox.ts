@@ -11,7 +11,7 @@ export interface Destination {
   readonly settings: ImportSettings;
 }
 
-export interface InboxParts {
+interface InboxParts {
   /** Where the files of a folder go, or why they go nowhere. */
   readonly destinationOf: (name: string, path: string) => Destination | { readonly fault: string };
   readonly importFile: (destination: Destination, file: string, rejects: string) => Promise<Outcome>;

@@ -2,7 +2,7 @@
 import { withoutKeys } from "../contract/key.ts";
 
 /** 1: it is refused or has failed. 2: the command or a setting is written wrong. 130: Ctrl-C. */
-export type UserErrorStatus = 1 | 2 | 130;
+type UserErrorStatus = 1 | 2 | 130;
 
 /** Says what is wrong and what to do next. It is shown without a stack trace. */
 export class UserError extends Error {

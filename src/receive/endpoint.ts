@@ -7,7 +7,7 @@ import { readBody, reserveMemory } from "./incoming.ts";
 import { DeliveryRefused, retryAfterSeconds, tryAgain } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
 
-export interface EndpointParts {
+interface EndpointParts {
   readonly sources: SourceFinder;
   readonly spool: Spool;
   readonly log: Logger;

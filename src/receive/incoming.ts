@@ -8,7 +8,7 @@ const mostBytesAtOnce = 32_000_000;
 const bytesBesideText = 64;
 
 /** The memory of one delivery. What all have together is bounded. */
-export interface MemoryReservation {
+interface MemoryReservation {
   add(bytes: number): void;
   addTexts(texts: readonly string[]): void;
   release(): void;

@@ -12,7 +12,7 @@ const statusOf = {
   try_again: 503,
 } as const;
 
-export type RefusalCode = keyof typeof statusOf;
+type RefusalCode = keyof typeof statusOf;
 
 /** Nothing of a refused delivery was kept, so it can be sent again. */
 export class DeliveryRefused extends Error {

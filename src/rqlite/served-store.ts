@@ -17,7 +17,7 @@ import { applyClusterRetention } from "./privacy/retention.ts";
 import { type Opening, openReplica, type Replica } from "./replica.ts";
 import { createFlusher } from "./usage-flush.ts";
 
-export interface ClusterPlace {
+interface ClusterPlace {
   /** The SQLite file of the node beside. */
   readonly path: string;
   readonly node: RqliteNode;

@@ -16,7 +16,7 @@ const toldKeys = 100;
 /** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
 const lookMs = 10;
 
-export interface Flusher extends UsageCounter {
+interface Flusher extends UsageCounter {
   /** Sends what was counted, unless a part is on its way. */
   flush(): Flushed;
   /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
@@ -24,7 +24,7 @@ export interface Flusher extends UsageCounter {
 }
 
 /** The name of this server, and one that no process has had before: its parts are numbered from 1. */
-export interface Sender {
+interface Sender {
   readonly name: string;
   readonly process: string;
 }

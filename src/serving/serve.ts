@@ -21,7 +21,7 @@ import { warnOfPlainHttp } from "./plain-http.ts";
 import { keepRetaining } from "./retaining.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
-export interface Running {
+interface Running {
   /** The address that the server listens on. */
   readonly url: string;
   /** The public origin, with which links begin. */

@@ -11,7 +11,7 @@ export interface UsageCounter {
   of(key: KeyNumber, nowMs: number): UsageCounts;
 }
 
-export interface UsageCounts {
+interface UsageCounts {
   readonly today: number;
   readonly month: number;
 }

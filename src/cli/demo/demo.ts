@@ -14,7 +14,7 @@ import { goOn } from "./live.ts";
 const demoName = "Demo";
 const leadCount = 1000;
 
-export interface Demo {
+interface Demo {
   /** The id of the account. */
   readonly account: string;
   readonly pixels: readonly string[];

@@ -65,7 +65,7 @@ function isInCampaign(ms: number, nowMs: number): boolean {
 }
 
 /** A made-up visit. */
-export interface Invented {
+interface Invented {
   readonly pixelId: string;
   readonly details: LeadDetails;
 }

@@ -1,7 +1,7 @@
 /** Colours: on a terminal alone, and never where NO_COLOR is set. */
 import { styleText } from "node:util";
 
-export type Style = "bold" | "dim" | "green" | "red" | "yellow";
+type Style = "bold" | "dim" | "green" | "red" | "yellow";
 
 /** A text in a style, where the stream is a terminal. */
 export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {

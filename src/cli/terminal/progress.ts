@@ -3,7 +3,7 @@ import { Presets, SingleBar } from "cli-progress";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
 
-export interface Progress {
+interface Progress {
   /** How much of the total is done, and how many rows that are. */
   update(done: number, rows: number): void;
   stop(): void;

@@ -32,7 +32,7 @@ export interface Statement {
 /**
  * How a write ended. refused: SQLite rolled all of it back; unknown: it may be in, or come in later, or never.
  */
-export type Written =
+type Written =
   | { readonly kind: "done"; readonly changes: readonly number[] }
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "unknown"; readonly reason: string };

@@ -7,7 +7,7 @@ import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from 
 
 const timeoutMs = 2_000;
 
-export interface DisclosureFlusher extends DisclosureNotes {
+interface DisclosureFlusher extends DisclosureNotes {
   /** Sends what was noted, unless some is on its way. */
   flush(): void;
   /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */

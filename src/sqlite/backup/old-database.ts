@@ -7,7 +7,7 @@ import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
 import { lockWaitMs } from "../locks/lock-wait.ts";
 import { allParts, type Part } from "./carry-over.ts";
 
-export type Attached = "attached" | "nothing there" | "unreadable";
+type Attached = "attached" | "nothing there" | "unreadable";
 
 /**
  * Attaches the file that is replaced, for this process alone, with its log folded in. SQLite leaves the WAL mode only
@@ -36,7 +36,7 @@ export function refuseOpen(path: string): never {
 }
 
 /** The parts of the old file that are brought over, and those that cannot be read. */
-export interface Carried {
+interface Carried {
   readonly readable: readonly Part[];
   readonly unread: readonly Part[];
 }

@@ -7,7 +7,7 @@ import { bytesOf } from "../import/statements.ts";
 import { placeholder } from "../reading/placeholder.ts";
 import { leads, positionOf } from "../schema.ts";
 
-export interface StoredLead {
+interface StoredLead {
   readonly doc: string;
   /** The number of the import that brought it. */
   readonly batch: number;

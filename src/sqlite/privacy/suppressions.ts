@@ -11,12 +11,12 @@ import { accounts, instances, suppressedDigests, suppressions } from "../schema.
 import { digestsOf } from "./identifiers.ts";
 
 /** An account, as its blocks and receipts know it. */
-export interface SuppressedAccount {
+interface SuppressedAccount {
   readonly number: number;
   readonly id: string;
 }
 
-export interface Instance {
+interface Instance {
   readonly number: number;
   readonly id: string;
   readonly secret: Buffer;

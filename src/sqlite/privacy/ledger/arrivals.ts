@@ -5,7 +5,7 @@ import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";
 import { imports } from "../../schema.ts";
 
-export interface Arrival {
+interface Arrival {
   /** A lead was not there on any day before this one. */
   readonly firstDay: string;
   /** It was there on every later day than this one. */

@@ -14,7 +14,7 @@ export interface ArrivedLead {
   readonly batch: number;
 }
 
-export type FindRecipients = (arrived: ArrivedLead) => Received[];
+type FindRecipients = (arrived: ArrivedLead) => Received[];
 
 /** Reads the ledger of an account once, for as many leads as there are. */
 export function openRecipients(database: Connection, account: AccountNumber): FindRecipients {

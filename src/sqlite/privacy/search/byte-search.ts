@@ -4,7 +4,7 @@
 export const leastLength = 6;
 
 /** Called for each place of a value: with its number, its begin and its end. */
-export type Hit = (value: number, start: number, end: number) => void;
+type Hit = (value: number, start: number, end: number) => void;
 
 /** Bytes, or a text that stands for its bytes in UTF-8. */
 export type Form = string | Uint8Array;
