@@ -1,7 +1,7 @@
 /** bun admin pixel: the pixels of an account (§2.3). */
 import { Command } from "commander";
-import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
+import { randomText } from "../contract/random-text.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";

@@ -3,12 +3,12 @@
  * error and a secret scanner need no database. Only the SHA-256 of a key is ever stored. The token with which a vendor
  * delivers is made in the same way and begins with `lfin_`.
  */
-import { hash, randomInt } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { base62, randomText } from "./random-text.ts";
 
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** What a secret begins with: a key that reads leads, or the token of a source, which brings them. */
-export type Marker = "lf_" | "lfin_";
+type Marker = "lf_" | "lfin_";
 const secretLength = 32;
 const checksumLength = 6;
 const shape = /^lf(?:in)?_[0-9A-Za-z]{38}$/;
@@ -20,11 +20,6 @@ const prefixLength = 8;
 export function createKey(marker: Marker = "lf_"): string {
   const body = marker + randomText(secretLength);
   return body + checksum(body);
-}
-
-/** Text of so many base62 characters, each as likely as any other. */
-export function randomText(length: number): string {
-  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
 }
 
 /** Whether a text can be a key at all: right in length, letters and checksum. */
@@ -53,8 +48,8 @@ function checksum(body: string): string {
   let rest = crc32(body);
   let text = "";
   for (let place = 0; place < checksumLength; place++) {
-    text = alphabet.charAt(rest % alphabet.length) + text;
-    rest = Math.floor(rest / alphabet.length);
+    text = base62.charAt(rest % base62.length) + text;
+    rest = Math.floor(rest / base62.length);
   }
   return text;
 }

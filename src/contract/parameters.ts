@@ -1,6 +1,7 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, Type } from "@sinclair/typebox";
 import { cityKey } from "./lead.ts";
+import type { LeadQuery } from "./lead-query.ts";
 import { pageSize } from "./limits.ts";
 import { paths } from "./paths.ts";
 import { defineParameter, readParameter, readQuery } from "./query.ts";
@@ -84,21 +85,6 @@ export const leadParameters = {
 } as const;
 
 const leadParameterNames = Object.keys(leadParameters);
-
-/** What a page of leads is chosen by; null filters nothing. */
-export interface LeadQuery {
-  readonly limit: number;
-  /** Only leads strictly before this moment, in Unix milliseconds. */
-  readonly beforeMs: number | null;
-  /** Only leads at or after this moment, in Unix milliseconds. */
-  readonly sinceMs: number | null;
-  readonly pixelId: string | null;
-  /** Two upper-case letters. */
-  readonly state: string | null;
-  /** A city in the form of `cityKey`. */
-  readonly city: string | null;
-  readonly hasEmail: boolean;
-}
 
 /** Reads the query string of GET /leads; throws the 400 of the first parameter that is wrong. */
 export function readLeadQuery(search: string): LeadQuery {

@@ -1,10 +1,11 @@
 /** Accounts, pixels and keys of a cluster: read from the file of the own node, written through the leader. */
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { randomText } from "../contract/key.ts";
+import { randomText } from "../contract/random-text.ts";
 import { openAccounts } from "../sqlite/accounts.ts";
 import { openKeys } from "../sqlite/keys.ts";
 import { openPixels } from "../sqlite/pixels.ts";
-import { accounts, audit, keys, mostAccounts, pixels } from "../sqlite/schema.ts";
+import { mostAccounts } from "../sqlite/position.ts";
+import { accounts, audit, keys, pixels } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
 import type { AuditEntry } from "../store/privacy.ts";
 import type { AccountNumber } from "../store/reading.ts";

@@ -2,7 +2,7 @@
  * The store of a server beside an rqlite node: requests read the node's file by the very reading of an appliance, and each
  * looks at the lease once. Counts of usage are all that leaves.
  */
-import { randomText } from "../contract/key.ts";
+import { randomText } from "../contract/random-text.ts";
 import { isRetentionDue } from "../sqlite/privacy/retention.ts";
 import { accounts } from "../sqlite/schema.ts";
 import { QueryFailed } from "../store/reading.ts";

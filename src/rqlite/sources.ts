@@ -1,6 +1,6 @@
 /** Sources of a cluster: read from the file of the own node, written through the leader. */
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { randomText } from "../contract/key.ts";
+import { randomText } from "../contract/random-text.ts";
 import { sources } from "../sqlite/schema.ts";
 import { openSources } from "../sqlite/sources.ts";
 import type { SourceRepository } from "../store/sources.ts";

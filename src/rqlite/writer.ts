@@ -3,7 +3,7 @@
  * leaves a random id in the same transaction. It is done when the file of the own node shows it.
  */
 import { sql } from "drizzle-orm";
-import { randomText } from "../contract/key.ts";
+import { randomText } from "../contract/random-text.ts";
 import { nodes, revision, writes } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
 import { revisionQuestion } from "./lease/keep-lease.ts";

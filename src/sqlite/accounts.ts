@@ -1,10 +1,11 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
 import { asc, eq, or } from "drizzle-orm";
-import { randomText } from "../contract/key.ts";
+import { randomText } from "../contract/random-text.ts";
 import { StoreError } from "../store/errors.ts";
 import type { Account, AccountRepository } from "../store/repositories.ts";
 import type { Connection } from "./connection.ts";
-import { accounts, mostAccounts } from "./schema.ts";
+import { mostAccounts } from "./position.ts";
+import { accounts } from "./schema.ts";
 
 const columns = {
   number: accounts.number,

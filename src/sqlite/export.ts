@@ -2,7 +2,8 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
-import { leads, momentBounds } from "./schema.ts";
+import { momentBounds } from "./position.ts";
+import { leads } from "./schema.ts";
 
 /** All documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */
 export function* exportDocuments(database: Connection, account: AccountNumber): Generator<readonly string[]> {

@@ -1,6 +1,6 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
-import { randomText } from "../contract/key.ts";
+import { randomText } from "../contract/random-text.ts";
 import { dayOf, monthOf } from "../contract/time.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { KeyRecord, KeyRepository, NewKey } from "../store/repositories.ts";

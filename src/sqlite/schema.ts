@@ -2,9 +2,10 @@
  * The tables of the one file. The migrations under drizzle/ are generated from here, with STRICT and WITHOUT ROWID
  * added by hand, which Drizzle cannot say. Moments are Unix milliseconds, days `2026-01-31`, both in UTC.
  */
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, sqliteView, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { leadFields } from "../contract/lead.ts";
+import { ofPosition } from "./position.ts";
 
 export const accounts = sqliteTable("accounts", {
   // Leads and indexes hold this number instead of the id: short keys make the indexes a third smaller.
@@ -17,13 +18,21 @@ export const accounts = sqliteTable("accounts", {
   retainDays: integer("retain_days"),
 });
 
+/** The number of the account, or of the key, to which a row belongs. */
+const ofAccount = () =>
+  integer()
+    .notNull()
+    .references(() => accounts.number);
+const ofKey = () =>
+  integer()
+    .notNull()
+    .references(() => keys.number);
+
 export const pixels = sqliteTable(
   "pixels",
   {
     number: integer().primaryKey(),
-    account: integer()
-      .notNull()
-      .references(() => accounts.number),
+    account: ofAccount(),
     id: text().notNull(),
     status: text().notNull(),
     createdAt: integer("created_at").notNull(),
@@ -35,9 +44,7 @@ export const keys = sqliteTable(
   "keys",
   {
     number: integer().primaryKey(),
-    account: integer()
-      .notNull()
-      .references(() => accounts.number),
+    account: ofAccount(),
     id: text().notNull().unique(),
     /** SHA-256 of the key; the key itself is never stored. */
     digest: blob({ mode: "buffer" }).notNull().unique(),
@@ -54,33 +61,12 @@ export const keys = sqliteTable(
 export const usage = sqliteTable(
   "usage",
   {
-    key: integer()
-      .notNull()
-      .references(() => keys.number),
+    key: ofKey(),
     day: text().notNull(),
     requests: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.key, table.day] })],
 );
-
-/** The years 0001 to 9999 lie between these, in Unix milliseconds; no two accounts have a position in common. */
-export const momentBounds = { earliest: -(2 ** 46), afterLatest: 2 ** 48 };
-const momentBits = 49;
-/** So many accounts have a number that leaves room for the moment. */
-export const mostAccounts = 2 ** (63 - momentBits) - 1;
-
-/** Where a lead lies in its table: account and moment in one number, larger than those that JavaScript is exact with. */
-export function positionOf(account: SQL, moment: SQL): SQL {
-  return sql`(${account} << ${sql.raw(String(momentBits))}) + ${moment}`;
-}
-
-const accountOfPosition = `((position + ${-momentBounds.earliest}) >> ${momentBits})`;
-
-/** What a position is made of, in SQL. */
-export const ofPosition = {
-  account: accountOfPosition,
-  identifiedAt: `(position - (${accountOfPosition} << ${momentBits}))`,
-};
 
 /** The leads as they are stored. Whoever reads the file with an SQLite tool finds every field in the view `leads`. */
 export const leads = sqliteTable(
@@ -158,9 +144,7 @@ export const instances = sqliteTable("instances", {
 export const suppressions = sqliteTable(
   "suppressions",
   {
-    account: integer()
-      .notNull()
-      .references(() => accounts.number),
+    account: ofAccount(),
     instance: integer()
       .notNull()
       .references(() => instances.number),
@@ -178,9 +162,7 @@ export const suppressions = sqliteTable(
 export const suppressedDigests = sqliteTable(
   "suppressed_digests",
   {
-    account: integer()
-      .notNull()
-      .references(() => accounts.number),
+    account: ofAccount(),
     /** SHA-256, 32 bytes. */
     digest: blob({ mode: "buffer" }).notNull(),
     erasedAt: integer("erased_at").notNull(),
@@ -193,9 +175,7 @@ export const imports = sqliteTable(
   "imports",
   {
     number: integer().primaryKey(),
-    account: integer()
-      .notNull()
-      .references(() => accounts.number),
+    account: ofAccount(),
     /** When its first lead was committed. */
     at: integer().notNull(),
     /** When it was done; null while it runs, and where it was cut short. */
@@ -230,9 +210,7 @@ export const imports = sqliteTable(
 export const disclosures = sqliteTable(
   "disclosures",
   {
-    key: integer()
-      .notNull()
-      .references(() => keys.number),
+    key: ofKey(),
     day: text().notNull(),
     /** The filter as canonical JSON; empty for pages without one. */
     filter: text().notNull(),
@@ -248,9 +226,7 @@ export const sources = sqliteTable(
   "sources",
   {
     number: integer().primaryKey(),
-    account: integer()
-      .notNull()
-      .references(() => accounts.number),
+    account: ofAccount(),
     id: text().notNull().unique(),
     /** SHA-256 of the token. */
     digest: blob({ mode: "buffer" }).notNull().unique(),

@@ -1,6 +1,6 @@
 /** Sources: only the digest of a token is kept, and a revocation is final. */
 import { and, asc, eq, isNull, type SQL } from "drizzle-orm";
-import { randomText } from "../contract/key.ts";
+import { randomText } from "../contract/random-text.ts";
 import type { Source, SourceRepository } from "../store/sources.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";

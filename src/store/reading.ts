@@ -2,7 +2,7 @@
  * The port of reading: what a request asks of a store. Nothing here writes, so that another program may write the file:
  * a server opens it read-only, and its counts of requests leave by usage.ts.
  */
-import type { LeadQuery } from "../contract/parameters.ts";
+import type { LeadQuery } from "../contract/lead-query.ts";
 import type { Pixel } from "../contract/pixel.ts";
 
 /** Accounts and keys have an id for people and a number for the store's own references. */

@@ -1,5 +1,5 @@
 /** What the model keeps: arrays, in the order in which things were made. */
-import { randomText } from "../../src/contract/key.ts";
+import { randomText } from "../../src/contract/random-text.ts";
 import type { Account, KeyRecord } from "../../src/store/repositories.ts";
 import type { Row } from "./model-import.ts";
 

@@ -8,8 +8,9 @@ import { openAccounts } from "../../src/sqlite/accounts.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { beginImport } from "../../src/sqlite/import/import.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
+import { mostAccounts } from "../../src/sqlite/position.ts";
 import { openLeads } from "../../src/sqlite/reading/leads.ts";
-import { accounts, leads, mostAccounts } from "../../src/sqlite/schema.ts";
+import { accounts, leads } from "../../src/sqlite/schema.ts";
 import { aLead, importLeads, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 

@@ -1,6 +1,7 @@
 /** A plan as the statements of one transaction: it goes in as it was made, or SQLite refuses all of it. */
 import { sql } from "drizzle-orm";
-import { accounts, imports, leads, positionOf, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
+import { positionOf } from "../../sqlite/position.ts";
+import { accounts, imports, leads, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";

@@ -10,8 +10,9 @@ import { openGuard } from "../../sqlite/import/admission.ts";
 import type { Placing } from "../../sqlite/import/place.ts";
 import { prepareImport } from "../../sqlite/import/statements.ts";
 import { pixelOfAccount } from "../../sqlite/pixels.ts";
+import { positionOf } from "../../sqlite/position.ts";
 import { placeholder } from "../../sqlite/reading/placeholder.ts";
-import { accounts, pixels, positionOf, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
+import { accounts, pixels, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 

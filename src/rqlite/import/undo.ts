@@ -1,7 +1,8 @@
 /** A batch is taken back on a cluster: exactly the leads that it added, in short steps. */
 import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
-import { imports, leads, positionOf } from "../../sqlite/schema.ts";
+import { positionOf } from "../../sqlite/position.ts";
+import { imports, leads } from "../../sqlite/schema.ts";
 import type { Batch } from "../../store/imports.ts";
 import type { Account } from "../../store/repositories.ts";
 import { statementOf } from "../node/statement.ts";

@@ -9,7 +9,7 @@ import type { Connection } from "../connection.ts";
 import { underlying } from "../failure.ts";
 import { openForImport } from "../open.ts";
 import { openPixels } from "../pixels.ts";
-import { ofPosition } from "../schema.ts";
+import { ofPosition } from "../position.ts";
 import { openMerge } from "./merge.ts";
 import { openPlacer } from "./place.ts";
 import { openStaging } from "./staging.ts";

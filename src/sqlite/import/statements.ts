@@ -4,8 +4,9 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
+import { positionOf } from "../position.ts";
 import { placeholder } from "../reading/placeholder.ts";
-import { leads, positionOf } from "../schema.ts";
+import { leads } from "../schema.ts";
 
 interface Placing {
   readonly pixel: number;

@@ -7,7 +7,8 @@ import { sql } from "drizzle-orm";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf } from "../failure.ts";
-import { leads, pixels, positionOf } from "../schema.ts";
+import { positionOf } from "../position.ts";
+import { leads, pixels } from "../schema.ts";
 
 /** The leads at the places from `from` on, in the order in which they go in. */
 export interface Stretch {

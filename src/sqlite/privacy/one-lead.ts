@@ -4,8 +4,9 @@ import type { Lead } from "../../contract/lead.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { bytesOf } from "../import/statements.ts";
+import { positionOf } from "../position.ts";
 import { placeholder } from "../reading/placeholder.ts";
-import { leads, positionOf } from "../schema.ts";
+import { leads } from "../schema.ts";
 
 interface StoredLead {
   readonly doc: string;

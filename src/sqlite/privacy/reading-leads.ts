@@ -2,8 +2,9 @@
 import { and, asc, gte, lt, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../connection.ts";
+import { momentBounds, positionOf } from "../position.ts";
 import { placeholder } from "../reading/placeholder.ts";
-import { leads, momentBounds, positionOf } from "../schema.ts";
+import { leads } from "../schema.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
 import { viewOf } from "./search/forms.ts";
 

@@ -1,12 +1,13 @@
-/** Pages of leads (§4.1), each by the statement that is prepared for its filters. */
-import type { LeadQuery } from "../../contract/parameters.ts";
+/** Pages of leads (§4.1), read by the prepared statement of their filters. */
+import type { LeadQuery } from "../../contract/lead-query.ts";
 import type { AccountNumber, LeadReader } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { momentBounds } from "../schema.ts";
+import { momentBounds } from "../position.ts";
 import { preparePage } from "./page-statement.ts";
 
+/** Reads pages. A statement is prepared when its combination of filters is first asked for. */
 export function openLeads(database: Connection): LeadReader {
-  const statements = new Map<number, ReturnType<typeof preparePage>>();
+  const statements = new Map<string, ReturnType<typeof preparePage>>();
 
   function statementFor(query: LeadQuery): ReturnType<typeof preparePage> {
     const filters = {
@@ -15,7 +16,7 @@ export function openLeads(database: Connection): LeadReader {
       city: query.city !== null,
       email: query.hasEmail,
     };
-    const combination = +filters.pixel | (+filters.state << 1) | (+filters.city << 2) | (+filters.email << 3);
+    const combination = Object.values(filters).join();
     let statement = statements.get(combination);
     if (statement === undefined) statements.set(combination, (statement = preparePage(database, filters)));
     return statement;
@@ -26,9 +27,7 @@ export function openLeads(database: Connection): LeadReader {
       // One row more than asked answers has_more without a second query; it is never served.
       const rows = statementFor(query).values({
         account,
-        pixelId: query.pixelId,
-        state: query.state,
-        city: query.city,
+        ...query,
         sinceMs: query.sinceMs ?? momentBounds.earliest,
         beforeMs: query.beforeMs ?? momentBounds.afterLatest,
         rows: query.limit + 1,

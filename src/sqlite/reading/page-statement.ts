@@ -1,18 +1,14 @@
-/** The statement of a page of leads (§4.1): one for each combination of filters, each on an index of its own. */
+/** The statements of pages (§4.1): one for each combination of filters, each on an index of its own. */
 import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../connection.ts";
 import { pixelOfAccount } from "../pixels.ts";
-import { leads, pixels, positionOf } from "../schema.ts";
+import { positionOf } from "../position.ts";
+import { leads, pixels } from "../schema.ts";
 import { placeholder } from "./placeholder.ts";
 
 /** Which filters a statement has. */
-export interface Filters {
-  readonly pixel: boolean;
-  readonly state: boolean;
-  readonly city: boolean;
-  readonly email: boolean;
-}
+export type Filters = Readonly<Record<"pixel" | "state" | "city" | "email", boolean>>;
 
 const account = placeholder.integer("account");
 const sinceMs = placeholder.integer("sinceMs");
@@ -30,19 +26,20 @@ const columns = {
 
 /** The statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: Filters) {
-  const those = (...conditions: SQL[]) =>
+  const select = (...conditions: SQL[]) =>
     database
       .select(columns)
       .from(sourceFor(filters))
       .where(and(eq(leads.account, account), ...conditions));
   if (!Object.values(filters).includes(true)) {
-    return those(gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs))
+    return select(gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs))
       .orderBy(desc(columns.identifiedAt))
       .limit(rows)
       .prepare();
   }
   const conditions = filterConditions(database, filters);
-  const half = (hasEmail: SQL) => those(...conditions, eq(leads.hasEmail, hasEmail));
+  // In an index, the leads with an e-mail and those without lie apart, each half from the oldest to the newest.
+  const half = (hasEmail: SQL) => select(...conditions, eq(leads.hasEmail, hasEmail));
   const order = desc(columns.position);
   if (filters.email) return half(sql`1`).orderBy(order).limit(rows).prepare();
   return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(rows).prepare();
