@@ -6,7 +6,7 @@ import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { readAll } from "./terminal/standard-input.ts";
-import { hang } from "./terminal/table.ts";
+import { labelled } from "./terminal/table.ts";
 
 interface Options {
   readonly limits?: boolean;
@@ -49,8 +49,8 @@ const marks = { passed: "ok", failed: "FAILED", skipped: "skipped" } as const;
 
 function reportText({ url, passed, failed, skipped, checks }: Report): string {
   const lines = checks.map(({ section, title, verdict, reason }) => {
-    const line = hang(`${marks[verdict].padEnd(9)}§${section.padEnd(5)}`, printable(title));
-    return reason === null ? line : `${line}\n${hang(" ".repeat(15), printable(reason))}`;
+    const line = labelled(`${marks[verdict].padEnd(9)}§${section.padEnd(5)}`, printable(title));
+    return reason === null ? line : `${line}\n${labelled(" ".repeat(15), printable(reason))}`;
   });
   return [...lines, "", `${printable(url)}: ${passed} passed, ${failed} failed, ${skipped} skipped.`].join("\n");
 }

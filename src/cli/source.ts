@@ -12,7 +12,7 @@ import { accountOf, checkText } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { checkPixel, readRules } from "./lead/import-options.ts";
 import { confirm } from "./terminal/confirm.ts";
-import { leadsNowhere } from "./terminal/output.ts";
+import { refuseUnseen } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
 
 interface CreateOptions {
@@ -62,11 +62,7 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
   checkPixel(context, account, request);
   readMapping(options.map ?? null);
   // A token that nobody saw could only be revoked.
-  if (leadsNowhere())
-    throw new UserError(
-      "Nobody would see the address: standard output leads nowhere.",
-      "Send it to a terminal or a file.",
-    );
+  refuseUnseen("the address");
   const token = createKey("lfin_");
   const source = context
     .store()

@@ -6,7 +6,7 @@ import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { ClusterKeeper, ClusterStatus } from "../../store/cluster.ts";
 import { StoreError } from "../../store/errors.ts";
-import { inBytes } from "../terminal/numbers.ts";
+import { bytesText } from "../terminal/numbers.ts";
 import { mayWrite } from "./file.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
@@ -86,7 +86,7 @@ function judge({ nodes, hasMajority, spreadKeys }: ClusterStatus): Finding[] {
   }
   for (const { name, logBytes } of large) {
     findings.push(
-      warning("cluster", `The log of ${name} takes ${inBytes(logBytes ?? 0)}.`, "A scrub gives the room back."),
+      warning("cluster", `The log of ${name} takes ${bytesText(logBytes ?? 0)}.`, "A scrub gives the room back."),
     );
   }
   return findings.length > 0 ? findings : [fine("cluster", `Its ${nodes.length} nodes are there.`)];

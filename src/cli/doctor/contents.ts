@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import type { Contents, Examination, LiveKey } from "../../store/examination.ts";
-import { inBytes } from "../terminal/numbers.ts";
+import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** An import takes a time this far ahead of the clock as now. */
@@ -17,7 +17,7 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
   if (found.kind !== "read") return [refused(path, found)];
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return [
-    fine("file", `${path}, ${inBytes(size)}.`),
+    fine("file", `${path}, ${bytesText(size)}.`),
     ...lookAtSchema(found.contents),
     lookAtIntegrity(path, found.contents, full),
     ...lookAtClock(path, found.contents, nowMs),
@@ -45,7 +45,7 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
     case "newer":
       return broken("schema", `${path} was written by a newer version.`, "Install that version or a later one.");
     case "unfinished": {
-      const what = `${path}-wal holds ${inBytes(found.logBytes)} that are not in the file yet, so the file was not read.`;
+      const what = `${path}-wal holds ${bytesText(found.logBytes)} that are not in the file yet, so the file was not read.`;
       const advice = `Start the server, or run ${adminCommand} account list, as the owner of the file; then look again.`;
       return warning("log", what, advice);
     }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Config } from "../../config.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { hang } from "../terminal/table.ts";
+import { labelled } from "../terminal/table.ts";
 import { lookAtCluster } from "./cluster.ts";
 import { lookAtContents } from "./contents.ts";
 import { lookAtFile } from "./file.ts";
@@ -55,7 +55,7 @@ async function lookAtNode({ databasePath: path, cluster }: CommandContext, confi
 function text(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ level, thing, what, advice }) => {
     const label = `${level.padEnd(8)} ${thing.padEnd(12)} `;
-    return [hang(label, what), ...(advice === "" ? [] : [hang(`${" ".repeat(label.length)}→ `, advice)])];
+    return [labelled(label, what), ...(advice === "" ? [] : [labelled(`${" ".repeat(label.length)}→ `, advice)])];
   });
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const [warnings, breakages] = [count("warning"), count("broken")];

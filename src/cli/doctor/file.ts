@@ -2,7 +2,7 @@
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { filesOf, walOf } from "../../store/database-files.ts";
-import { inBytes } from "../terminal/numbers.ts";
+import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /**
@@ -65,14 +65,14 @@ function lookAtDisk(path: string, usedBytes: number): Finding[] {
   if (statOf(folder) === null) return [];
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
-  const free = `${inBytes(freeBytes)} are free on the disk of ${folder}`;
+  const free = `${bytesText(freeBytes)} are free on the disk of ${folder}`;
   if (freeBytes < leastBytes) {
     return [broken("disk", `Only ${free}.`, "Make room: writes fail when it is full.")];
   }
   // An erasure and a migration write the whole file anew beside the old one.
   if (freeBytes < usedBytes + spareBytes) {
     const advice = "Make room: an erasure or an upgrade writes the whole file anew before the old one goes.";
-    return [warning("disk", `Only ${free}, and the database takes ${inBytes(usedBytes)}.`, advice)];
+    return [warning("disk", `Only ${free}, and the database takes ${bytesText(usedBytes)}.`, advice)];
   }
   return [fine("disk", `${free}.`)];
 }
@@ -80,9 +80,9 @@ function lookAtDisk(path: string, usedBytes: number): Finding[] {
 function lookAtLog(path: string, bytes: number): Finding {
   if (bytes > largeLogBytes) {
     const advice = "Restart the server; if it stays, look for a program that has the file open and reads without end.";
-    return warning("log", `The log ${walOf(path)} has grown to ${inBytes(bytes)}.`, advice);
+    return warning("log", `The log ${walOf(path)} has grown to ${bytesText(bytes)}.`, advice);
   }
-  return fine("log", bytes === 0 ? "The log beside the file is empty." : `The log has ${inBytes(bytes)}.`);
+  return fine("log", bytes === 0 ? "The log beside the file is empty." : `The log has ${bytesText(bytes)}.`);
 }
 
 function statOf(path: string): Stats | null {

@@ -5,7 +5,7 @@ import { type Backlog, readBacklog } from "../../inbox/backlog.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { spoolOf } from "../../store/database-files.ts";
 import type { Examination } from "../../store/examination.ts";
-import { inBytes } from "../terminal/numbers.ts";
+import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Where leads come by themselves and none has come for so many days, something has stopped. */
@@ -47,7 +47,7 @@ function lookAtInbox(inbox: string): Finding[] {
 function lookAtSpool(backlog: Backlog, nowMs: number): Finding[] {
   const { bytes, sinceMs } = backlog;
   if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...lookAtFailed("spool", backlog)];
-  const what = `${inBytes(bytes)} of deliveries wait for their import, the oldest since ${writeMoment(Math.floor(sinceMs))}.`;
+  const what = `${bytesText(bytes)} of deliveries wait for their import, the oldest since ${writeMoment(Math.floor(sinceMs))}.`;
   const isLate = nowMs - sinceMs > longestWaitMs;
   const advice = `Start ${adminCommand} receive, which says why they are not imported.`;
   return [isLate ? warning("spool", what, advice) : fine("spool", what), ...lookAtFailed("spool", backlog)];

@@ -1,6 +1,6 @@
 /** A receiver of followed leads, and how a lead that it did not take is offered again. */
 import type { Lead } from "../../../client/src/leadfile.ts";
-import { rest } from "../terminal/signals.ts";
+import { sleepUnlessStopped } from "../terminal/signals.ts";
 
 /** What became of one try. A lead that was not taken is offered again. */
 export type Outcome =
@@ -38,7 +38,7 @@ export async function deliver(
     const waitMs = Math.max(pauseMs, outcome.retryAfterMs);
     if (stop.aborted) return false;
     say(`${outcome.why} Lead ${lead.id} is tried again in ${waitMs / 1000} s.`);
-    await rest(waitMs, stop);
+    await sleepUnlessStopped(waitMs, stop);
     if (stop.aborted) return false;
   }
 }

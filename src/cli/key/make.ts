@@ -7,7 +7,7 @@ import { UserError } from "../../operator/user-error.ts";
 import type { Account, KeyRecord } from "../../store/repositories.ts";
 import { accountOf, checkText } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { leadsNowhere, type Output } from "../terminal/output.ts";
+import { type Output, refuseUnseen } from "../terminal/output.ts";
 import { readExpiry, readOverlap } from "./times.ts";
 import { noSuchKey, stateOf } from "./view.ts";
 
@@ -62,9 +62,7 @@ function makeKey(
   { label, expiresMs }: Pick<KeyRecord, "label" | "expiresMs">,
   more: Readonly<Record<string, string>>,
 ): void {
-  if (leadsNowhere()) {
-    throw new UserError("Nobody would see the key: standard output leads nowhere.", "Send it to a terminal or a file.");
-  }
+  refuseUnseen("the key");
   const key = createKey();
   const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
   const { id, prefix } = context.store().keys.create(account.number, stored, context.now());

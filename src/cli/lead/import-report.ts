@@ -8,7 +8,7 @@ import { printable } from "../../operator/printable.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import type { ImportCounts, RejectedRow } from "../../store/imports.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { hang, table } from "../terminal/table.ts";
+import { labelled, table } from "../terminal/table.ts";
 
 /** Which column is read as which field, in order of preference, and which are not kept. */
 export function columnsText({ matched, unmatched, remark }: ColumnReport, format: Format): string {
@@ -128,7 +128,7 @@ export function summaryText(counts: ImportCounts, batch: number | null, { reject
   const shown = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
   const width = Math.max(...shown.map(([name]) => grouped(counts[name]).length));
   const text = shown
-    .map(([name, meaning]) => hang(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
+    .map(([name, meaning]) => labelled(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
   if (dryRun === true) return `Nothing was changed. An import would give:\n${text}`;
   return batch === null ? text : `${text}\nThis is import ${batch}; ${adminCommand} import undo takes it back.`;

@@ -10,8 +10,13 @@ export function leadsText(count: number): string {
   return `${grouped(count)} lead${count === 1 ? "" : "s"}`;
 }
 
+/** A number of rows: 1 row, 1,204 rows. */
+export function rowsText(count: number): string {
+  return `${grouped(count)} row${count === 1 ? "" : "s"}`;
+}
+
 /** A number of bytes: 1.2 GB. */
-export function inBytes(bytes: number): string {
+export function bytesText(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
   const amount = bytes / 1000 ** power;

@@ -33,8 +33,14 @@ export function print(text: string): boolean {
   throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
 }
 
-/** Whether nobody can ever read standard output. Bun opens /dev/null in the place of one that is closed. */
-export function leadsNowhere(): boolean {
+/** Throws a UserError where nobody would see what is shown once, such as `the key`. */
+export function refuseUnseen(what: string): void {
+  if (!leadsNowhere()) return;
+  throw new UserError(`Nobody would see ${what}: standard output leads nowhere.`, "Send it to a terminal or a file.");
+}
+
+/** Bun opens /dev/null in the place of a standard output that is closed. */
+function leadsNowhere(): boolean {
   try {
     const output = fstatSync(1);
     return output.isCharacterDevice() && output.rdev === statSync("/dev/null").rdev;

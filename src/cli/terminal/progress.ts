@@ -1,4 +1,4 @@
-/** How far long work is: a bar on a terminal, a line every few seconds elsewhere. A short run says nothing. */
+/** How far a long run has come: a bar on a terminal, a line every few seconds elsewhere. A short run says nothing. */
 import { Presets, SingleBar } from "cli-progress";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";

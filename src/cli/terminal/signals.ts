@@ -12,7 +12,7 @@ export function createPause(isCompanion: boolean): Pause {
   let stop: AbortSignal | null = null;
   return async (ms) => {
     stop ??= stopSignal(isCompanion);
-    await rest(ms, stop);
+    await sleepUnlessStopped(ms, stop);
     return stop.aborted;
   };
 }
@@ -31,6 +31,6 @@ export function stopSignal(isCompanion = false): AbortSignal {
 }
 
 /** Waits so many milliseconds, or until the signal comes. */
-export async function rest(ms: number, stop: AbortSignal): Promise<void> {
+export async function sleepUnlessStopped(ms: number, stop: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
 }

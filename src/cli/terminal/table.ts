@@ -47,7 +47,7 @@ function blocks(header: readonly string[], rows: readonly (readonly string[])[])
 }
 
 /** A text behind a label. Its lines fit the terminal, and begin below one another. */
-export function hang(label: string, text: string): string {
+export function labelled(label: string, text: string): string {
   const terminalWidth = columnsOf(process.stderr) ?? 80;
   const lines = [""];
   for (const word of text.split(" ")) {
