@@ -18,7 +18,7 @@ import { examineFile } from "./sqlite/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
 import { lockForServing } from "./sqlite/locks/server-lock.ts";
 import type { AdminStore } from "./store/admin.ts";
-import { keepClusterOf, openAdminStoreOf, openCopiesOf } from "./stores.ts";
+import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 
 /** Runs the command that the words name, and gives the status of its process. Throws what kept it from its end. */
 export async function runCommand(words: readonly string[], standardInput = () => Bun.stdin.stream()): Promise<number> {
@@ -27,8 +27,8 @@ export async function runCommand(words: readonly string[], standardInput = () =>
   let status = 0;
   const program = createProgram({
     store: store.get,
-    copies: () => openCopiesOf(databasePath, readCluster()),
-    cluster: () => keepClusterOf(databasePath, readCluster()),
+    backups: () => openBackupsOf(databasePath, readCluster()),
+    cluster: () => openClusterOf(databasePath, readCluster()),
     now: Date.now,
     standardInput,
     clientKey: readClientKey,

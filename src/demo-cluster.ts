@@ -6,7 +6,7 @@ import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { environmentWith } from "./config.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
-import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./rqlite/keeping/local-cluster.ts";
+import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./rqlite/cluster/local-cluster.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 
 const folder = resolve("data/demo-cluster");

@@ -3,17 +3,17 @@ import type { ClusterConfig } from "./config/cluster.ts";
 import type { Config } from "./config.ts";
 import { UserError } from "./operator/user-error.ts";
 import { openClusterAdminStore } from "./rqlite/admin-store.ts";
-import { keepClusterCopies } from "./rqlite/keeping/copies.ts";
-import { keepCluster } from "./rqlite/keeping/keeper.ts";
+import { openClusterBackups } from "./rqlite/cluster/backups.ts";
+import { openCluster } from "./rqlite/cluster/cluster.ts";
 import type { RqliteNode } from "./rqlite/node/node.ts";
 import { openClusterStore } from "./rqlite/served-store.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
-import { keepCopies } from "./sqlite/backup/copies.ts";
+import { openBackups } from "./sqlite/backup/backups.ts";
 import { openServedStore } from "./sqlite/served-store.ts";
 import type { AdminStore } from "./store/admin.ts";
-import type { ClusterKeeper } from "./store/cluster.ts";
+import type { Backups } from "./store/backups.ts";
+import type { Cluster } from "./store/cluster.ts";
 import { isFileOfNode } from "./store/database-files.ts";
-import type { CopyKeeper } from "./store/privacy.ts";
 import type { ServedStore } from "./store/serving.ts";
 
 /** Opens the store of the server. Throws a UserError or a StoreError that says why it cannot. */
@@ -28,22 +28,22 @@ export function openStoreOf({
   return openServedStore(path, disclosures);
 }
 
-/** Opens the store of the commands. Throws a UserError that says why it cannot. */
+/** Opens the store of the commands. Throws a UserError or a StoreError that says why it cannot. */
 export function openAdminStoreOf(path: string, cluster: ClusterConfig | null): AdminStore {
   checkOwner(path, cluster);
   if (cluster === null) return openAdminStore(path);
   return openClusterAdminStore({ path, node: nodeBeside(cluster), onSilent: nameSilent, onUnheard: warnOfAge });
 }
 
-/** The copies of what is served: of the one file, or of what the node beside has. */
-export function openCopiesOf(path: string, cluster: ClusterConfig | null): CopyKeeper {
+/** The backups of what is served: of the one file, or of what the node beside has. */
+export function openBackupsOf(path: string, cluster: ClusterConfig | null): Backups {
   checkOwner(path, cluster);
-  return cluster === null ? keepCopies(path) : keepClusterCopies(path, nodeBeside(cluster));
+  return cluster === null ? openBackups(path) : openClusterBackups(path, nodeBeside(cluster));
 }
 
-/** What looks after the cluster. Throws a UserError where CLUSTER is not set. */
-export function keepClusterOf(path: string, cluster: ClusterConfig | null): ClusterKeeper {
-  if (cluster !== null) return keepCluster(path, nodeBeside(cluster));
+/** The cluster of the node beside. Throws a UserError where CLUSTER is not set. */
+export function openClusterOf(path: string, cluster: ClusterConfig | null): Cluster {
+  if (cluster !== null) return openCluster(path, nodeBeside(cluster));
   throw new UserError(
     "CLUSTER is not set.",
     "Set CLUSTER to the address of the rqlite node beside, and NODE to the name of this server.",

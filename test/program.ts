@@ -8,7 +8,7 @@ export function theProgram(): Command {
   };
   return createProgram({
     store: nothing,
-    copies: nothing,
+    backups: nothing,
     cluster: nothing,
     now: nothing,
     standardInput: nothing,

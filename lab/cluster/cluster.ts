@@ -9,7 +9,7 @@ import {
   startCluster,
   startNode,
   untilReady,
-} from "../../src/rqlite/keeping/local-cluster.ts";
+} from "../../src/rqlite/cluster/local-cluster.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import { type Admin, anAdmin } from "../../test/admin.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { nodeFlags } from "../../src/rqlite/keeping/local-cluster.ts";
+import { nodeFlags } from "../../src/rqlite/cluster/local-cluster.ts";
 import { aFolder } from "../../test/folder.ts";
 
 const deploy = join(import.meta.dir, "../../deploy/cluster");

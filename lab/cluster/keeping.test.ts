@@ -1,7 +1,7 @@
 /** Looking after a cluster: how it begins, how it is shown, how its logs are rid of what was erased, how a node leaves. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { placeNodes, startNode, untilReady } from "../../src/rqlite/keeping/local-cluster.ts";
+import { placeNodes, startNode, untilReady } from "../../src/rqlite/cluster/local-cluster.ts";
 import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
 import { aFolder } from "../../test/folder.ts";

@@ -1,5 +1,5 @@
 /** The nodes of a cluster as tests and attacks see them: the program that they are, and which of them leads. */
-import { findRqlited } from "../../src/rqlite/keeping/local-cluster.ts";
+import { findRqlited } from "../../src/rqlite/cluster/local-cluster.ts";
 
 const found = findRqlited(process.env["HOME"]);
 

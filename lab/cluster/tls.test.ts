@@ -1,7 +1,7 @@
 /** Between machines: nodes that speak TLS alone, show one another certificates, and want a password. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type LocalNode, placeNodes, startNode } from "../../src/rqlite/keeping/local-cluster.ts";
+import { type LocalNode, placeNodes, startNode } from "../../src/rqlite/cluster/local-cluster.ts";
 import { anAdmin } from "../../test/admin.ts";
 import { aCertificate, openssl } from "../../test/certificate.ts";
 import { aFolder } from "../../test/folder.ts";

@@ -1,7 +1,7 @@
 /** bun admin backup and restore: copies of the whole file. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import type { Merged } from "../store/privacy.ts";
+import type { Merged } from "../store/backups.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 
@@ -12,10 +12,10 @@ export function backupCommand(context: CommandContext): Command {
     .option("--drill", "test FILE: restore it into a temporary place and compare; makes FILE first if there is none")
     .action((file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
-      const copies = context.copies();
+      const backups = context.backups();
       const isThere = options.drill === true && existsSync(file);
-      const made = isThere ? null : copies.backup(file, context.now());
-      const backup = made !== null && options.drill !== true ? made : copies.drill(file);
+      const made = isThere ? null : backups.make(file, context.now());
+      const backup = made !== null && options.drill !== true ? made : backups.drill(file);
       const drilled = options.drill === true ? " Restored into a temporary place, it is the same." : "";
       output.result(backup, `${file} has ${leadsText(backup.leads)} in ${grouped(backup.bytes)} bytes.${drilled}`);
       if (made !== null)
@@ -34,7 +34,7 @@ export function restoreCommand(context: CommandContext): Command {
     .action((file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
       const { leads, erasedAgain, merged, unread, kept } = context
-        .copies()
+        .backups()
         .restore(file, options.receipts ?? null, context.now());
       const again =
         erasedAgain === 0

@@ -4,9 +4,9 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { UserError } from "../operator/user-error.ts";
 import type { AdminStore } from "../store/admin.ts";
-import type { ClusterKeeper } from "../store/cluster.ts";
+import type { Backups } from "../store/backups.ts";
+import type { Cluster } from "../store/cluster.ts";
 import type { Examine } from "../store/examination.ts";
-import type { CopyKeeper } from "../store/privacy.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/signals.ts";
 
@@ -25,9 +25,9 @@ export interface CommandContext {
   /** Opens the store at the first call. */
   readonly store: () => AdminStore;
   /** Makes and restores backups. The store is not open meanwhile. */
-  readonly copies: () => CopyKeeper;
+  readonly backups: () => Backups;
   /** The cluster of the node beside. Throws a UserError where there is none. */
-  readonly cluster: () => ClusterKeeper;
+  readonly cluster: () => Cluster;
   readonly now: () => number;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** The key with which a command asks a server; null where LEADFILE_KEY is not set. */

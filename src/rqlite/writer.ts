@@ -10,7 +10,7 @@ import { revisionQuestion } from "./lease/keep-lease.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { BlockingNode } from "./node/blocking.ts";
-import { listNodes } from "./node/members.ts";
+import { listMembersBlocking } from "./node/members.ts";
 import {
   questionRequest,
   type RqliteNode,
@@ -128,8 +128,8 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
   /** Waits until each node shows the count, or until the lease is over that it may have had when the write was in. */
   function waitForAll(count: number, writtenMs: number): void {
     const endMs = writtenMs + leaseMs + clockMarginMs;
-    const members = new Map(listNodes(blocking, node).map((member) => [member.name, member]));
-    // A server counts that was known when the write was in: one that came later has asked since.
+    const members = new Map(listMembersBlocking(blocking, node).map((member) => [member.name, member]));
+    // Only servers that were known before the write are waited for. A later one has asked the majority since.
     let silent = file.current().select({ name: nodes.name }).from(nodes).all();
     while (silent.length > 0 && performance.now() < endMs) {
       silent = silent.filter(({ name }) => !shows(members.get(name), count, endMs));
@@ -154,7 +154,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
       const writtenMs = commit([...statements, raise], timeoutsMs.urgent);
       waitForAll(file.revision(), writtenMs);
     },
-    nodeNames: () => listNodes(blocking, node).map(({ name }) => name),
+    nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),
     catchUp(withinMs = patienceMs) {
       const last = askLast(withinMs);
       if (last !== undefined) waitFor(() => isShown(last));

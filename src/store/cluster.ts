@@ -1,6 +1,6 @@
 /** The port of the commands that look after a cluster: its first node, how it is, the logs of its nodes, and leaving it. */
 
-export interface ClusterKeeper {
+export interface Cluster {
   /** Makes an existing file the first node. Throws a StoreError where the node is not alone and empty. */
   begin(file: string): Promise<{ readonly leads: number }>;
   /** Brings the schema up to this version; gives how many migrations were made. */

@@ -1,4 +1,4 @@
-/** The ports for personal data: find, erase, retain, record, back up. */
+/** The ports for personal data: find, erase, retain, and record what was done. */
 import type { Received } from "./disclosures.ts";
 import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";
@@ -127,38 +127,4 @@ export interface AuditEntry {
   readonly account: string | null;
   /** Counts and ids. */
   readonly detail: Readonly<Record<string, string | number | null>>;
-}
-
-/** Makes and restores backups. A refusal throws a StoreError, and nothing has changed. */
-export interface CopyKeeper {
-  /** A consistent copy with its manifest beside it; the server and an import may run. */
-  backup(file: string, nowMs: number): Backup;
-  /** Restores a backup into a temporary place, compares, and removes it again. */
-  drill(file: string): Backup;
-  /** Puts a backup in the place of the database. `receipts` is the path of a file with one receipt on each line. */
-  restore(file: string, receipts: string | null, nowMs: number): Restoration;
-}
-
-export interface Backup {
-  readonly file: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly leads: number;
-}
-
-export interface Restoration {
-  readonly leads: number;
-  readonly erasedAgain: number;
-  /** What was brought over from the old file, because it must outlive a restore. */
-  readonly merged: readonly Merged[];
-  /** What could not be brought over, because the old file is damaged. */
-  readonly unread: readonly string[];
-  /** Where the old file is kept; null when there was none. */
-  readonly kept: string | null;
-}
-
-export interface Merged {
-  /** Such as `revoked keys`. */
-  readonly name: string;
-  readonly count: number;
 }

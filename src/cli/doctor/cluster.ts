@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { explain } from "../../operator/explain.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { ClusterKeeper, ClusterStatus } from "../../store/cluster.ts";
+import type { Cluster, ClusterStatus } from "../../store/cluster.ts";
 import { StoreError } from "../../store/errors.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { mayWrite } from "./file.ts";
@@ -13,7 +13,7 @@ import { broken, type Finding, fine, warning } from "./finding.ts";
 /** A log this large is mostly free room, which a scrub gives back. */
 const largeLogBytes = 1_000_000_000;
 
-export async function lookAtCluster(path: string, cluster: ClusterKeeper): Promise<Finding[]> {
+export async function lookAtCluster(path: string, cluster: Cluster): Promise<Finding[]> {
   return [...lookAtNodeFolder(path), ...(await lookAtNodes(cluster))];
 }
 
@@ -35,7 +35,7 @@ function lookAtNodeFolder(path: string): Finding[] {
     : [fine("permissions", `${folder} is rqlite's to write, and its group's to read.`)];
 }
 
-async function lookAtNodes(cluster: ClusterKeeper): Promise<Finding[]> {
+async function lookAtNodes(cluster: Cluster): Promise<Finding[]> {
   try {
     return judge(await cluster.status());
   } catch (cause) {

@@ -8,8 +8,9 @@ import { audit, scrubs } from "../../sqlite/schema.ts";
 import type { Restarting, Scrubbed } from "../../store/cluster.ts";
 import { raftLogOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
-import { listMembers, tell } from "../keeping/status.ts";
+import { tell } from "../cluster/status.ts";
 import type { LocalFile } from "../local-file.ts";
+import { listMembers } from "../node/members.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
 import type { Writer } from "../writer.ts";
@@ -19,6 +20,7 @@ const pauseMs = 50;
 /** The program of the library in which the log is kept. */
 export const compactor = "bbolt";
 
+/** Throws a StoreError where the node does not stop, start or answer in time. */
 export async function scrubNode(
   node: RqliteNode,
   file: LocalFile,
@@ -66,7 +68,7 @@ async function cutLog(node: RqliteNode): Promise<void> {
 /** A leader hands its place on before it stops, so that nobody waits for an election. */
 async function handOver(node: RqliteNode, name: string): Promise<void> {
   const members = await listMembers(node);
-  if (members.length < 2 || members.find(({ leads }) => leads)?.name !== name) return;
+  if (members.length < 2 || members.find(({ isLeader }) => isLeader)?.name !== name) return;
   await ask(requestTo(node, "POST", "/leader?wait=true", "", patienceMs));
 }
 

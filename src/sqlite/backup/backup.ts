@@ -5,9 +5,9 @@ import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../../contract/time.ts";
+import type { Backup } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
-import type { Backup } from "../../store/privacy.ts";
 import {
   copyDigesting,
   draftOf,

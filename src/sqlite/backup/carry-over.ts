@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
-import type { Merged } from "../../store/privacy.ts";
+import type { Merged } from "../../store/backups.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../export.ts";
 import { identifiersOf } from "../privacy/identifiers.ts";

@@ -1,8 +1,8 @@
 /** The drill: restores a backup into a folder of its own, compares it with its manifest, and removes it. */
 import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { Backup } from "../../store/backups.ts";
 import { StoreError } from "../../store/errors.ts";
-import type { Backup } from "../../store/privacy.ts";
 import { removeLeftovers, trialFolderIn } from "../atomic-file.ts";
 import { restoreAside } from "./restore.ts";
 

@@ -7,7 +7,7 @@ import {
   startCluster,
   startNode,
   untilReady,
-} from "../../../../src/rqlite/keeping/local-cluster.ts";
+} from "../../../../src/rqlite/cluster/local-cluster.ts";
 import type { AdminStore } from "../../../../src/store/admin.ts";
 import { aHost, leaderOf, rqlited } from "../../../cluster/nodes.ts";
 import { prepare } from "../../product/contents.ts";

@@ -1,26 +1,27 @@
-/** What looks after a cluster, beside one of its nodes. */
+/** A cluster as the commands see it that look after it, from beside one of its nodes. */
 import { existsSync, rmSync } from "node:fs";
 import { count, sql } from "drizzle-orm";
 import { lockForServing } from "../../sqlite/locks/server-lock.ts";
 import { openDatabase } from "../../sqlite/open.ts";
 import { leads, nodes } from "../../sqlite/schema.ts";
-import type { ClusterKeeper } from "../../store/cluster.ts";
+import type { Cluster } from "../../store/cluster.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { clockMarginMs, leaseMs } from "../lease/lease.ts";
 import { type LocalFile, openLocalFile } from "../local-file.ts";
 import { openBlockingNode } from "../node/blocking.ts";
+import { listMembers } from "../node/members.ts";
 import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
 import { scrubNode } from "../privacy/scrub.ts";
 import { openWriter, type Writer } from "../writer.ts";
 import { bootNode, countTables } from "./boot.ts";
 import { migrateCluster } from "./migrate.ts";
-import { askCluster, listMembers } from "./status.ts";
+import { askCluster } from "./status.ts";
 
 const timeoutMs = 10_000;
 
-export function keepCluster(path: string, node: RqliteNode): ClusterKeeper {
+export function openCluster(path: string, node: RqliteNode): Cluster {
   return {
     begin: (file) => beginWith(node, file),
     async status() {

@@ -1,4 +1,4 @@
-/** Keys that several nodes have counted in one minute: a balancer that sends each to one node lets none of them have two limits. */
+/** Keys that several nodes have counted in one minute, each with a limit of its own: a balancer should send a key to one. */
 import { gte, inArray } from "drizzle-orm";
 import { windowMs } from "../../contract/limits.ts";
 import type { Connection } from "../../sqlite/connection.ts";

@@ -3,8 +3,7 @@ import { desc, inArray } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
 import { audit, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
-import { StoreError } from "../../store/errors.ts";
-import { type Member, readMembers } from "../node/members.ts";
+import { listMembers } from "../node/members.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
 import { listSpreadKeys } from "./spread-keys.ts";
 
@@ -37,7 +36,7 @@ export async function askCluster(node: RqliteNode, database: Connection, nowMs: 
       const server = kept.servers.get(member.name) ?? null;
       return {
         name: member.name,
-        role: member.leads ? "leader" : member.votes ? "follower" : "reader",
+        role: member.isLeader ? "leader" : member.isVoter ? "follower" : "reader",
         url: member.url,
         isReachable: told[place] !== null,
         lag: raft?.applied_index === undefined ? null : Math.max(0, newest - raft.applied_index),
@@ -52,16 +51,6 @@ export async function askCluster(node: RqliteNode, database: Connection, nowMs: 
   const voters = statuses.filter(({ role }) => role !== "reader");
   const hasMajority = voters.filter(({ isReachable }) => isReachable).length * 2 > voters.length;
   return { nodes: statuses, hasMajority, spreadKeys: listSpreadKeys(database, nowMs) };
-}
-
-/** The nodes as the one beside knows them. */
-export async function listMembers(node: RqliteNode): Promise<Member[]> {
-  const answer = await ask(requestTo(node, "GET", "/nodes?nonvoters&ver=2&timeout=1s", null, timeoutMs));
-  try {
-    return readMembers(answer, node);
-  } catch (cause) {
-    throw new StoreError({ kind: "node silent", reason: cause instanceof Error ? cause.message : "unknown" });
-  }
 }
 
 /** What a node tells of itself; null where it does not answer. */

@@ -1,12 +1,12 @@
-/** Copies of the one file: how they are made, tried and brought back. */
-import type { CopyKeeper } from "../../store/privacy.ts";
+/** Backups of the one file. */
+import type { Backups } from "../../store/backups.ts";
 import { makeBackup } from "./backup.ts";
 import { restoreBackup } from "./restore.ts";
 import { tryRestore } from "./trial-restore.ts";
 
-export function keepCopies(path: string): CopyKeeper {
+export function openBackups(path: string): Backups {
   return {
-    backup: (file, nowMs) => makeBackup(path, file, nowMs),
+    make: (file, nowMs) => makeBackup(path, file, nowMs),
     drill: tryRestore,
     restore: (file, receipts, nowMs) => restoreBackup(path, file, receipts, nowMs),
   };

@@ -1,9 +1,9 @@
-/** Copies of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
+/** Backups of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
 import { rmSync } from "node:fs";
-import { keepCopies } from "../../sqlite/backup/copies.ts";
+import { openBackups } from "../../sqlite/backup/backups.ts";
+import type { Backups } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
-import type { CopyKeeper } from "../../store/privacy.ts";
 import { openLocalFile } from "../local-file.ts";
 import { openBlockingNode } from "../node/blocking.ts";
 import { type RqliteNode, requestTo } from "../node/node.ts";
@@ -13,9 +13,9 @@ import { openWriter } from "../writer.ts";
 /** A large file takes as long as the disk does. */
 const timeoutMs = 3_600_000;
 
-export function keepClusterCopies(path: string, node: RqliteNode): CopyKeeper {
+export function openClusterBackups(path: string, node: RqliteNode): Backups {
   return {
-    backup(file, nowMs) {
+    make(file, nowMs) {
       // What is in a copy is nobody else's business.
       process.umask(0o077);
       const draft = `${file}.from-node`;
@@ -27,7 +27,7 @@ export function keepClusterCopies(path: string, node: RqliteNode): CopyKeeper {
         const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
         const { status, text } = blocking.ask({ ...request, saveTo: draft });
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
-        const backup = keepCopies(draft).backup(file, nowMs);
+        const backup = openBackups(draft).make(file, nowMs);
         const detail = { sha256: backup.sha256, leads: backup.leads };
         writer.commit([auditStatement({ atMs: nowMs, act: "backup", account: null, detail })]);
         return backup;
@@ -37,7 +37,7 @@ export function keepClusterCopies(path: string, node: RqliteNode): CopyKeeper {
         blocking.close();
       }
     },
-    drill: (file) => keepCopies(path).drill(file),
+    drill: (file) => openBackups(path).drill(file),
     restore() {
       throw new StoreError({ kind: "not on a cluster", act: "restore" });
     },

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
-import { keepCluster } from "./keeper.ts";
+import { openCluster } from "./cluster.ts";
 
 /** What every node is started with. */
 export const nodeFlags = [
@@ -77,7 +77,7 @@ function listenSomewhere(hostname: string) {
   }
 }
 
-export interface NodeStart {
+interface NodeStart {
   /** Those that it joins, where this is its first start. */
   readonly others?: readonly LocalNode[];
   readonly flags?: readonly string[];
@@ -110,7 +110,7 @@ export async function startCluster(
   if (first === undefined) return [];
   const one = start(first, []);
   await untilReady(one);
-  await keepCluster(one.path, one).begin(file);
+  await openCluster(one.path, one).begin(file);
   const joined = more.map((node) => start(node, [first]));
   await Promise.all(joined.map((node) => untilReady(node)));
   return [one, ...joined];

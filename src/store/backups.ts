@@ -1,0 +1,35 @@
+/** The port of backups: how they are made, tried and brought back. */
+
+/** Makes and restores backups. A refusal throws a StoreError, and nothing has changed. */
+export interface Backups {
+  /** A consistent copy with its manifest beside it; the server and an import may run. */
+  make(file: string, nowMs: number): Backup;
+  /** Restores a backup into a temporary place, compares, and removes it again. */
+  drill(file: string): Backup;
+  /** Puts a backup in the place of the database. `receipts` is the path of a file with one receipt on each line. */
+  restore(file: string, receipts: string | null, nowMs: number): Restoration;
+}
+
+export interface Backup {
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly leads: number;
+}
+
+export interface Restoration {
+  readonly leads: number;
+  readonly erasedAgain: number;
+  /** What was brought over from the old file, because it must outlive a restore. */
+  readonly merged: readonly Merged[];
+  /** What could not be brought over, because the old file is damaged. */
+  readonly unread: readonly string[];
+  /** Where the old file is kept; null when there was none. */
+  readonly kept: string | null;
+}
+
+export interface Merged {
+  /** Such as `revoked keys`. */
+  readonly name: string;
+  readonly count: number;
+}
