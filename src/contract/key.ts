@@ -29,6 +29,19 @@ export function isWellFormed(key: string, marker: Marker = "lf_"): boolean {
   );
 }
 
+/** How long a key lives (§5). */
+export interface KeyLife {
+  /** When it was revoked; null where it was not. */
+  readonly revokedMs: number | null;
+  /** When it expires; null where it never does. */
+  readonly expiresMs: number | null;
+}
+
+/** Whether a key is neither revoked nor expired at a moment; one that has expired counts as revoked. */
+export function isActive({ revokedMs, expiresMs }: KeyLife, nowMs: number): boolean {
+  return revokedMs === null && (expiresMs === null || nowMs < expiresMs);
+}
+
 /** What is stored of a key: the 32 bytes of its SHA-256. */
 export function digestOf(key: string): Buffer {
   return hash("sha256", key, "buffer");

@@ -12,6 +12,26 @@ export function recordAct(database: Pick<Connection, "insert">, { atMs, act, acc
     .run();
 }
 
+/**
+ * Writes a thing, such as a key, and records the act, both or none. Gives the thing as it is then; null where there is none,
+ * and then nothing is recorded.
+ */
+export function writeOnRecord<Thing extends { readonly account: string }>(
+  database: Connection,
+  act: Omit<AuditEntry, "account">,
+  { write, find }: { readonly write: () => void; readonly find: () => Thing | null },
+): Thing | null {
+  return database.transaction(
+    () => {
+      write();
+      const thing = find();
+      if (thing !== null) recordAct(database, { ...act, account: thing.account });
+      return thing;
+    },
+    { behavior: "immediate" },
+  );
+}
+
 export function openAudit(database: Connection): AuditRepository {
   return {
     record: (entry) => recordAct(database, entry),

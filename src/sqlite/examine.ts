@@ -6,10 +6,11 @@ import { count, eq, getTableName, getViewName, is, isNull, max, sql, View } from
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { shmOf, walOf } from "../store/database-files.ts";
-import type { Contents, Examination, LiveKey } from "../store/examination.ts";
+import type { Contents, Examination } from "../store/examination.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite, sizeOf } from "./file.ts";
 import { openLastImport } from "./import/last-import.ts";
+import { listKeys } from "./keys.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { migrationsBehind } from "./migrate.ts";
 import { type Filters, preparePage } from "./reading/page-statement.ts";
@@ -76,7 +77,7 @@ function contentsOf(database: Connection, migrationsBehind: number, full: boolea
     lastBackupMs: askable ? lastBackupMs(database) : null,
     lastImportMs: askable ? openLastImport(database)() : null,
     liveSources: askable ? liveSources(database) : 0,
-    liveKeys: askable ? liveKeys(database) : [],
+    keys: askable ? listKeys(database) : [],
   };
 }
 
@@ -156,19 +157,4 @@ function lastBackupMs(database: Connection): number | null {
 function liveSources(database: Connection): number {
   const [found] = database.select({ live: count() }).from(sources).where(isNull(sources.revokedAt)).all();
   return found?.live ?? 0;
-}
-
-function liveKeys(database: Connection): LiveKey[] {
-  return database
-    .select({
-      id: keys.id,
-      account: accounts.id,
-      createdMs: keys.createdAt,
-      expiresMs: keys.expiresAt,
-      lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
-    })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.number, keys.account))
-    .where(isNull(keys.revokedAt))
-    .all();
 }

@@ -2,7 +2,7 @@
 import { and, asc, eq, isNull, type SQL } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import type { Source, SourceRepository } from "../store/sources.ts";
-import { recordAct } from "./audit.ts";
+import { writeOnRecord } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, sources } from "./schema.ts";
 
@@ -25,19 +25,9 @@ export function openSources(database: Connection): SourceRepository {
       .all()
       .map((row) => ({ ...row, options: JSON.parse(row.options) }));
 
-  /** Writes, and records the command, both or none. */
-  function change(act: string, id: string, nowMs: number, write: () => void): Source | null {
-    return database.transaction(
-      () => {
-        write();
-        const [source] = select(eq(sources.id, id));
-        if (source === undefined) return null;
-        recordAct(database, { atMs: nowMs, act, account: source.account, detail: { source: id } });
-        return source;
-      },
-      { behavior: "immediate" },
-    );
-  }
+  const find = (id: string) => select(eq(sources.id, id))[0] ?? null;
+  const change = (act: string, id: string, nowMs: number, write: () => void) =>
+    writeOnRecord(database, { atMs: nowMs, act, detail: { source: id } }, { write, find: () => find(id) });
 
   return {
     create(account, { options, ...source }, nowMs) {
@@ -47,7 +37,7 @@ export function openSources(database: Connection): SourceRepository {
       if (made === null) throw new Error("a source that was just made is not there");
       return made;
     },
-    find: (id) => select(eq(sources.id, id))[0] ?? null,
+    find,
     list: (account) => select(eq(sources.account, account)),
     revoke: (id, nowMs) =>
       change("source.revoke", id, nowMs, () => {

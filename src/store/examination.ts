@@ -1,4 +1,5 @@
 /** The port of the doctor: examines a database file in any state, and changes nothing. */
+import type { KeyRecord } from "./repositories.ts";
 
 export type Examination =
   | { readonly kind: "missing" }
@@ -30,17 +31,8 @@ export interface Contents {
   readonly lastImportMs: number | null;
   /** How many sources are not revoked. */
   readonly liveSources: number;
-  /** Keys that are not revoked, with the UTC day of their last request, or null. */
-  readonly liveKeys: readonly LiveKey[];
-}
-
-export interface LiveKey {
-  readonly id: string;
-  readonly account: string;
-  readonly createdMs: number;
-  /** When it expires; null where it never does. */
-  readonly expiresMs: number | null;
-  readonly lastUsed: string | null;
+  /** Every key. */
+  readonly keys: readonly KeyRecord[];
 }
 
 /** `full` compares every index with its table as well, which takes several times as long. */

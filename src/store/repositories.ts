@@ -1,4 +1,5 @@
 /** What the admin command reads and writes: accounts, pixels, keys, leads and imports. */
+import type { KeyLife } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
 import type { Batch, ImportOptions, ImportOrigin, LeadImport, StagedImport } from "./imports.ts";
 import type { AccountNumber, LeadReader, PixelReader } from "./reading.ts";
@@ -28,23 +29,20 @@ export interface PixelRepository extends PixelReader {
   setStatus(account: AccountNumber, pixel: Pixel): boolean;
 }
 
-export interface KeyRecord {
+export interface KeyRecord extends KeyLife {
   readonly id: string;
   readonly prefix: string;
   readonly label: string | null;
   /** The id of its account. */
   readonly account: string;
   readonly createdMs: number;
-  readonly revokedMs: number | null;
-  /** When it expires; null where it never does. */
-  readonly expiresMs: number | null;
   /** The last UTC day with a request, `2026-01-31`. */
   readonly lastUsed: string | null;
   /** The newest moment of a lead that it received; null where it received none. */
   readonly readUpToMs: number | null;
 }
 
-export interface NewKey {
+interface NewKey {
   readonly digest: Buffer;
   readonly prefix: string;
   readonly label: string | null;

@@ -1,8 +1,10 @@
 /** The file: whether it is ours and whole, whether the clock fits it, its unused keys and its backups. */
 import { statSync } from "node:fs";
+import { isActive } from "../../contract/key.ts";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
-import type { Contents, Examination, LiveKey } from "../../store/examination.ts";
+import type { Contents, Examination } from "../../store/examination.ts";
+import type { KeyRecord } from "../../store/repositories.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
@@ -21,7 +23,7 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
     ...lookAtSchema(found.contents),
     lookAtIntegrity(path, found.contents, full),
     ...lookAtClock(path, found.contents, nowMs),
-    lookAtKeys(found.contents.liveKeys, nowMs),
+    lookAtKeys(found.contents.keys, nowMs),
     lookAtBackups(found.contents, nowMs),
   ];
 }
@@ -88,10 +90,9 @@ function lookAtClock(path: string, { newestMs }: Contents, nowMs: number): Findi
   return [fine("clock", "Nothing in the file is ahead of the clock.")];
 }
 
-function lookAtKeys(keys: readonly LiveKey[], nowMs: number): Finding {
+function lookAtKeys(keys: readonly KeyRecord[], nowMs: number): Finding {
   const since = nowMs - idleDays * dayMs;
-  // An expired key is revoked.
-  const live = keys.filter(({ expiresMs }) => nowMs < (expiresMs ?? Number.POSITIVE_INFINITY));
+  const live = keys.filter((key) => isActive(key, nowMs));
   const idle = live.filter(
     ({ createdMs, lastUsed }) => Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < since,
   );
