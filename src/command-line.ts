@@ -14,7 +14,7 @@ import {
   withoutSecrets,
 } from "./config.ts";
 import { openReceiving } from "./serving/receiving.ts";
-import { examineFile } from "./sqlite/examine.ts";
+import { examineFile } from "./sqlite/examination/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
 import { lockForServing } from "./sqlite/locks/server-lock.ts";
 import type { AdminStore } from "./store/admin.ts";

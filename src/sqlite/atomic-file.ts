@@ -6,75 +6,21 @@ import {
   lchownSync,
   linkSync,
   lstatSync,
-  mkdtempSync,
   openSync,
-  readdirSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { codeOf } from "./failure.ts";
-import { isSqlite } from "./file.ts";
 
 const chunkBytes = 1 << 20;
 
 /** The name of the draft under which a process makes a file. */
 export function draftOf(path: string): string {
   return `${path}.draft-${process.pid}`;
-}
-
-/** Removes what is left of drafts whose processes were killed. */
-export function removeStaleDrafts(path: string): void {
-  for (const name of readdirSync(dirname(path))) {
-    const maker = name.startsWith(`${basename(path)}.draft-`)
-      ? /^\d+/.exec(name.slice(basename(path).length + 7))
-      : null;
-    if (maker !== null && !isAlive(Number(maker[0]))) rmSync(join(dirname(path), name), { force: true });
-  }
-}
-
-/** Another machine or container may share the folder, and its processes are not ours to see. */
-const untouchedMs = 3_600_000;
-const draftName = /\.draft-(\d+)(?:-wal|-shm|-journal)?$/;
-const trialName = /^\.leadfile-drill-(\d+)-/;
-
-/** A folder of its own to try a backup in; its name says which process made it. */
-export function trialFolderIn(folder: string): string {
-  return mkdtempSync(join(folder, `.leadfile-drill-${process.pid}-`));
-}
-
-/** Removes from a folder what backups and trials have left that were killed, whatever its name was to be. */
-export function removeLeftovers(folder: string): void {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    const maker = (entry.isDirectory() ? trialName : draftName).exec(entry.name)?.[1];
-    if (maker === undefined || isAlive(Number(maker))) continue;
-    try {
-      if (Date.now() - statSync(path).mtimeMs < untouchedMs) continue;
-      if (entry.isDirectory() || isOurs(path)) rmSync(path, { recursive: true, force: true });
-    } catch {
-      // A backup goes on where a file belongs to another user, or has just gone.
-    }
-  }
-}
-
-/** Looks at the content, too: a letter of somebody may also be called a draft. */
-function isOurs(path: string): boolean {
-  return /-(?:wal|shm|journal)$/.test(path) || isSqlite(path);
-}
-
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    // A process of somebody else is alive as well.
-    return codeOf(cause) === "EPERM";
-  }
 }
 
 /** Copies a file to a new one, to the disk, and gives its SHA-256 and length as they were read. */

@@ -8,17 +8,10 @@ import { writeMoment } from "../../contract/time.ts";
 import type { Backup } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
-import {
-  copyDigesting,
-  draftOf,
-  nameDraft,
-  removeLeftovers,
-  removeStaleDrafts,
-  sync,
-  writeDraft,
-} from "../atomic-file.ts";
+import { copyDigesting, draftOf, nameDraft, sync, writeDraft } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
+import { removeLeftovers, removeStaleDrafts } from "../leftovers.ts";
 import { schemaVersion } from "../migrate.ts";
 import { openDatabase } from "../open.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";

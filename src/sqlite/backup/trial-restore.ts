@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Backup } from "../../store/backups.ts";
 import { StoreError } from "../../store/errors.ts";
-import { removeLeftovers, trialFolderIn } from "../atomic-file.ts";
+import { removeLeftovers, trialFolderIn } from "../leftovers.ts";
 import { restoreAside } from "./restore.ts";
 
 /** Throws a StoreError that says how the restored file differs. */

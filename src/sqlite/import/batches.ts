@@ -1,5 +1,5 @@
 /** Every import is a batch: what came, from where, and what of it was added. Its leads know its number. */
-import { and, desc, eq, isNull, max } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, max } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { Batch, ImportCounts, ImportOrigin } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
@@ -75,4 +75,16 @@ export function listBatches(database: Connection, account: AccountNumber): Batch
 export function findBatch(database: Connection, account: AccountNumber, number: number): Batch | null {
   const one = and(eq(imports.account, account), eq(imports.number, number));
   return database.select(columns).from(imports).where(one).get() ?? null;
+}
+
+/** Prepares the look at the last import that is done and brought leads: Unix milliseconds, or null where none is. */
+export function openLastImport(database: Connection): () => number | null {
+  const last = database
+    .select({ ms: imports.finishedAt })
+    .from(imports)
+    .where(isNotNull(imports.finishedAt))
+    .orderBy(desc(imports.number))
+    .limit(1)
+    .prepare();
+  return () => last.get()?.ms ?? null;
 }

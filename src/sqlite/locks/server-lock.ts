@@ -2,9 +2,10 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { giveToOwner, removeStaleDrafts } from "../atomic-file.ts";
+import { giveToOwner } from "../atomic-file.ts";
 import { isLocked, storeErrorOf } from "../failure.ts";
 import { serverLockPath } from "../file.ts";
+import { removeStaleDrafts } from "../leftovers.ts";
 import { lockWaitMs } from "./lock-wait.ts";
 
 /**

@@ -4,7 +4,7 @@ import { walOf } from "../../store/database-files.ts";
 import type { StoreSizes } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { sizeOf } from "../file.ts";
-import { openLastImport } from "../import/last-import.ts";
+import { openLastImport } from "../import/batches.ts";
 import { leads as stored } from "../schema.ts";
 
 export function measureSizes(database: Connection, path: string): () => StoreSizes {

@@ -5,9 +5,9 @@
 
 import { filesOf } from "../../../store/database-files.ts";
 import type { Traces } from "../../../store/privacy.ts";
-import { removeStaleDrafts } from "../../atomic-file.ts";
 import type { Connection } from "../../connection.ts";
 import type { Descriptors } from "../../file.ts";
+import { removeStaleDrafts } from "../../leftovers.ts";
 import { accounts } from "../../schema.ts";
 import { vacuum } from "../../vacuum.ts";
 import { truncateWal } from "../../wal.ts";
