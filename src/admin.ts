@@ -1,9 +1,95 @@
-/** bun admin: the command of this process; nothing else. */
-import { runCommand } from "./command-line.ts";
+/** bun admin: config → store → one command. */
+import { CommanderError } from "commander";
+import { createProgram } from "./cli/program.ts";
+import { createPause } from "./cli/terminal/signals.ts";
+import { ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
+import {
+  readClientKey,
+  readCluster,
+  readConfig,
+  readDatabasePath,
+  readPostSecret,
+  settingFaults,
+  withoutSecrets,
+} from "./config.ts";
 import { endWith } from "./operator/end.ts";
+import { companionOption } from "./serving/companion.ts";
+import { openReceiving } from "./serving/receiving.ts";
+import { examineFile } from "./sqlite/examination/examine.ts";
+import { storeErrorOf } from "./sqlite/failure.ts";
+import { lockForServing } from "./sqlite/locks/server-lock.ts";
+import type { AdminStore } from "./store/admin.ts";
+import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 
-try {
-  process.exitCode = await runCommand(process.argv);
-} catch (cause) {
-  endWith(cause);
+/** Runs the command that the words name, and gives the status of its process. Throws what kept it from its end. */
+export async function runCommand(words: readonly string[], standardInput = () => Bun.stdin.stream()): Promise<number> {
+  const isCompanion = words.includes(companionOption);
+  const databasePath = readDatabasePath();
+  const store = openOnce(() => openAdminStoreOf(databasePath, readCluster()));
+  let status = 0;
+  const program = createProgram({
+    store: store.get,
+    backups: () => openBackupsOf(databasePath, readCluster()),
+    cluster: () => openClusterOf(databasePath, readCluster()),
+    examine: (full) => examineFile(databasePath, full),
+    databasePath,
+    lock: lockForServing,
+    now: Date.now,
+    environment,
+    process: {
+      standardInput,
+      pause: createPause(isCompanion),
+      serve: Bun.isStandaloneExecutable ? serve : null,
+      endWith: (wanted) => {
+        status = wanted;
+      },
+      leave: () => process.exit(status),
+    },
+  });
+  try {
+    await program.parseAsync(words);
+    return status;
+  } catch (cause) {
+    // The help was shown: it was asked for, or a noun stood without its verb.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
+    throw storeErrorOf(cause, databasePath);
+  } finally {
+    store.close();
+  }
+}
+
+const environment = {
+  clientKey: readClientKey,
+  postSecret: readPostSecret,
+  withoutSecrets,
+  origin: () => publicOrigin(readConfig()),
+  receiveOrigin: () => receiveOrigin(readConfig()),
+  receiving: openReceiving,
+  settings: lookAtSettings,
+};
+
+/** A store that is opened when it is first asked for: many commands need none. */
+function openOnce(open: () => AdminStore): { readonly get: () => AdminStore; readonly close: () => void } {
+  let store: AdminStore | null = null;
+  return { get: () => (store ??= open()), close: () => store?.close() };
+}
+
+function lookAtSettings() {
+  const faults = settingFaults();
+  const config = faults.length === 0 ? readConfig() : null;
+  return { faults, config, address: config === null ? null : ownAddress(config) };
+}
+
+/** The executable is the server, too: each of these files starts it when it is imported. */
+async function serve(demo: boolean): Promise<void> {
+  if (demo) await import("./demo.ts");
+  else await import("./main.ts");
+}
+
+if (import.meta.main) {
+  try {
+    process.exitCode = await runCommand(process.argv);
+  } catch (cause) {
+    endWith(cause);
+  }
 }

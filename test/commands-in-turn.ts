@@ -1,6 +1,7 @@
 /** A process that runs one command of `bun admin` after another: each as if it were started for it, without the start. */
+
+import { runCommand } from "../src/admin.ts";
 import { createOutput } from "../src/cli/terminal/output.ts";
-import { runCommand } from "../src/command-line.ts";
 import { sayWhy } from "../src/operator/end.ts";
 import { watchDatabases } from "./closing.ts";
 

@@ -15,8 +15,8 @@ export function createClient(options: LeadfileOptions): Leadfile {
 }
 
 /** The key, from the environment or else the first line of standard input: no argument, which others could see. */
-export async function readKey(context: Pick<CommandContext, "clientKey" | "standardInput">): Promise<string> {
-  const key = context.clientKey() ?? (await readFirstLine(context.standardInput())).trim();
+export async function readKey({ environment, process }: CommandContext): Promise<string> {
+  const key = environment.clientKey() ?? (await readFirstLine(process.standardInput())).trim();
   if (key !== "") return key;
   throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
 }

@@ -20,7 +20,7 @@ interface ReceivingParts {
   readonly startCompanion: (args: readonly string[]) => { stop(): Promise<void> };
 }
 
-/** What a command is given: the store, the settings, the clock, and the process that it runs in. */
+/** What a command is given: the store, the clock, the environment and the process that it runs in. */
 export interface CommandContext {
   /** Opens the store at the first call. */
   readonly store: () => AdminStore;
@@ -28,34 +28,44 @@ export interface CommandContext {
   readonly backups: () => Backups;
   /** The cluster of the node beside. Throws a UserError where there is none. */
   readonly cluster: () => Cluster;
+  /** Examines the file without opening the store. */
+  readonly examine: Examine;
+  /** The path of the file. No command may overwrite it. */
+  readonly databasePath: string;
+  /** Takes a lock that one process alone can have, and gives its release; null when another process has it. */
+  readonly lock: (path: string) => (() => void) | null;
   readonly now: () => number;
-  readonly standardInput: () => AsyncIterable<Uint8Array>;
+  readonly environment: CommandEnvironment;
+  readonly process: CommandProcess;
+}
+
+/** What a command reads of the environment. */
+interface CommandEnvironment {
   /** The key with which a command asks a server; null where LEADFILE_KEY is not set. */
   readonly clientKey: () => string | null;
   /** The secret that signs posted leads; null where none is set. */
   readonly postSecret: () => string | null;
   /** The environment for a program that is given leads: it has neither the key nor the secret. */
-  readonly commandEnvironment: () => Readonly<Record<string, string | undefined>>;
+  readonly withoutSecrets: () => Readonly<Record<string, string | undefined>>;
   /** The public origin of the server. */
   readonly origin: () => string;
+  /** The origin to which vendors send their webhooks. */
+  readonly receiveOrigin: () => string;
+  readonly receiving: () => ReceivingParts;
   /** All settings, and the address at which this machine reaches the server; or what is wrong with the settings. */
   readonly settings: () => {
     readonly faults: readonly UserError[];
     readonly config: Config | null;
     readonly address: string | null;
   };
-  /** Examines the file without opening the store. */
-  readonly examine: Examine;
-  /** The path of the file. No command may overwrite it. */
-  readonly databasePath: string;
+}
+
+/** What a command does with the process that it runs in. */
+interface CommandProcess {
+  readonly standardInput: () => AsyncIterable<Uint8Array>;
+  readonly pause: Pause;
   /** Starts the server, with made-up leads or without. Null where the server is a program of its own. */
   readonly serve: ((demo: boolean) => Promise<void>) | null;
-  readonly pause: Pause;
-  /** Takes a lock that one process alone can have, and gives its release; null when another process has it. */
-  readonly lock: (path: string) => (() => void) | null;
-  /** The origin to which vendors send their webhooks. */
-  readonly receiveOrigin: () => string;
-  readonly receiving: () => ReceivingParts;
   /** Sets the status with which the process ends once the command has returned. */
   readonly endWith: (status: number) => void;
   /** Ends the process at once, though a reader may still be waited for. */

@@ -35,11 +35,11 @@ async function check(context: CommandContext, url: string, options: Options): Pr
   const keys = await readKeys(context);
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say: output.say });
   output.result(report, reportText(report));
-  if (report.failed > 0) context.endWith(1);
+  if (report.failed > 0) context.process.endWith(1);
 }
 
 async function readKeys(context: CommandContext): Promise<Keys> {
-  const given = context.clientKey() ?? (await readAll(context.standardInput()));
+  const given = context.environment.clientKey() ?? (await readAll(context.process.standardInput()));
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
   if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };

@@ -73,11 +73,11 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
 /** Takes what is complete now, or in two seconds. */
 async function lookOnce(inbox: Inbox, context: CommandContext): Promise<void> {
   const waiting = await inbox.look();
-  if (waiting > 0 && !(await context.pause(settleMs))) await inbox.look();
+  if (waiting > 0 && !(await context.process.pause(settleMs))) await inbox.look();
 }
 
 /** Looks until it is told to end. */
 export async function lookOn(inbox: Inbox, context: CommandContext): Promise<void> {
   do await inbox.look();
-  while (!(await context.pause(lookEveryMs)));
+  while (!(await context.process.pause(lookEveryMs)));
 }

@@ -63,9 +63,9 @@ First steps:
 
 The file is DATABASE_PATH, ${context.databasePath}; the server may be running.`,
     );
-  if (context.serve !== null) {
-    const address = () => context.settings().address ?? context.origin();
-    program.addCommand(serveCommand(context.serve)).addCommand(healthCommand(address));
+  if (context.process.serve !== null) {
+    const address = () => context.environment.settings().address ?? context.environment.origin();
+    program.addCommand(serveCommand(context.process.serve)).addCommand(healthCommand(address));
   }
   addExamples(program);
   styleHelp(program);

@@ -39,7 +39,7 @@ is answered with 200; a minute later its leads are served.`,
 }
 
 async function receive(context: CommandContext, { every }: ReceiveOptions): Promise<void> {
-  const { address, log, baseUrl, trustProxy, startCompanion } = context.receiving();
+  const { address, log, baseUrl, trustProxy, startCompanion } = context.environment.receiving();
   const folder = spoolOf(context.databasePath);
   const release = context.lock(folder);
   if (release === null) {
@@ -59,7 +59,7 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
 
 /** Completes the files every so often, so that one import takes all deliveries of that time. */
 async function completeEvery(ms: number, spool: Spool, context: CommandContext): Promise<void> {
-  while (!(await context.pause(ms))) await spool.complete();
+  while (!(await context.process.pause(ms))) await spool.complete();
 }
 
 /** Imports what is complete, in a process beside the endpoint: an import must keep no delivery waiting. */
@@ -88,6 +88,6 @@ async function importSpool(context: CommandContext): Promise<void> {
 async function lockWhenFree(path: string, context: CommandContext): Promise<(() => void) | null> {
   for (;;) {
     const release = context.lock(path);
-    if (release !== null || (await context.pause(500))) return release;
+    if (release !== null || (await context.process.pause(500))) return release;
   }
 }

@@ -71,7 +71,7 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
       { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) },
       context.now(),
     );
-  const url = `${context.receiveOrigin()}/in/${token}`;
+  const url = `${context.environment.receiveOrigin()}/in/${token}`;
   const output = outputOf(options);
   output.result({ ...view(source), url, token }, url);
   output.say(

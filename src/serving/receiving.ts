@@ -1,8 +1,8 @@
 /** What `receive` runs with: the settings of the server, at an address of its own. */
-import { startCompanion } from "../companion.ts";
 import { receiveOrigin } from "../config/origin.ts";
 import { readConfig } from "../config.ts";
 import { openLog } from "../operator/log.ts";
+import { startCompanion } from "./companion.ts";
 import { warnOfPlainHttp } from "./plain-http.ts";
 
 /** Opens the log too. Warns where tokens would cross the network in the clear. */

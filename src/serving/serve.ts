@@ -1,7 +1,6 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { statSync } from "node:fs";
 import type { Logger } from "pino";
-import { type Companion, startCompanion } from "../companion.ts";
 import { publicOrigin } from "../config/origin.ts";
 import { wrong } from "../config/settings.ts";
 import type { Config } from "../config.ts";
@@ -17,6 +16,7 @@ import { UserError } from "../operator/user-error.ts";
 import { spoolOf } from "../store/database-files.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { openStoreOf } from "../stores.ts";
+import { type Companion, startCompanion } from "./companion.ts";
 import { warnOfPlainHttp } from "./plain-http.ts";
 import { keepRetaining } from "./retaining.ts";
 import { startUsageWriter } from "./usage-writer.ts";

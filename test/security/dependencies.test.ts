@@ -35,9 +35,9 @@ test("nothing in the sources runs a program, or a text as a program, but for the
   expect(found.toSorted()).toEqual([
     "cli/cluster/cluster.ts",
     "cli/follow/exec.ts",
-    "companion.ts",
     "demo-cluster.ts",
-    "rqlite/keeping/local-cluster.ts",
+    "rqlite/cluster/local-cluster.ts",
     "rqlite/privacy/scrub.ts",
+    "serving/companion.ts",
   ]);
 });

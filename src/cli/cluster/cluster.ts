@@ -32,7 +32,7 @@ function statusCommand(context: CommandContext): Command {
     .action(async (options: { json?: boolean }) => {
       const status = await context.cluster().status();
       outputOf(options).result(status, statusText(status));
-      if (!status.hasMajority) context.endWith(1);
+      if (!status.hasMajority) context.process.endWith(1);
     });
 }
 

@@ -46,7 +46,7 @@ export function demoCommand(context: CommandContext): Command {
       ),
     )
     .action(async (options: DemoOptions) => {
-      const url = context.origin();
+      const url = context.environment.origin();
       const demo = makeDemo(context.store(), context.now());
       const { account, pixels, key } = demo;
       const output = outputOf(options);

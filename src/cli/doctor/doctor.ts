@@ -27,7 +27,7 @@ export function doctorCommand(context: CommandContext): Command {
       const found = findings.filter(({ level }) => level !== "fine");
       const shown = found.map(({ level, what, advice }) => ({ level, what, advice }));
       outputOf(options).result({ findings: shown }, text(findings));
-      context.endWith(Math.max(0, ...findings.map(({ level }) => statuses[level])));
+      context.process.endWith(Math.max(0, ...findings.map(({ level }) => statuses[level])));
     });
 }
 
@@ -35,7 +35,7 @@ async function look(context: CommandContext, full: boolean): Promise<Finding[]> 
   const { databasePath: path } = context;
   const nowMs = context.now();
   const examination = context.examine(full);
-  const { faults, config, address } = context.settings();
+  const { faults, config, address } = context.environment.settings();
   return [
     ...lookAtContents(path, examination, full, nowMs),
     ...(isFileOfNode(path) ? await lookAtNode(context, config) : lookAtFile(path)),

@@ -52,7 +52,7 @@ async function follow(context: CommandContext, url: string, options: FollowOptio
     onError: (error) => say(`${messageOf(error)} The next poll tries again.`),
   });
   await passOn(leads, receiver, say, stop);
-  context.leave();
+  context.process.leave();
 }
 
 /** Passes leads on until a stop, or until nobody takes them. A lead that was not taken comes again at the next start. */

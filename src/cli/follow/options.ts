@@ -26,10 +26,10 @@ const leastSecret = 16;
 export function readReceiver(context: CommandContext, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
   if (exec !== undefined && post !== undefined)
     throw new UserError("Leads go to --exec or to --post, and not to both.", "", 2);
-  if (exec !== undefined) return command(exec, context.commandEnvironment());
+  if (exec !== undefined) return command(exec, context.environment.withoutSecrets());
   if (post === undefined) return standardOutput();
   const url = readAddress(post, allowPlainHttp === true);
-  const secret = context.postSecret() ?? "";
+  const secret = context.environment.postSecret() ?? "";
   if (secret.length >= leastSecret) return webhook({ url, secret, now: context.now });
   throw new UserError(
     `--post signs what it sends, with a secret of ${leastSecret} characters or more.`,

@@ -60,16 +60,22 @@ async function eraseAll(
 ): Promise<Done> {
   const rejectsFiles: readonly string[] = [];
   const done = { persons: 0, leads: 0, held: 0, rejectsFiles };
-  let isInterrupted = await context.pause(0);
+  // An import that runs meanwhile has a person erased twice.
+  const [places, heldPlaces] = [new Set<number>(), new Set<number>()];
+  let isInterrupted = await context.process.pause(0);
   if (!isInterrupted) {
     for (const step of erasure.steps()) {
-      for (const one of step) receipts.add(one);
-      done.persons += step.length;
+      for (const one of step) {
+        receipts.add(one);
+        places.add(one.place);
+        if (one.erased > 0) heldPlaces.add(one.place);
+      }
       done.leads += step.reduce((sum, { erased }) => sum + erased, 0);
-      done.held += step.filter(({ erased }) => erased > 0).length;
+      done.persons = places.size;
+      done.held = heldPlaces.size;
       done.rejectsFiles = step[0]?.receipt.rejects_files ?? done.rejectsFiles;
       receipts.progress(done.persons, persons);
-      isInterrupted = await context.pause(0);
+      isInterrupted = await context.process.pause(0);
       if (isInterrupted) break;
     }
   }

@@ -67,7 +67,7 @@ async function runCommand(context: CommandContext, asked: Asked): Promise<void> 
   for (const line of notes.lines(columns.missing())) output.say(line);
   output.result({ import: batch, ...counts, passed: passed.map(passedView) }, summaryText(counts, batch, request));
   for (const client of passed) output.say(passedText(client));
-  if (counts.rejected > 0) context.endWith(3);
+  if (counts.rejected > 0) context.process.endWith(3);
 }
 
 interface Asked {
@@ -99,7 +99,7 @@ export async function importFile(context: CommandContext, run: ImportRun): Promi
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
   checkRejects(context, file, request);
-  const source = openSource(file, context.standardInput);
+  const source = openSource(file, context.process.standardInput);
   giveWay();
   const staged = context.store().imports.begin(account, importOptions(request), originOf(context, file, request));
   const interruption = run.interruption ?? goOn;

@@ -45,7 +45,7 @@ const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
 
 /** The persons that the options name. Throws a UserError, which never repeats what was typed. */
 export async function readPersons(context: CommandContext, options: PersonOptions): Promise<ListedPerson[]> {
-  const read = (text: string) => (text === "-" ? readAll(context.standardInput()) : text);
+  const read = (text: string) => (text === "-" ? readAll(context.process.standardInput()) : text);
   const { list } = options;
   const kinds = (["email", "phone", "id"] as const).filter((kind) => options[kind] !== undefined);
   const [kind] = kinds;

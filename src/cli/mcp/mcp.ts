@@ -29,7 +29,7 @@ e-mail addresses and phones are masked, and page addresses lose their query.`,
 }
 
 async function run(context: CommandContext, url: string, options: Options): Promise<void> {
-  const key = context.clientKey();
+  const key = context.environment.clientKey();
   // Standard input is taken by the protocol.
   if (key === null) throw new UserError("No key was given.", "Set LEADFILE_KEY in what starts this program.", 2);
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
@@ -46,7 +46,7 @@ async function run(context: CommandContext, url: string, options: Options): Prom
   await server.connect(new StdioServerTransport());
   await ended;
   await server.close();
-  context.leave();
+  context.process.leave();
 }
 
 /** Programs that call tools give up after a minute: a longer wait becomes an answer that says how long. */

@@ -70,5 +70,5 @@ function giveWay(pid: number): void {
 export const companionOption = "--companion";
 
 function program(): string[] {
-  return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "admin.ts")];
+  return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "../admin.ts")];
 }
