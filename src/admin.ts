@@ -13,6 +13,7 @@ import {
   withoutSecrets,
 } from "./config.ts";
 import { endWith } from "./operator/end.ts";
+import { giveWay } from "./operator/priority.ts";
 import { companionOption } from "./serving/companion.ts";
 import { openReceiving } from "./serving/receiving.ts";
 import { examineFile } from "./sqlite/examination/examine.ts";
@@ -24,6 +25,7 @@ import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 /** Runs the command that the words name, and gives the status of its process. Throws what kept it from its end. */
 export async function runCommand(words: readonly string[], standardInput = () => Bun.stdin.stream()): Promise<number> {
   const isCompanion = words.includes(companionOption);
+  if (isCompanion) giveWay();
   const databasePath = readDatabasePath();
   const store = openOnce(() => openAdminStoreOf(databasePath, readCluster()));
   let status = 0;

@@ -1,8 +1,7 @@
 /**
- * A process of this program beside another one, such as the inbox beside the server. It runs at a lower priority. It is
+ * A process of this program beside another one, such as the inbox beside the server. It gives way to that, is
  * started again when it dies, and ends with the process that started it, however that ends.
  */
-import { setPriority } from "node:os";
 import { join } from "node:path";
 
 export interface Companion {
@@ -32,7 +31,6 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
       stdout: "inherit",
       stderr: "inherit",
     });
-    giveWay(started.pid);
     void started.exited.then((status) => {
       if (isStopped) return;
       deaths = performance.now() - startedMs > healthyMs ? 0 : deaths + 1;
@@ -57,16 +55,7 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
   };
 }
 
-/** The priority is set before the process makes its threads, so that it holds for all of them. */
-function giveWay(pid: number): void {
-  try {
-    setPriority(pid, 10);
-  } catch {
-    // A hardened service may not set it. Then both run at the same priority.
-  }
-}
-
-/** Tells a command that it runs beside another process, and ends with its standard input. */
+/** Tells a command that it runs beside another process: it runs at a low priority, and ends with its standard input. */
 export const companionOption = "--companion";
 
 function program(): string[] {

@@ -1,10 +1,11 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
-import { setPriority, userInfo } from "node:os";
+import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { type Columns, createColumns, readMapping } from "../../ingest/columns.ts";
 import { writeRejects } from "../../ingest/rejects.ts";
 import { openSource } from "../../ingest/source.ts";
+import { giveWay } from "../../operator/priority.ts";
 import type { Passed } from "../../store/disclosures.ts";
 import { emptyCounts, type ImportCounts, type StagedImport } from "../../store/imports.ts";
 import { accountOf } from "../arguments.ts";
@@ -163,13 +164,4 @@ async function merge(
     progress.stop();
   }
   return { batch: staged.batch(), counts };
-}
-
-/** Where the machine is busy the server goes first: its clients wait for an answer. */
-function giveWay(): void {
-  try {
-    setPriority(10);
-  } catch {
-    // A hardened service may not set it. Then both run at the same priority.
-  }
 }
