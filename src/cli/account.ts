@@ -2,43 +2,45 @@
 import { Command } from "commander";
 import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
-import { accountOf, checkText } from "./arguments.ts";
+import { accountOf, checkText, noAccounts } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { table } from "./terminal/table.ts";
+import { listed } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
-  const account = new Command("account").description("accounts and their subscriptions");
-  account.addCommand(
-    jsonCommand("create")
-      .description("make an account with an active subscription, and print its id")
-      .argument("<NAME>", "a name that no other account has")
-      .action((name: string, options) => {
-        const made = create(context, name);
-        outputOf(options).result(view(made), made.id);
-      }),
-  );
-  account.addCommand(
-    jsonCommand("list")
-      .description("list all accounts")
-      .action((options) => {
-        const all = context.store().accounts.list().map(view);
-        outputOf(options).result(
-          all,
-          table(
-            ["ID", "SUBSCRIPTION", "KEEPS", "NAME"],
-            all.map((a) => [
-              a.id,
-              a.subscription,
-              a.retain_days === undefined ? "all" : `${a.retain_days} days`,
-              a.name,
-            ]),
-          ),
-        );
-      }),
-  );
-  account.addCommand(subscriptionCommand(context, "activate", true));
-  account.addCommand(subscriptionCommand(context, "deactivate", false));
-  return account;
+  return new Command("account")
+    .description("accounts and their subscriptions")
+    .addCommand(createCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(subscriptionCommand(context, "activate", true))
+    .addCommand(subscriptionCommand(context, "deactivate", false));
+}
+
+function createCommand(context: CommandContext): Command {
+  return jsonCommand("create")
+    .description("make an account with an active subscription, and print its id")
+    .argument("<NAME>", "a name that no other account has")
+    .action((name: string, options) => {
+      const made = create(context, name);
+      outputOf(options).result(view(made), made.id);
+    });
+}
+
+function listCommand(context: CommandContext): Command {
+  return jsonCommand("list")
+    .description("list all accounts")
+    .action((options) => {
+      const all = context.store().accounts.list().map(view);
+      const rows = all.map(({ id, subscription, retain_days: days, name }) => [
+        id,
+        subscription,
+        days === undefined ? "all" : `${days} days`,
+        name,
+      ]);
+      outputOf(options).result(
+        all,
+        listed(noAccounts(context.databasePath), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows),
+      );
+    });
 }
 
 function create(context: CommandContext, text: string): Account {
@@ -56,7 +58,7 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
       const { accounts } = context.store();
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       accounts.setActive(account.number, active);
       const now = view({ ...account, active });
       outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);

@@ -1,24 +1,34 @@
 /** Arguments and options that several commands take: an account, the id of a pixel, a name, a number. */
+import { resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { printable } from "../operator/printable.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
-import type { AdminStore } from "../store/admin.ts";
 import type { Account } from "../store/repositories.ts";
+import type { CommandContext } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 
 /** The account with this id or this exact name; throws a UserError when there is none. */
-export function accountOf(store: AdminStore, idOrName: string): Account {
-  const account = store.accounts.find(idOrName);
+export function accountOf({ store, databasePath }: CommandContext, idOrName: string): Account {
+  const { accounts } = store();
+  const account = accounts.find(idOrName);
   if (account !== null) return account;
-  const names = store.accounts.list().flatMap(({ id, name }) => [name, id]);
-  const near = closestTo(idOrName, names);
-  const advice = near === null ? "" : `Did you mean ${JSON.stringify(printable(near))}? `;
-  throw new UserError(
-    `No account has the id or name ${JSON.stringify(idOrName)}.`,
-    `${advice}${adminCommand} account list shows them.`,
+  const all = accounts.list();
+  const what = `No account has the id or name ${JSON.stringify(idOrName)}.`;
+  if (all.length === 0) throw new UserError(what, noAccounts(databasePath));
+  const near = closestTo(
+    idOrName,
+    all.flatMap(({ id, name }) => [name, id]),
   );
+  const advice = near === null ? "" : `Did you mean ${JSON.stringify(printable(near))}? `;
+  throw new UserError(what, `${advice}${adminCommand} account list shows them.`);
+}
+
+/** Where nothing is, the file may be another one than was meant: a command makes the file that it does not find. */
+export function noAccounts(databasePath: string): string {
+  const path = printable(resolve(databasePath));
+  return `There is no account in ${path} yet. Make one: ${adminCommand} account create NAME, or set DATABASE_PATH to another file.`;
 }
 
 /** The one of some texts that differs by a slip of up to a third of its letters. */

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { table } from "./terminal/table.ts";
+import { listed } from "./terminal/table.ts";
 
 interface Options {
   readonly account?: string;
@@ -23,19 +23,28 @@ export function auditCommand(context: CommandContext): Command {
         .option("--limit <N>", "how many to show at most", "100")
         .action((options: Options) => {
           const most = readWholeNumber("--limit", options.limit, 1, mostShown);
-          const account = options.account === undefined ? null : accountOf(context.store(), options.account).id;
+          const account = options.account === undefined ? null : accountOf(context, options.account).id;
           const acts = context
             .store()
             .audit.list(most, account)
             .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
-          const rows = acts.map(({ at, act, account, detail }) => [at, act, account ?? "", detailText(detail)]);
-          outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
+          const rows = acts.map(({ at, act, account, detail }) => [
+            at.slice(0, 19).replace("T", " "),
+            act,
+            account ?? "",
+            detailText(act, detail),
+          ]);
+          outputOf(options).result(acts, listed("No act is on record.", ["AT", "ACT", "ACCOUNT", "DETAIL"], rows));
         }),
     );
 }
 
-function detailText(detail: Readonly<Record<string, string | number | null>>): string {
+/** In as few letters as tell it, for a terminal of 80 columns: an id of what the act names stands alone. */
+function detailText(act: string, detail: Readonly<Record<string, string | number | null>>): string {
   return Object.entries(detail)
-    .map(([name, value]) => `${name} ${value ?? "none"}`)
+    .map(([name, value]) => {
+      const isOwnId = typeof value === "string" && act.startsWith(`${name}.`);
+      return isOwnId ? value : `${name.replaceAll("_", " ")} ${value ?? "none"}`;
+    })
     .join(", ");
 }

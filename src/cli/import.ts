@@ -9,7 +9,7 @@ import { accountOf } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
-import { table } from "./terminal/table.ts";
+import { listed } from "./terminal/table.ts";
 
 export function importsCommand(context: CommandContext): Command {
   return new Command("import")
@@ -23,10 +23,11 @@ function listCommand(context: CommandContext): Command {
     .description("list the imports of an account that added or replaced leads, newest first")
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
-      const batches = context.store().imports.list(accountOf(context.store(), idOrName));
+      const batches = context.store().imports.list(accountOf(context, idOrName));
       const header = ["IMPORT", "AT", "BY", "STATE", "ADDED", "REPLACED", "OTHER", "OLDEST", "NEWEST", "FILE"];
       const output = outputOf(options);
-      output.result(batches.map(view), table(header, batches.map(cells)));
+      const text = listed("The account has no imports.", header, batches.map(cells));
+      output.result(batches.map(view), text);
       const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
       if (cutShort !== undefined) {
         output.say(
@@ -42,7 +43,7 @@ function undoCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "id or exact name")
     .argument("<IMPORT>", "its number, as import list shows it")
     .action(async (idOrName: string, text: string, options) => {
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       const batch = findBatch(context, account, text);
       refuseReplaced(batch);
       const output = outputOf(options);

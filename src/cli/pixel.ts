@@ -7,44 +7,14 @@ import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
 import { accountOf, checkPixelId, checkText } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { table } from "./terminal/table.ts";
+import { listed } from "./terminal/table.ts";
 
 export function pixelCommand(context: CommandContext): Command {
-  const pixel = new Command("pixel").description("the pixels of an account");
-  pixel.addCommand(createCommand(context));
-  pixel.addCommand(
-    jsonCommand("list")
-      .description("list the pixels of an account")
-      .argument("<ACCOUNT>", "id or exact name")
-      .action((idOrName: string, options) => {
-        const account = accountOf(context.store(), idOrName);
-        const all = context
-          .store()
-          .pixels.list(account.number)
-          .map((pixel) => view(account, pixel));
-        outputOf(options).result(
-          all,
-          table(
-            ["ID", "STATUS"],
-            all.map(({ id, status }) => [id, status]),
-          ),
-        );
-      }),
-  );
-  pixel.addCommand(
-    jsonCommand("set-status")
-      .description("change the status of a pixel")
-      .argument("<ACCOUNT>", "id or exact name")
-      .argument("<ID>", "id of the pixel")
-      .argument("<STATUS>", "such as active or paused")
-      .action((idOrName: string, id: string, text: string, options) => {
-        const account = accountOf(context.store(), idOrName);
-        const status = checkText("STATUS", text);
-        if (!context.store().pixels.setStatus(account.number, { id, status })) throw noSuchPixel(account, id);
-        outputOf(options).result(view(account, { id, status }), `The status of pixel ${id} is ${status}.`);
-      }),
-  );
-  return pixel;
+  return new Command("pixel")
+    .description("the pixels of an account")
+    .addCommand(createCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(setStatusCommand(context));
 }
 
 function createCommand(context: CommandContext): Command {
@@ -54,7 +24,7 @@ function createCommand(context: CommandContext): Command {
     .option("--id <ID>", "the id that the vendor gave it; made up unless given")
     .option("--status <STATUS>", "the status that the API shows", "active")
     .action((idOrName: string, options: { id?: string; status: string; json?: boolean }) => {
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       const id = options.id === undefined ? `px_${randomText(12)}` : checkPixelId("--id", options.id);
       const pixel = { id, status: checkText("--status", options.status) };
       if (!context.store().pixels.create(account.number, pixel, context.now())) {
@@ -64,6 +34,33 @@ function createCommand(context: CommandContext): Command {
         );
       }
       outputOf(options).result(view(account, pixel), id);
+    });
+}
+
+function listCommand(context: CommandContext): Command {
+  return jsonCommand("list")
+    .description("list the pixels of an account")
+    .argument("<ACCOUNT>", "id or exact name")
+    .action((idOrName: string, options) => {
+      const account = accountOf(context, idOrName);
+      const pixels = context.store().pixels.list(account.number);
+      const all = pixels.map((pixel) => view(account, pixel));
+      const rows = all.map(({ id, status }) => [id, status]);
+      outputOf(options).result(all, listed("The account has no pixels.", ["ID", "STATUS"], rows));
+    });
+}
+
+function setStatusCommand(context: CommandContext): Command {
+  return jsonCommand("set-status")
+    .description("change the status of a pixel")
+    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<ID>", "id of the pixel")
+    .argument("<STATUS>", "such as active or paused")
+    .action((idOrName: string, id: string, text: string, options) => {
+      const account = accountOf(context, idOrName);
+      const status = checkText("STATUS", text);
+      if (!context.store().pixels.setStatus(account.number, { id, status })) throw noSuchPixel(account, id);
+      outputOf(options).result(view(account, { id, status }), `The status of pixel ${id} is ${status}.`);
     });
 }
 

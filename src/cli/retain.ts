@@ -24,7 +24,7 @@ export function retainCommand(context: CommandContext): Command {
     .option("--yes", "do not ask, even if every lead would be erased")
     .action(async (idOrName: string, options: Options) => {
       const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       const { retention } = context.store();
       const all = days !== null && retention.wouldEraseAll(account.number, days, context.now());
       if (all && options.yes !== true) await confirmAll(account.name);

@@ -13,7 +13,7 @@ import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { checkPixel, readRules } from "./lead/import-options.ts";
 import { confirm } from "./terminal/confirm.ts";
 import { refuseUnseen } from "./terminal/output.ts";
-import { table } from "./terminal/table.ts";
+import { listed } from "./terminal/table.ts";
 
 interface CreateOptions {
   readonly label?: string;
@@ -55,7 +55,7 @@ function createCommand(context: CommandContext): Command {
 }
 
 function create(context: CommandContext, idOrName: string, options: CreateOptions): void {
-  const account = accountOf(context.store(), idOrName);
+  const account = accountOf(context, idOrName);
   const label = options.label === undefined ? null : checkText("--label", options.label);
   const request = { ...options, onDuplicate: "skip" } as const;
   readRules(account.id, request);
@@ -93,7 +93,7 @@ function listCommand(context: CommandContext): Command {
     .description("list the sources of an account")
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
-      const { number } = accountOf(context.store(), idOrName);
+      const { number } = accountOf(context, idOrName);
       const all = context.store().sources.list(number).map(view);
       const rows = all.map(({ id, prefix, state, created_at, label }) => [
         id,
@@ -102,7 +102,10 @@ function listCommand(context: CommandContext): Command {
         created_at.slice(0, 10),
         label ?? "",
       ]);
-      outputOf(options).result(all, table(["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows));
+      outputOf(options).result(
+        all,
+        listed("The account has no sources.", ["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows),
+      );
     });
 }
 

@@ -23,6 +23,21 @@ describe("account", () => {
     expect((await anAdmin([]).run("account", "list", "--json")).json as unknown).toEqual([]);
   });
 
+  test.each([
+    ["account list", 0, "stdout"],
+    ["key list acme", 1, "stderr"],
+  ] as const)(
+    "%s names the file where it has no account: DATABASE_PATH may be mistyped",
+    async (line, status, stream) => {
+      const admin = anAdmin([]);
+      const ended = await admin.run(...line.split(" "));
+      expect(ended.status).toBe(status);
+      const advice = `There is no account in ${admin.file} yet. Make one: bun admin account create NAME, or set DATABASE_PATH to another file.\n`;
+      expect(ended[stream]).toEndWith(advice);
+      expect(ended.stdout + ended.stderr).toMatch(/^[^\n]+\n$/);
+    },
+  );
+
   test("activate and deactivate switch the subscription, by id or by name, as often as one likes", async () => {
     const admin = anAdmin();
     const [{ id }] = JSON.parse((await admin.run("account", "list", "--json")).stdout) as [{ id: string }]; // One was made.

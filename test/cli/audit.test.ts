@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { anAdmin } from "../admin.ts";
+import { onTerminal, plain } from "../terminal.ts";
 
 interface Act {
   readonly at: string;
@@ -59,7 +60,19 @@ test("--account and --limit narrow it, and the table is for people", async () =>
   expect(only).toHaveLength(1);
   expect(JSON.parse((await admin.run("audit", "list", "--limit", "2", "--json")).stdout)).toHaveLength(2);
   const { stdout } = await admin.run("audit", "list", "--limit", "1");
-  expect(stdout).toMatch(/^AT +ACT +ACCOUNT +DETAIL\n\S+Z +backup +sha256 \w+, leads 0\n$/);
+  expect(stdout).toMatch(/^AT +ACT +ACCOUNT +DETAIL\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +backup +sha256 \w+, leads 0\n$/);
+});
+
+test("on a terminal of 80 columns the id of a key and of a source stands whole", async () => {
+  const admin = anAdmin();
+  const { id: key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const { id: source } = (await admin.run("source", "create", "acme", "--json")).json;
+  await admin.run("source", "revoke", source);
+  const terminal = onTerminal(admin.file, ["audit", "list"]);
+  await terminal.ended;
+  const shown = plain(terminal.shown());
+  expect(shown).toContain(key);
+  expect(shown.match(new RegExp(`${source}$`, "gm"))).toHaveLength(2);
 });
 
 test.each(["0", "x", "100001"])("--limit %s is wrong use", async (limit) => {

@@ -53,6 +53,12 @@ test("the list says of each import when, from what file, by whom, what came of i
   expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*taken back .*export of january\.csv/);
 });
 
+test("an account without imports is told so in one line, and gives an empty list as JSON", async () => {
+  const admin = anAdmin();
+  expect((await admin.run("import", "list", "acme")).stdout).toBe("The account has no imports.\n");
+  expect(await listed(admin)).toEqual([]);
+});
+
 test("an import that changed nothing has no number, and neither has a dry run", async () => {
   const admin = anAdmin();
   expect((await admin.import(january, ...px, "--dry-run")).json).toMatchObject({ import: null, imported: 3 });

@@ -44,7 +44,7 @@ describe("the executable, alone in an empty folder and with an empty environment
     ]);
     const text = said.map(({ stdout, stderr }) => stdout + stderr).join("");
     expect(text).toContain("leadfile account create acme");
-    expect(text).toContain("leadfile account list");
+    expect(text).toContain("leadfile account create NAME");
     expect(text).toContain("leadfile --help");
     expect(text).not.toMatch(/\bbun\b/);
     expect(said.map(({ status }) => status)).toEqual([0, 0, 1, 2]);

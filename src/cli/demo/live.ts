@@ -13,7 +13,7 @@ interface Live {
 
 /** Invents leads until Ctrl-C. Each is written before it is shown. The same seed gives the same visitors. */
 export async function goOn(context: CommandContext, output: Output, accountId: string, live: Live): Promise<void> {
-  const account = accountOf(context.store(), accountId);
+  const account = accountOf(context, accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
   const options = { onDuplicate: "skip", createPixels: true, dryRun: false } as const;

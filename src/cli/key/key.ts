@@ -25,7 +25,7 @@ function listCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
       const { keys } = context.store();
-      const { number } = accountOf(context.store(), idOrName);
+      const { number } = accountOf(context, idOrName);
       const nowMs = context.now();
       const all = keys.list(number).map((record) => view(record, nowMs, keys.requestsOfMonth(record.id, nowMs)));
       outputOf(options).result(all, listText(all));

@@ -19,7 +19,7 @@ export function createCommand(context: CommandContext): Command {
     .option("--label <TEXT>", "what it is for")
     .option("--expires <DATE>", "when the key ends: a date such as 2027-01-31 (00:00 UTC), or a full time")
     .action((idOrName: string, options: { label?: string; expires?: string; json?: boolean }) => {
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       const label = options.label === undefined ? null : checkText("--label", options.label);
       const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, context.now());
       makeKey(context, outputOf(options), account, { label, expiresMs }, {});
@@ -45,7 +45,7 @@ export function rotateCommand(context: CommandContext): Command {
         );
       }
       const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
-      const account = accountOf(context.store(), old.account);
+      const account = accountOf(context, old.account);
       const output = outputOf(options);
       makeKey(context, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
       // Only now: had the new key not been shown, the old one must go on.

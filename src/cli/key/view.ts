@@ -1,14 +1,14 @@
 /** How keys are shown: never the key itself, but its id, its first characters, and how it is used. */
+import { isActive } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { table } from "../terminal/table.ts";
+import { listed } from "../terminal/table.ts";
 
-/** A key that has expired is revoked, to whoever presents it and here. */
-export function stateOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): "active" | "revoked" {
-  return revokedMs === null && nowMs < (expiresMs ?? Number.POSITIVE_INFINITY) ? "active" : "revoked";
+export function stateOf(key: KeyRecord, nowMs: number): "active" | "revoked" {
+  return isActive(key, nowMs) ? "active" : "revoked";
 }
 
 /** A key as the list shows it. */
@@ -41,7 +41,8 @@ export function listText(keys: readonly ReturnType<typeof view>[]): string {
     grouped(key.requests_this_month),
     key.label ?? "",
   ]);
-  return table(["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "READ UP TO", "MONTH", "LABEL"], rows);
+  const header = ["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "READ UP TO", "MONTH", "LABEL"];
+  return listed("The account has no keys.", header, rows);
 }
 
 export function noSuchKey(): UserError {

@@ -23,7 +23,7 @@ export function eraseCommand(context: CommandContext): Command {
     .option("--mentions", "also erase leads that hold a person's address elsewhere, such as in page_url")
     .option("--dry-run", "say how many leads would go, and change nothing")
     .action(async (idOrName: string, options: Options) => {
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       const persons = await readPersons(context, options);
       const references = persons.map(({ reference }) => reference);
       const output = outputOf(options);

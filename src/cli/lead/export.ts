@@ -22,7 +22,7 @@ export function exportCommand(context: CommandContext): Command {
     )
     .option("--spreadsheet-safe", "with csv: put a ' before a cell that a spreadsheet would run as a formula")
     .action((idOrName: string, options: Options) => {
-      const { number, id } = accountOf(context.store(), idOrName);
+      const { number, id } = accountOf(context, idOrName);
       const detail = { format: options.format };
       context.store().audit.record({ atMs: context.now(), act: "lead.export", account: id, detail });
       for (const text of texts(context.store().leads.export(number), options)) if (!print(text)) return;

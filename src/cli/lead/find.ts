@@ -17,7 +17,7 @@ export function findCommand(context: CommandContext): Command {
     .description("print the leads of one person, newest first, or of each person of a list")
     .argument("<ACCOUNT>", "id or exact name")
     .action(async (idOrName: string, options: PersonOptions) => {
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       const persons = await readPersons(context, options);
       const output = outputOf(options);
       const say = throttle(output);

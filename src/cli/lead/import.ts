@@ -96,7 +96,7 @@ interface Imported {
 /** Reads a file to its end, then writes its leads; what it says on its way goes to the output of the run. */
 export async function importFile(context: CommandContext, run: ImportRun): Promise<Imported> {
   const { idOrName, file, request } = run;
-  const account = accountOf(context.store(), idOrName);
+  const account = accountOf(context, idOrName);
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
   checkRejects(context, file, request);

@@ -29,7 +29,7 @@ export function statsCommand(context: CommandContext): Command {
     .option("--html <FILE>", "write a page of charts that needs no network and holds no personal data")
     .action(async (idOrName: string, options: StatsOptions) => {
       const days = readWholeNumber("--days", options.days, 1, mostDays);
-      const account = accountOf(context.store(), idOrName);
+      const account = accountOf(context, idOrName);
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
       const stats = context.store().stats(account.number, todayMs - (days - 1) * dayMs);

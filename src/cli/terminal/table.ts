@@ -27,6 +27,11 @@ export function table(
   return [paint("bold", join(titles)), ...body.map((cells) => join(cells.map(paintCell)))].join("\n");
 }
 
+/** The table of a list, or a sentence where there is nothing in it: a header alone would look like a failure. */
+export function listed(nothing: string, header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? nothing : table(header, rows);
+}
+
 /** A cell as wide as its column, cut where it is wider. */
 function pad(cell: string, width: number): string {
   const shown = Bun.stringWidth(cell) > width ? `${cut(cell, width - 1)}…` : cell;
