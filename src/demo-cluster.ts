@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { environmentWith } from "./config.ts";
+import { paths, publicPaths } from "./contract/paths.ts";
 import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./rqlite/cluster/local-cluster.ts";
@@ -60,7 +61,7 @@ function startServer({ path, url, name }: RunningNode, port: number): Server {
 async function untilServing(url: string): Promise<void> {
   const endMs = performance.now() + 20_000;
   for (;;) {
-    const answer = await fetch(`${url}/healthz`).catch(() => null);
+    const answer = await fetch(`${url}${publicPaths.health}`).catch(() => null);
     if (answer?.status === 200) return;
     if (performance.now() > endMs)
       throw new UserError(`The server at ${url} does not answer.`, "See what it has said above.");
@@ -74,7 +75,7 @@ function textOf(nodes: readonly RunningNode[], servers: readonly Server[]): stri
   const settings = `DATABASE_PATH=${second.path} CLUSTER=${second.url} NODE=${second.name}`;
   return `
   # the same on every node
-${servers.map(({ url }) => `  curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}/api/v1/leads?limit=1"`).join("\n")}
+${servers.map(({ url }) => `  curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${paths.leads}?limit=1"`).join("\n")}
 
   # how the cluster is
   ${settings} ${adminCommand} cluster status

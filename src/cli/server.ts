@@ -1,5 +1,6 @@
 /** bun admin serve and health, where one executable is all of Leadfile: starts the server, and asks whether it is well. */
 import { Command } from "commander";
+import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 
@@ -10,7 +11,7 @@ const patienceMs = 3_000;
 /** Asks for /healthz at an origin. Any certificate will do: it has the public name, and this origin does not. */
 export async function askHealth(origin: string): Promise<Health> {
   try {
-    const answer = await fetch(`${origin}/healthz`, {
+    const answer = await fetch(`${origin}${publicPaths.health}`, {
       signal: AbortSignal.timeout(patienceMs),
       tls: { rejectUnauthorized: false },
     });

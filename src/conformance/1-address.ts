@@ -1,8 +1,9 @@
 /** §1: HTTPS, and the redirect from the bare domain to the www host. */
+import { paths } from "../contract/paths.ts";
 import type { Check } from "./check.ts";
 import { need, skip } from "./verdict.ts";
 
-const target = "/api/v1/usage?a=1";
+const target = `${paths.usage}?a=1`;
 
 export const addressChecks: Check[] = [
   {

@@ -1,4 +1,5 @@
 /** §2: the shapes of what is answered. */
+import { paths } from "../contract/paths.ts";
 import type { Check } from "./check.ts";
 import { faultOfError, faultOfLead, isRecord, shown } from "./shapes.ts";
 import { need } from "./verdict.ts";
@@ -23,7 +24,7 @@ export const resourceChecks: Check[] = [
     section: "2.3",
     title: "GET /pixels answers the list envelope with pixels in it",
     async run({ ask }) {
-      const { body, status } = await ask("/api/v1/pixels");
+      const { body, status } = await ask(paths.pixels);
       need(status === 200 && isRecord(body) && body["object"] === "list", `it answered ${status} and no list`);
       need(Array.isArray(body["data"]), `data is ${shown(body["data"])} and no array`);
       const isPixel = (pixel: unknown) =>
@@ -35,7 +36,7 @@ export const resourceChecks: Check[] = [
     section: "2.4",
     title: "GET /usage answers the usage object with whole numbers",
     async run({ ask }) {
-      const { body, status } = await ask("/api/v1/usage");
+      const { body, status } = await ask(paths.usage);
       need(status === 200 && isRecord(body), `it answered ${status}`);
       need(body["object"] === "usage", `object is ${shown(body["object"])} and not "usage"`);
       for (const field of ["requests_today", "requests_this_month", "rate_limit_per_min"]) {
@@ -51,7 +52,7 @@ export const resourceChecks: Check[] = [
     section: "2.5",
     title: "an error has a code, a message and a link",
     async run({ ask }) {
-      const { asked, body } = await ask("/api/v1/usage", { authorization: null });
+      const { asked, body } = await ask(paths.usage, { authorization: null });
       const fault = faultOfError(body);
       need(fault === null, `${asked} without a key: ${fault}`);
     },

@@ -1,4 +1,5 @@
 /** §4.1: what leads are filtered by, and the parameters that are refused. */
+import { paths } from "../contract/paths.ts";
 import type { Check } from "./check.ts";
 import type { Probe } from "./probe.ts";
 import { codeOf, type Item, isRecord } from "./shapes.ts";
@@ -74,7 +75,7 @@ function refused(query: string, status: number, code: string): Check {
     section: "4.1",
     title: `${decodeURIComponent(query).replace("=", " = ")} is refused: ${status} ${code}`,
     async run({ ask }) {
-      const answer = await ask(`/api/v1/leads?${query}`);
+      const answer = await ask(`${paths.leads}?${query}`);
       const got = `${answer.status} ${codeOf(answer.body)}`;
       need(got === `${status} ${code}`, `it answered ${got}`);
     },

@@ -1,12 +1,11 @@
 /** §3, §4, §5, §7, §9: keys, methods and paths, and the errors that they meet. */
-
+import { paths } from "../contract/paths.ts";
 import type { Check } from "./check.ts";
 import type { Probe, RequestOptions } from "./probe.ts";
-import type { Answer } from "./shapes.ts";
-import { codeOf, faultOfError } from "./shapes.ts";
+import { type Answer, codeOf, faultOfError } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 
-const endpoints = ["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"] as const;
+const endpoints = Object.values(paths);
 
 /** A key of no server. */
 const unknownKey = "lf_00000000000000000000000000000000000000";
@@ -45,7 +44,7 @@ export const accessChecks: Check[] = [
     async run({ ask, keys }) {
       // A key that works must never be in a URL.
       const key = keys.revoked ?? unknownKey;
-      const { status } = await ask(`/api/v1/usage?api_key=${key}`, { authorization: null });
+      const { status } = await ask(`${paths.usage}?api_key=${key}`, { authorization: null });
       need(status === 401 || status === 400, `it answered ${status}`);
     },
   },

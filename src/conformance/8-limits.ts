@@ -1,7 +1,10 @@
 /** §8, and what holds of every answer (§4, §7): it comes last, when there are answers of every kind. */
+
 import { errors } from "../contract/errors.ts";
 import { defaultLimitPerMin } from "../contract/limits.ts";
+import { paths } from "../contract/paths.ts";
 import type { Check } from "./check.ts";
+import type { Probe } from "./probe.ts";
 import { codeOf, faultOfError, isRecord } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 
@@ -50,7 +53,7 @@ export const everyAnswerChecks: Check[] = [
     section: "8",
     title: "the limit of a key is 60 a minute, and /usage says the same",
     async run({ ask }) {
-      const { headers, body } = await ask("/api/v1/usage");
+      const { headers, body } = await ask(paths.usage);
       const limit = headers.get("x-ratelimit-limit");
       need(limit === String(defaultLimitPerMin), `X-RateLimit-Limit is ${limit}`);
       const said = isRecord(body) ? body["rate_limit_per_min"] : null;
@@ -62,7 +65,7 @@ export const everyAnswerChecks: Check[] = [
     title: "calls to /usage count toward the totals and the limit",
     async run({ ask }) {
       for (let attempt = 0; ; attempt++) {
-        const [one, two] = [await ask("/api/v1/usage"), await ask("/api/v1/usage")];
+        const [one, two] = [await ask(paths.usage), await ask(paths.usage)];
         const [left, next] = [one, two].map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
         const [today, later] = [one, two].map(({ body }) =>
           isRecord(body) ? Number(body["requests_today"]) : Number.NaN,
@@ -87,16 +90,16 @@ export const limitChecks: Check[] = [
       need(after === "60", `Retry-After is ${after}`);
       need(refused.headers.get("x-ratelimit-remaining") === "0", "X-RateLimit-Remaining of the 429 is not 0");
       await probe.nextWindow();
-      const { status } = await probe.ask("/api/v1/pixels", { overLimit: true });
+      const { status } = await probe.ask(paths.pixels, { overLimit: true });
       need(status === 200, `in the next window it answered ${status}`);
     },
   },
 ];
 
 /** Asks until a 429, two windows long at most. */
-async function useUp(ask: Parameters<Check["run"]>[0]["ask"]) {
+async function useUp(ask: Probe["ask"]) {
   for (let count = 0; count <= 2 * defaultLimitPerMin; count++) {
-    const answer = await ask("/api/v1/pixels", { overLimit: true });
+    const answer = await ask(paths.pixels, { overLimit: true });
     if (answer.status === 429) return answer;
     const left = answer.headers.get("x-ratelimit-remaining");
     need(count < defaultLimitPerMin || left !== "0", "the limit was used up, and the next request was served");

@@ -1,6 +1,7 @@
 /** Requests to the server under test. They keep to the limit of the key; every answer is kept for the last checks. */
-import type { Answer } from "./shapes.ts";
-import { envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
+import { windowMs } from "../contract/limits.ts";
+import { paths } from "../contract/paths.ts";
+import { type Answer, envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 
 export interface Keys {
@@ -38,7 +39,6 @@ export interface ProbeOptions {
   readonly say: (text: string) => void;
 }
 
-const windowMs = 60_000;
 const timeoutMs = 30_000;
 
 export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOptions): Probe {
@@ -70,7 +70,7 @@ export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOp
   }
 
   async function page(query: Readonly<Record<string, string>> = {}): Promise<LeadPage> {
-    const answer = await ask(`/api/v1/leads?${new URLSearchParams(query)}`.replace(/\?$/, ""));
+    const answer = await ask(`${paths.leads}?${new URLSearchParams(query)}`.replace(/\?$/, ""));
     need(answer.status === 200, `${answer.asked} gave ${answer.status} and not 200`);
     return envelope(answer);
   }

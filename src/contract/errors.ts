@@ -63,7 +63,7 @@ export const errors = {
     status: 404,
     message: `There is no endpoint here; the endpoints are ${Object.values(paths).join(", ")}.`,
     condition: "There is no endpoint at this path.",
-    cure: "The endpoints are /api/v1/leads, /api/v1/pixels and /api/v1/usage, written exactly so: no trailing slash, lower case.",
+    cure: `The endpoints are ${paths.leads}, ${paths.pixels} and ${paths.usage}, written exactly so: no trailing slash, lower case.`,
   },
   method_not_allowed: {
     status: 405,

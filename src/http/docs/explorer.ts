@@ -1,9 +1,12 @@
 /** The explorer at /docs/try: Swagger UI from its package, with a key that only the open page knows. */
 import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import { publicPaths } from "../../contract/paths.ts";
 import start from "./explorer.browser.js" with { type: "text" };
 import style from "./explorer.css" with { type: "text" };
 import { iconAddress } from "./markup.ts";
+
+const at = publicPaths.explorer;
 
 interface Asset {
   readonly headers: Readonly<Record<string, string>>;
@@ -20,13 +23,13 @@ const page = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Try the Leadfile API</title>
 <link rel="icon" href="${iconAddress}">
-<link rel="stylesheet" href="/docs/try/swagger-ui.css">
-<link rel="stylesheet" href="/docs/try/explorer.css">
+<link rel="stylesheet" href="${at}/swagger-ui.css">
+<link rel="stylesheet" href="${at}/explorer.css">
 </head>
 <body>
 <a class="skip" href="#explorer">Skip to the explorer</a>
 <header>
-<a href="/docs">Leadfile API</a>
+<a href="${publicPaths.docs}">Leadfile API</a>
 <h1>Try it</h1>
 <p>Requests go to this server alone, and count towards the limit. The key stays in the memory of this page, and is gone
 when you close it.</p>
@@ -34,10 +37,10 @@ when you close it.</p>
 <h2 class="unseen">Operations</h2>
 </header>
 <div id="explorer" tabindex="-1"><noscript>
-<p>The explorer needs JavaScript. <a href="/docs">The documentation</a> does not.</p>
+<p>The explorer needs JavaScript. <a href="${publicPaths.docs}">The documentation</a> does not.</p>
 </noscript></div>
-<script src="/docs/try/swagger-ui.js"></script>
-<script type="module" src="/docs/try/explorer.js"></script>
+<script src="${at}/swagger-ui.js"></script>
+<script type="module" src="${at}/explorer.js"></script>
 </body>
 </html>
 `;
@@ -54,9 +57,9 @@ const pageHeaders = {
 
 /** What is served below /docs/, by its path. */
 export const explorerAssets: Readonly<Record<string, Asset>> = {
-  "/docs/try": { headers: pageHeaders, body: page },
-  "/docs/try/explorer.js": { headers: script, body: start },
-  "/docs/try/explorer.css": { headers: sheet, body: style },
-  "/docs/try/swagger-ui.js": { headers: script, body: Bun.file(explorerCode) },
-  "/docs/try/swagger-ui.css": { headers: sheet, body: Bun.file(explorerStyle) },
+  [at]: { headers: pageHeaders, body: page },
+  [`${at}/explorer.js`]: { headers: script, body: start },
+  [`${at}/explorer.css`]: { headers: sheet, body: style },
+  [`${at}/swagger-ui.js`]: { headers: script, body: Bun.file(explorerCode) },
+  [`${at}/swagger-ui.css`]: { headers: sheet, body: Bun.file(explorerStyle) },
 };

@@ -1,6 +1,7 @@
 /** The page at /docs. It is one answer, needs no other host, and reads well without JavaScript. */
 import { hash } from "node:crypto";
 import { version } from "../../../package.json";
+import { publicPaths } from "../../contract/paths.ts";
 import { iconAddress } from "./markup.ts";
 import script from "./page.browser.js" with { type: "text" };
 import style from "./page.css" with { type: "text" };
@@ -31,8 +32,8 @@ export function docsPage(origin: string, limitPerMin: number): string {
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Contents">
-<a class="name" href="/docs">Leadfile API</a>
-<span class="version">${version} · <a href="/docs/try">try it</a> · <a href="/openapi.json">openapi.json</a></span>
+<a class="name" href="${publicPaths.docs}">Leadfile API</a>
+<span class="version">${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
 <ul>
 ${all.map(entry).join("\n")}
 </ul>

@@ -5,7 +5,7 @@ import { type ErrorCode, errorCodes, errors } from "../../contract/errors.ts";
 import { Lead } from "../../contract/lead.ts";
 import { pageSize } from "../../contract/limits.ts";
 import { leadParameters } from "../../contract/parameters.ts";
-import { paths } from "../../contract/paths.ts";
+import { paths, publicPaths } from "../../contract/paths.ts";
 import { definitions, programs, prose } from "./markup.ts";
 import { firstRequest, paging, polling, retrying } from "./programs.ts";
 
@@ -55,7 +55,7 @@ function endpoints(): string {
   ];
   return `${definitions(rows.map(([term, text]) => ({ term, text })))}
 ${prose(`
-The description for programs is at [/openapi.json](/openapi.json) (OpenAPI 3.1), and [the explorer](/docs/try) sends
+The description for programs is at [${publicPaths.openapi}](${publicPaths.openapi}) (OpenAPI 3.1), and [the explorer](${publicPaths.explorer}) sends
 requests from the browser. Paths are compared letter by letter: a trailing slash is another path.
 `)}`;
 }

@@ -1,5 +1,6 @@
 /** How a cluster is: what its nodes say of themselves, and whether the servers beside them answer. */
 import { desc, inArray } from "drizzle-orm";
+import { publicPaths } from "../../contract/paths.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { audit, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
@@ -75,7 +76,7 @@ function wrongFlagsOf(told: Told | null): string[] {
 async function serves(url: string): Promise<boolean> {
   try {
     const request = { signal: AbortSignal.timeout(timeoutMs), tls: { rejectUnauthorized: false } };
-    return (await fetch(`${url}/healthz`, request)).status === 200;
+    return (await fetch(`${url}${publicPaths.health}`, request)).status === 200;
   } catch {
     return false;
   }
