@@ -1,48 +1,76 @@
 /** Who asks (§5), and whether requests are left (§8): the credential of a request, and whether it may pass. */
 import { ApiError, errors, plainError } from "../contract/errors.ts";
-import { digestOf, isWellFormed } from "../contract/key.ts";
-import { paths } from "../contract/paths.ts";
+import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
 import type { Limiter } from "../limiter.ts";
 import type { KnownKey, ReadStore } from "../store/reading.ts";
 import type { UsageCounter } from "../store/usage.ts";
 import type { AppParts } from "./app-parts.ts";
+import { createCache } from "./cache.ts";
 import type { RequestContext } from "./context.ts";
 
 /** What the Authorization header holds: no key at all, one that nobody has, or a key that was made here. */
 type Credential = "missing" | "unknown" | KnownKey;
 
-const endpoints: ReadonlySet<string> = new Set(Object.values(paths));
+/** So many keys are kept in memory. Few instances have more. */
+const mostKeys = 20_000;
 
-/** Reads the header Authorization: Bearer <API_KEY>. */
-export function readCredential({ headers }: Request, store: ReadStore): Credential {
-  const secret = /^bearer +(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  if (secret === undefined) return "missing";
-  // A checksum that is wrong shows a typing error or a guess; the store need not be asked.
-  if (!isWellFormed(secret)) return "unknown";
-  // Whatever other programs have written before holds for this request, a revocation too (§5).
-  store.refresh();
-  return store.keys.find(digestOf(secret)) ?? "unknown";
+export type Auth = ReturnType<typeof createAuth>;
+
+/** Makes what tells who sent a request, and whether it may pass. */
+export function createAuth({ limiter, store }: Pick<AppParts, "limiter" | "store">) {
+  const findKey = createKeyFinder(store);
+
+  /** Reads the header Authorization: Bearer <API_KEY>. */
+  function readCredential(context: RequestContext): Credential {
+    const secret = /^bearer +(\S.*)$/i.exec(context.request.headers.get("authorization") ?? "")?.[1];
+    if (secret === undefined) return "missing";
+    // A checksum that is wrong shows a typing error or a guess; the store need not be asked.
+    if (!isWellFormed(secret)) return "unknown";
+    // Whatever other programs have written before holds for this request, a revocation too (§5).
+    context.storeVersion = store.version();
+    return findKey(digestOf(secret), context.storeVersion) ?? "unknown";
+  }
+
+  return {
+    /** The live key of a request that is sent elsewhere; null where it has none. */
+    liveKeyOf(context: RequestContext): KnownKey | null {
+      const credential = readCredential(context);
+      return isLive(credential, context.arrivedMs) ? credential : null;
+    },
+    /**
+     * Lets a request of the API pass, or throws an ApiError. The order is: limit, unknown path, method, key,
+     * subscription. A request with a live key counts once, whatever its answer; one over the limit does not count.
+     */
+    authorize(context: RequestContext): void {
+      const { request, route, arrivedMs } = context;
+      const credential = readCredential(context);
+      if (isLive(credential, arrivedMs)) count(context, credential, limiter, store.usage);
+      if (route === null) throw plainError("not_found");
+      if (request.method !== "GET") throw plainError("method_not_allowed");
+      if (credential === "missing") throw plainError("missing_api_key");
+      if (credential === "unknown") throw plainError("invalid_api_key");
+      if (!isLive(credential, arrivedMs)) throw plainError("revoked_api_key");
+      if (!credential.subscribed) throw plainError("subscription_required");
+    },
+  };
 }
 
-/** Whether a key was made here, is not revoked, and has not expired by a moment. */
-export function isLive(credential: Credential, nowMs: number): credential is KnownKey {
-  return typeof credential === "object" && !credential.revoked && nowMs < credential.expiresMs;
+/** Finds a key by its digest: among those that were found before, else in the store. */
+function createKeyFinder({ keys }: ReadStore) {
+  const cache = createCache<KnownKey>(mostKeys, () => 1);
+  return (digest: Buffer, storeVersion: number): KnownKey | null => {
+    const name = digest.toString("latin1");
+    const known = cache.get(name, storeVersion);
+    if (known !== null) return known;
+    const found = keys.find(digest);
+    if (found !== null) cache.keep(name, found);
+    return found;
+  };
 }
 
-/**
- * Lets a request of the API pass, or throws an ApiError. The order is: limit, unknown path, method, key, subscription.
- * A request with a live key counts once, whatever its answer; one over the limit does not count.
- */
-export function authorize(context: RequestContext, { limiter, store }: AppParts): void {
-  const { request, path, arrivedMs } = context;
-  const credential = readCredential(request, store);
-  if (isLive(credential, arrivedMs)) count(context, credential, limiter, store.usage);
-  if (!endpoints.has(path)) throw plainError("not_found");
-  if (request.method !== "GET") throw plainError("method_not_allowed");
-  if (credential === "missing") throw plainError("missing_api_key");
-  if (credential === "unknown") throw plainError("invalid_api_key");
-  if (!isLive(credential, arrivedMs)) throw plainError("revoked_api_key");
-  if (!credential.subscribed) throw plainError("subscription_required");
+/** Whether a key was made here, and is active. */
+function isLive(credential: Credential, nowMs: number): credential is KnownKey {
+  return typeof credential === "object" && isActive(credential, nowMs);
 }
 
 function count(context: RequestContext, key: KnownKey, limiter: Limiter, usage: UsageCounter): void {

@@ -1,5 +1,5 @@
 /** The context of one request, from its arrival to its answer: what is known of it. */
-import { publicPaths } from "../contract/paths.ts";
+import { paths, publicPaths } from "../contract/paths.ts";
 import type { KnownKey } from "../store/reading.ts";
 
 export interface RequestContext {
@@ -10,10 +10,14 @@ export interface RequestContext {
   readonly startedNs: number;
   /** As it was sent: not decoded, no query. */
   readonly path: string;
+  /** The path where it is one that the server knows, an asset of the docs apart; null elsewhere. */
+  readonly route: string | null;
   /** Whether the path is outside the API, even if nothing is there: it needs no key and has no limit. */
   readonly isPublic: boolean;
   /** The query without its question mark. */
   readonly search: string;
+  /** The version of the store that this request is answered from, once auth has looked. */
+  storeVersion: number;
   /** The live key that was presented, once auth has found it. */
   key: KnownKey | null;
   readonly limit: number;
@@ -30,7 +34,9 @@ export type WithContext = {
 };
 
 const publicOnes: ReadonlySet<string> = new Set(Object.values(publicPaths));
+const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicOnes]);
 
+/** Begins a request, before anything of it is checked. */
 export function createContext(request: Request, limit: number, nowMs: number): RequestContext {
   const { path, search } = targetOf(request.url);
   return {
@@ -39,24 +45,26 @@ export function createContext(request: Request, limit: number, nowMs: number): R
     arrivedMs: nowMs,
     startedNs: Bun.nanoseconds(),
     path,
+    route: routes.has(path) ? path : null,
     isPublic: publicOnes.has(path) || path.startsWith(`${publicPaths.docs}/`),
     search,
+    storeVersion: Number.NaN,
     key: null,
     limit,
     remaining: limit,
   };
 }
 
+/** The path and the query of a URL, which begins with `http://` for every request. */
+function targetOf(url: string): Pick<RequestContext, "path" | "search"> {
+  const start = Math.max(0, url.indexOf("/", "http://".length));
+  const question = url.indexOf("?", start);
+  if (question === -1) return { path: url.slice(start), search: "" };
+  return { path: url.slice(start, question), search: url.slice(question + 1) };
+}
+
 /** The key of a request that auth has let through. */
 export function keyOf({ key }: RequestContext): KnownKey {
   if (key === null) throw new Error("a request without a key was let through");
   return key;
-}
-
-function targetOf(url: string): { path: string; search: string } {
-  // Without a usable Host header, Bun's url is the target alone.
-  const start = url.startsWith("/") ? 0 : Math.max(0, url.indexOf("/", url.indexOf("://") + 3));
-  const question = url.indexOf("?", start);
-  if (question === -1) return { path: url.slice(start), search: "" };
-  return { path: url.slice(start, question), search: url.slice(question + 1) };
 }

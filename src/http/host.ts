@@ -1,7 +1,7 @@
 /** The host name of a request (§1): the bare domain and plain HTTP are sent to the public address with a 308. */
 import { publicPaths } from "../contract/paths.ts";
 import type { AppParts } from "./app-parts.ts";
-import { isLive, readCredential } from "./auth.ts";
+import type { Auth } from "./auth.ts";
 import type { RequestContext } from "./context.ts";
 import type { Reply } from "./reply.ts";
 
@@ -11,30 +11,32 @@ const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, public
 /** Why a request is sent to the public address. */
 type Redirection = "bare domain" | "plain http";
 
-/** Makes the check of a request's host and scheme: the redirect to the public address, or undefined where it is right. */
-export function createHostCheck({ baseUrl, trustProxy, store, log }: AppParts, reply: Reply) {
+/**
+ * Makes the check of a request's host and scheme: the redirect to the public address, or undefined where it is right.
+ * Null where there is nothing to check, as on a server that has neither a bare domain nor a proxy.
+ */
+export function createHostCheck({ baseUrl, trustProxy, log }: AppParts, auth: Auth, reply: Reply) {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
+  const refusesPlainHttp = trustProxy && protocol === "https:";
+  if (bare === null && !refusesPlainHttp) return null;
 
   function redirectionOf(headers: Headers): Redirection | null {
-    const inTheClear = trustProxy && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http";
-    // Checked first: a key that came in the clear must be reported, whatever the path.
-    if (inTheClear && protocol === "https:") return "plain http";
+    // Checked first: a key that came in the clear must be reported, whatever the host.
+    if (refusesPlainHttp && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http") return "plain http";
     const forwardedHost = trustProxy ? firstOf(headers.get("x-forwarded-host")) : null;
     const host = forwardedHost ?? headers.get("host");
     return bare !== null && host !== null && hostnameOf(host) === bare ? "bare domain" : null;
   }
 
   return (context: RequestContext): Response | undefined => {
-    const { request, path, search, arrivedMs } = context;
+    const { request, path, search } = context;
     const redirection = neverRedirected.has(path) ? null : redirectionOf(request.headers);
     if (redirection === null) return undefined;
     if (redirection === "plain http") {
-      const credential = readCredential(request, store);
-      if (isLive(credential, arrivedMs)) {
-        const told = "an API key crossed the network in the clear, over http; revoke it and make a new one";
-        log.warn({ key: credential.prefix, id: context.id }, told);
-      }
+      const key = auth.liveKeyOf(context);
+      const message = "an API key crossed the network in the clear, over http; revoke it and make a new one";
+      if (key !== null) log.warn({ key: key.prefix, id: context.id }, message);
     }
     const url = baseUrl + path + (search === "" ? "" : `?${search}`);
     return reply(context, {

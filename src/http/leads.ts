@@ -7,38 +7,52 @@ import { writeFilter } from "../store/disclosed-filter.ts";
 import type { DisclosedPage } from "../store/disclosures.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { RequestStore } from "../store/serving.ts";
+import { createCache } from "./cache.ts";
 import { keyOf, type RequestContext } from "./context.ts";
-import { createResponseCache } from "./response-cache.ts";
 
-/** The body of a page. Throws invalid_parameter, invalid_cursor or unknown_pixel. */
-export type LeadsAnswer = (context: RequestContext) => Blob | Uint8Array;
+interface Page {
+  readonly body: Uint8Array;
+  /** What the ledger notes of it; null for a page without leads. */
+  readonly disclosed: DisclosedPage | null;
+}
 
-export function createLeadsAnswer(store: RequestStore): LeadsAnswer {
-  const cache = createResponseCache<DisclosedPage | null>();
+/** So many bytes of pages are kept in memory. A page of 25 leads has about 15,000. */
+const mostBytes = 20 * 1024 * 1024;
 
-  function makePage(question: string, account: AccountNumber, search: string) {
+/** What a page takes beside its body and its question. Of a page without leads that is the most. */
+const placeBytes = 250;
+
+/** Makes what keeps pages in memory, by the questions that they answer. */
+export const createPageCache = () =>
+  createCache<Page>(mostBytes, ({ body }, question) => body.byteLength + question.length + placeBytes);
+
+/** Makes what gives the body of a page, and throws invalid_parameter, invalid_cursor or unknown_pixel. */
+export function createLeadsAnswer(store: RequestStore) {
+  const pages = createPageCache();
+
+  function makePage(question: string, account: AccountNumber, search: string): Page {
     const query = readLeadQuery(search);
-    const { body, about } = writePage(store, account, query);
+    const page = readPage(store, account, query);
     // A page behind a cursor is seldom asked for twice.
-    if (query.beforeMs === null) cache.keep(question, body, about);
-    return { body, about };
+    if (query.beforeMs === null) pages.keep(question, page);
+    return page;
   }
 
-  return (context) => {
+  return (context: RequestContext): Uint8Array => {
+    const { storeVersion, search } = context;
     const { account, number } = keyOf(context);
-    const question = `${account} ${context.search}`;
-    const { body, about } = cache.get(question, store.version()) ?? makePage(question, account, context.search);
-    if (about !== null) store.disclosures.note(number, about, context.arrivedMs);
+    const question = `${account} ${search}`;
+    const { body, disclosed } = pages.get(question, storeVersion) ?? makePage(question, account, search);
+    if (disclosed !== null) store.disclosures.note(number, disclosed, context.arrivedMs);
     return body;
   };
 }
 
-/** A page, and what the ledger notes of it; nothing of one that is empty. */
-function writePage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery) {
+function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery): Page {
   if (query.pixelId !== null && !pixels.has(account, query.pixelId)) throw plainError("unknown_pixel");
   const { documents, nextMs, span } = leads.page(account, query);
-  const about = span === null ? null : { filter: writeFilter(query), ...span, beforeMs: query.beforeMs };
-  return { body: writeEnvelope(documents, nextMs), about };
+  const disclosed = span === null ? null : { filter: writeFilter(query), ...span, beforeMs: query.beforeMs };
+  return { body: writeEnvelope(documents, nextMs), disclosed };
 }
 
 const head = Buffer.from(`{"object":"list","data":[`);

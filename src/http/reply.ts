@@ -4,7 +4,7 @@ import type { RequestContext } from "./context.ts";
 import type { AccessLog, Outcome } from "./ops/access-log.ts";
 
 export interface Answer extends Outcome {
-  readonly body: string | Uint8Array | Blob;
+  readonly body: string | Uint8Array;
   readonly headers?: Record<string, string>;
 }
 

@@ -34,7 +34,7 @@ const farewellMs = 5_000;
 export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace): ServedStore {
   const replica = openReplica(path);
   const lease = createLease({ monotonicMs: () => performance.now(), wallMs: Date.now });
-  const { reading, see, refresh } = readUnderLease(replica, lease);
+  const { reading, see, version } = readUnderLease(replica, lease);
   const sender = { name, process: randomText(16) };
   const kept = {
     between: (...asked: Parameters<Opening["usage"]["between"]>) => replica.current().usage.between(...asked),
@@ -48,14 +48,12 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
   let isLedgersTurn = false;
   const stopAsking = keepLease(node, name, lease, see);
   return {
-    refresh,
-    // No opening has so many commits.
-    version: () => replica.opening() * 2 ** 32 + replica.current().reader.version(),
+    version,
     ...readerOf(reading),
     usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => usage.of(key, nowMs)) },
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     probe() {
-      refresh();
+      version();
       replica.current().reader.probe();
     },
     sizes: () => replica.current().reader.sizes(),
@@ -122,23 +120,25 @@ function readUnderLease(replica: Replica, lease: Lease) {
       }
     };
 
-  /** Looks at the file, and tells the lease what it shows by now. */
+  /** Looks at the file, tells the lease what it shows by now, and gives the version of it. */
   const see = reading((opening) => {
-    opening.reader.refresh();
     const version = opening.reader.version();
     if (seenOpening !== replica.opening()) lease.lose();
     if (seenOpening !== replica.opening() || seenVersion !== version || lease.isWaiting())
       lease.seen(opening.revision());
     seenOpening = replica.opening();
     seenVersion = version;
+    // No opening has so many commits.
+    return replica.opening() * 2 ** 32 + version;
   });
   return {
     reading,
     see,
     /** The one look of a request. */
-    refresh() {
-      see();
+    version() {
+      const version = see();
       if (!lease.holds()) throw new QueryFailed("this node has not heard from the majority of its cluster");
+      return version;
     },
   };
 }

@@ -2,6 +2,7 @@
  * The port of reading: what a request asks of a store. Nothing here writes, so that another program may write the file:
  * a server opens it read-only, and its counts of requests leave by usage.ts.
  */
+import type { KeyLife } from "../contract/key.ts";
 import type { LeadQuery } from "../contract/lead-query.ts";
 import type { Pixel } from "../contract/pixel.ts";
 
@@ -18,11 +19,9 @@ export class QueryFailed extends Error {
 /** All that a request reads (§4): every method is synchronous, and throws QueryFailed when it fails. */
 export interface ReadStore {
   /**
-   * Looks at what others have written. Call it before a request is answered: whatever was committed before holds for
-   * the request, a revocation too.
+   * A number that changes when others have written: what was read before may be stale. Ask for it before a request is
+   * answered: whatever was committed before holds for the request, a revocation too.
    */
-  refresh(): void;
-  /** A number that changes when others have written, as of the last refresh: what was read before may be stale. */
   version(): number;
   readonly keys: KeyFinder;
   readonly pixels: PixelReader;
@@ -43,18 +42,15 @@ export interface StoreSizes {
 }
 
 export interface KeyFinder {
-  /** The key with this digest as of the last refresh, or null when there is none. */
+  /** The key with this digest, or null when there is none. */
   find(digest: Buffer): KnownKey | null;
 }
 
-export interface KnownKey {
+export interface KnownKey extends KeyLife {
   readonly number: KeyNumber;
   readonly account: AccountNumber;
   /** The first characters of the key, for logs. */
   readonly prefix: string;
-  readonly revoked: boolean;
-  /** When the key expires; Infinity where it never does. */
-  readonly expiresMs: number;
   /** Whether the account has an active subscription. */
   readonly subscribed: boolean;
 }

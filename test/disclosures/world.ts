@@ -116,8 +116,8 @@ async function ask(
   search: string,
   nowMs: number,
 ): Promise<Answered> {
-  store.refresh();
   const context = createContext(new Request(`http://localhost/api/v1/leads?${search}`), 1000, nowMs);
+  context.storeVersion = store.version();
   context.key = store.keys.find(digestOf(secret));
   return JSON.parse(await new Response(answer(context)).text());
 }

@@ -1,15 +1,18 @@
-/** Long questions are answered like any others, and are not kept: a client with one key could fill the memory. */
+/** What clients ask for is kept in bounded memory, and not past a change of the store. */
 import { expect, test } from "bun:test";
-import { createResponseCache } from "../../src/http/response-cache.ts";
+import { createCache } from "../../src/http/cache.ts";
+import { createPageCache } from "../../src/http/leads.ts";
+
+const aCache = (largestSize = 1000) => createCache<string>(largestSize, (body) => body.length);
 
 /** How often a page is made that is asked for three times. */
 function madeFor(question: string): number {
-  const cache = createResponseCache<null>();
+  const cache = aCache();
   let made = 0;
   for (let ask = 0; ask < 3; ask++) {
     if (cache.get(question, 1) !== null) continue;
     made++;
-    cache.keep(question, Buffer.from("{}"), null);
+    cache.keep(question, "{}");
   }
   return made;
 }
@@ -18,26 +21,40 @@ test("a question of ordinary length is kept once it was asked", () => {
   expect(madeFor("1 limit=25&state=CA&city=San%20Diego&since=2026-01-31T09%3A15%3A00.123Z")).toBe(1);
 });
 
-test("a question as long as a head can be is made anew each time", () => {
+test("a question as long as a head can be is made anew each time: a client with one key could fill the memory", () => {
   expect(madeFor(`1 since=2026-01-31T09:15:00.${"1".repeat(8000)}Z`)).toBe(3);
   expect(madeFor(`1 limit=25${"&".repeat(8000)}`)).toBe(3);
 });
 
 test("however many pages are asked for, 20 MB of them are kept and no more", () => {
-  const cache = createResponseCache<null>();
-  const mebibyte = Buffer.alloc(1024 * 1024);
+  const cache = createPageCache();
+  const mebibyte = { body: new Uint8Array(1024 * 1024), disclosed: null };
   const questions = Array.from({ length: 100 }, (_, n) => `1 limit=${n}`);
   cache.get("1", 1);
-  for (const question of questions) cache.keep(question, mebibyte, null);
+  for (const question of questions) cache.keep(question, mebibyte);
   const kept = questions.filter((question) => cache.get(question, 1) !== null).length;
   expect(kept).toBeGreaterThan(0);
   expect(kept).toBeLessThanOrEqual(20);
 });
 
+test("pages without leads are bounded as well: each counts with its question and its place", () => {
+  const cache = createPageCache();
+  const empty = {
+    body: Buffer.from(`{"object":"list","data":[],"has_more":false,"next_cursor":null}`),
+    disclosed: null,
+  };
+  const questions = Array.from({ length: 200_000 }, (_, n) => `1 city=${"x".repeat(150)}${n}`);
+  cache.get("1", 1);
+  for (const question of questions) cache.keep(question, empty);
+  const kept = questions.filter((question) => cache.get(question, 1) !== null).length;
+  expect(kept).toBeGreaterThan(0);
+  expect(kept).toBeLessThan(50_000);
+});
+
 test("nothing that was kept is answered once the store has another version", () => {
-  const cache = createResponseCache<null>();
+  const cache = aCache();
   cache.get("1 limit=5", 1);
-  cache.keep("1 limit=5", Buffer.from("{}"), null);
+  cache.keep("1 limit=5", "{}");
   expect(cache.get("1 limit=5", 1)).not.toBeNull();
   expect(cache.get("1 limit=5", 2)).toBeNull();
 });

@@ -12,7 +12,6 @@ export const newestFirst = (a: Row, b: Row): number => b.at - a.at;
 
 export function servedModel(state: ModelState): StoreUnderTest["served"] {
   return {
-    refresh: () => undefined,
     keys: { find: (digest) => findKey(state, digest) },
     pixels: {
       list: (account) => pixelsOf(state, account),
@@ -44,8 +43,8 @@ function findKey(state: ModelState, digest: Buffer) {
     number: key.number,
     account: key.of,
     prefix: key.prefix,
-    revoked: key.revokedMs !== null,
-    expiresMs: key.expiresMs ?? Number.POSITIVE_INFINITY,
+    revokedMs: key.revokedMs,
+    expiresMs: key.expiresMs,
     subscribed: state.accounts.some(({ number, active }) => number === key.of && active),
   };
 }

@@ -13,8 +13,5 @@ export interface StoreUnderTest {
   readonly pixels: Pick<PixelRepository, "list" | "has" | "create" | "setStatus">;
   readonly keys: Pick<KeyRepository, "create" | "list" | "revoke" | "findByDigest">;
   readonly leads: Pick<LeadRepository, "beginImport" | "export">;
-  readonly served: Pick<
-    ServedStore,
-    "refresh" | "keys" | "pixels" | "leads" | "usage" | "probe" | "flush" | "isEmpty" | "close"
-  >;
+  readonly served: Pick<ServedStore, "keys" | "pixels" | "leads" | "usage" | "probe" | "flush" | "isEmpty" | "close">;
 }

@@ -99,9 +99,9 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a revoked key that counts in the window",
-    "src/http/auth.ts",
-    '=== "object" && !credential.revoked',
-    '=== "object"',
+    "src/contract/key.ts",
+    "return revokedMs === null && ",
+    "return ",
     "test/spec/8-limits.test.ts",
   ),
   line(

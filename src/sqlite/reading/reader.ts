@@ -3,7 +3,7 @@
  * that another program writes, such as a replica.
  */
 import { eq } from "drizzle-orm";
-import { type KeyFinder, type KnownKey, QueryFailed, type ReadStore } from "../../store/reading.ts";
+import { type KeyFinder, QueryFailed, type ReadStore } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { openPixelReader } from "../pixels.ts";
 import { accounts, keys } from "../schema.ts";
@@ -11,9 +11,6 @@ import { watchFile } from "./file-watch.ts";
 import { openLeads } from "./leads.ts";
 import { placeholder } from "./placeholder.ts";
 import { measureSizes } from "./sizes.ts";
-
-/** All keys of an instance, unless it is a very large one. */
-const mostKeys = 20_000;
 
 export interface Reader extends ReadStore {
   /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */
@@ -25,23 +22,17 @@ export function openReader(database: Connection, path: string): Reader {
   // With the 2 MB that SQLite takes unless told, a page deep down read four pages of the file from the system.
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
   const file = watchFile(path);
-  const knownKeys = new Map<string, KnownKey>();
   const pixels = openPixelReader(database);
   const leads = openLeads(database);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
   // Another number when another connection has committed something, in this program or another.
   const dataVersion = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");
-  let version = Number.NaN;
   return {
-    refresh: guarded(() => {
+    version: guarded(() => {
       file.assertSame();
-      const now = dataVersion.get()?.data_version ?? Number.NaN;
-      // A key may have been revoked.
-      if (now !== version) knownKeys.clear();
-      version = now;
+      return dataVersion.get()?.data_version ?? Number.NaN;
     }),
-    version: () => version,
-    keys: { find: guarded(openKeyFinder(database, knownKeys)) },
+    keys: { find: guarded(openKeyFinder(database)) },
     pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
     leads: { page: guarded(leads.page) },
     probe: guarded(() => {
@@ -53,34 +44,22 @@ export function openReader(database: Connection, path: string): Reader {
   };
 }
 
-/** Finds a key by its digest (§5): among those that were found before, else in the file. */
-function openKeyFinder(database: Connection, known: Map<string, KnownKey>): KeyFinder["find"] {
+/** Finds a key by its digest (§5). */
+function openKeyFinder(database: Connection): KeyFinder["find"] {
   const statement = database
     .select({
       number: keys.number,
       account: keys.account,
       prefix: keys.prefix,
-      revokedAt: keys.revokedAt,
-      expiresAt: keys.expiresAt,
+      revokedMs: keys.revokedAt,
+      expiresMs: keys.expiresAt,
       subscribed: accounts.active,
     })
     .from(keys)
     .innerJoin(accounts, eq(accounts.number, keys.account))
     .where(eq(keys.digest, placeholder.blob("digest")))
     .prepare();
-  return (digest) => {
-    const name = digest.toString("latin1");
-    const cached = known.get(name);
-    if (cached !== undefined) return cached;
-    const found = statement.get({ digest });
-    if (found === undefined) return null;
-    const { revokedAt, expiresAt, ...rest } = found;
-    const key = { ...rest, revoked: revokedAt !== null, expiresMs: expiresAt ?? Number.POSITIVE_INFINITY };
-    // A key that is used often is soon back.
-    if (known.size >= mostKeys) known.clear();
-    known.set(name, key);
-    return key;
-  };
+  return (digest) => statement.get({ digest }) ?? null;
 }
 
 /** Does the work. Where it fails, the caller learns that the store failed, and only the log learns why. */

@@ -21,7 +21,7 @@ export const clusterRevocations: Fault = {
     {
       name: "a server that does not look for what others wrote",
       times: 1,
-      patches: [{ file: "src/rqlite/served-store.ts", from: "    opening.reader.refresh();\n", to: "" }],
+      patches: [{ file: "src/http/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
     },
   ],
   run,

@@ -22,9 +22,9 @@ export const isolation: Fault = {
       name: "every key reads the leads of the first account",
       patches: [
         {
-          file: "src/sqlite/reading/reader.ts",
-          from: "...rest } = found;",
-          to: "...rest } = { ...found, account: 1 };",
+          file: "src/http/auth.ts",
+          from: "  context.key = key;",
+          to: "  context.key = { ...key, account: 1 };",
         },
       ],
     },

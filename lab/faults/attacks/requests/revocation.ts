@@ -16,9 +16,7 @@ export const revocation: Fault = {
   breakages: [
     {
       name: "a server that does not look whether others have written",
-      patches: [
-        { file: "src/sqlite/reading/reader.ts", from: "      if (now !== version) knownKeys.clear();\n", to: "" },
-      ],
+      patches: [{ file: "src/http/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
     },
   ],
   run,
