@@ -1,5 +1,6 @@
 /** The way of a request: context → host → auth → route → reply. */
 import { Elysia } from "elysia";
+import { Registry } from "prom-client";
 import { paths } from "../contract/paths.ts";
 import type { AppParts } from "./app-parts.ts";
 import { createAuth } from "./auth.ts";
@@ -9,7 +10,7 @@ import { createErrorReply } from "./errors.ts";
 import { createHostCheck } from "./host.ts";
 import { createLeadsAnswer } from "./leads.ts";
 import { createAccessLog } from "./ops/access-log.ts";
-import { createMetrics } from "./ops/metrics.ts";
+import { addAnswerMetrics, addSizeMetrics } from "./ops/metrics.ts";
 import { checkPublic, createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
 import { type Answer, createReply } from "./reply.ts";
@@ -18,8 +19,9 @@ import { answerUsage } from "./usage.ts";
 /** Makes the app: every route, behind the checks that each request passes. */
 export function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
-  const metrics = createMetrics(parts);
-  const accessLog = createAccessLog(parts.log, metrics);
+  const metrics = new Registry();
+  addSizeMetrics(metrics, parts);
+  const accessLog = createAccessLog(parts.log, addAnswerMetrics(metrics));
   const reply = createReply(accessLog);
   const ok = (context: RequestContext, body: Answer["body"]) => reply(context, { status: 200, body });
   const replyWithError = createErrorReply(baseUrl, reply);

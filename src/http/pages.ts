@@ -11,7 +11,7 @@ import { describeApi } from "./docs/openapi.ts";
 import { docsHeaders, docsPage } from "./docs/page.ts";
 import type { AccessLog } from "./ops/access-log.ts";
 import { answerHealth } from "./ops/health.ts";
-import { isFromHere } from "./ops/metrics.ts";
+import { answerMetrics } from "./ops/metrics.ts";
 
 type Page = readonly [status: number, body: string | Blob, headers: Readonly<Record<string, string>>];
 
@@ -35,7 +35,11 @@ export function createPages(parts: AppParts, metrics: Registry, accessLog: Acces
     .get(publicPaths.root, ({ context }) => send(context, toDocs), hide)
     .get(publicPaths.docs, ({ context }) => send(context, [200, docsOnce(), docsHeaders]), hide)
     .get(publicPaths.health, ({ context }) => send(context, answerHealth(store)), hide)
-    .get(publicPaths.metrics, async ({ context }) => send(context, await metricsPage(context, parts, metrics)), hide)
+    .get(
+      publicPaths.metrics,
+      async ({ context }) => send(context, await answerMetrics(context.request, parts, metrics)),
+      hide,
+    )
     // The plugin's own page loads from another host. It gets a path at which nothing is served (checkPublic).
     .use(
       swagger({
@@ -62,15 +66,3 @@ export function checkPublic({ request, path }: RequestContext): void {
 }
 
 const toDocs: Page = [302, `See ${publicPaths.docs}\n`, { "Content-Type": "text/plain", Location: publicPaths.docs }];
-
-async function metricsPage(
-  { request }: RequestContext,
-  { publicMetrics, addressOf }: AppParts,
-  metrics: Registry,
-): Promise<Page> {
-  if (!publicMetrics && !isFromHere(addressOf(request), request.headers)) {
-    throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
-  }
-  const headers = { "Content-Type": metrics.contentType, "Cache-Control": "no-store" };
-  return [200, await metrics.metrics(), headers];
-}

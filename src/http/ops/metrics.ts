@@ -1,11 +1,36 @@
-/** GET /metrics: the sizes of what can grow, for Prometheus, beside what the access log counts. */
-import { Gauge, Registry } from "prom-client";
+/** GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { isLoopback } from "../../config/origin.ts";
+import { ApiError } from "../../contract/errors.ts";
 import type { AppParts } from "../app-parts.ts";
 
-/** Makes the metrics of an instance; they are read when somebody asks for them. */
-export function createMetrics({ limiter, store, inflow, now }: AppParts): Registry {
-  const registry = new Registry();
+/** The metrics in which the access log counts. */
+export type AnswerMetrics = ReturnType<typeof addAnswerMetrics>;
+
+/** The upper ends of the classes of time, in seconds. */
+const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
+
+/** Adds what is counted of each answer. */
+export function addAnswerMetrics(registry: Registry) {
+  return {
+    requests: new Counter({
+      name: "leadfile_requests_total",
+      help: "Requests answered, by route, status and error code.",
+      labelNames: ["route", "status", "code"],
+      registers: [registry],
+    }),
+    seconds: new Histogram({
+      name: "leadfile_request_seconds",
+      help: "Time from a request's arrival to its answer, by route.",
+      labelNames: ["route"],
+      buckets,
+      registers: [registry],
+    }),
+  };
+}
+
+/** Adds the sizes of what can grow; they are read when somebody asks for them. */
+export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now }: AppParts): void {
   /** A metric whose reading is null is left out. */
   const gauge = (name: string, help: string, read: () => number | null) =>
     new Gauge({
@@ -28,7 +53,19 @@ export function createMetrics({ limiter, store, inflow, now }: AppParts): Regist
   });
   gauge("leadfile_spool_bytes", "Deliveries that wait for their import.", () => inflow().spoolBytes);
   gauge("leadfile_failed_files", "Files in failed/, which nobody could read.", () => inflow().failedFiles);
-  return registry;
+}
+
+/** Status, body and headers of the answer. Throws not_found for another machine, unless the metrics are for all. */
+export async function answerMetrics(
+  request: Request,
+  { publicMetrics, addressOf }: AppParts,
+  registry: Registry,
+): Promise<[status: number, body: string, headers: Record<string, string>]> {
+  if (!publicMetrics && !isFromHere(addressOf(request), request.headers)) {
+    throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
+  }
+  const headers = { "Content-Type": registry.contentType, "Cache-Control": "no-store" };
+  return [200, await registry.metrics(), headers];
 }
 
 /** Whether a request comes from this very machine, and not by way of a proxy on it. */
