@@ -40,6 +40,10 @@ export function createPages(parts: AppParts, metrics: Registry, accessLog: Acces
       async ({ context }) => send(context, await answerMetrics(context.request, parts, metrics)),
       hide,
     )
+    // The plugin gives its document as an object. That goes out like every other page.
+    .onAfterHandle(({ context, response }) =>
+      response instanceof Response ? response : send(context, [200, JSON.stringify(response), jsonHeaders]),
+    )
     // The plugin's own page loads from another host. It gets a path at which nothing is served (checkPublic).
     .use(
       swagger({
@@ -64,5 +68,7 @@ export function checkPublic({ request, path }: RequestContext): void {
   }
   if (!known.has(path)) throw new ApiError("not_found", `There is nothing at this path; see ${publicPaths.docs}.`);
 }
+
+const jsonHeaders = { "Content-Type": "application/json", "Cache-Control": "no-cache" };
 
 const toDocs: Page = [302, `See ${publicPaths.docs}\n`, { "Content-Type": "text/plain", Location: publicPaths.docs }];

@@ -26,6 +26,12 @@ test("a request is one line of JSON with method, path, status, time taken, key p
   });
 });
 
+test.each(["/docs", "/openapi.json"])("%s is logged with the id of its answer", async (target) => {
+  const { send, logged } = await serve();
+  const { headers } = await send({ target });
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ path: target, id: headers.get("x-request-id") }]);
+});
+
 test("a refusal is logged with its code, and without the key that was tried", async () => {
   const { as, logged } = await serve();
   const tried = createKey();

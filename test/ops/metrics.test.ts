@@ -110,7 +110,7 @@ test("paths that are nowhere are counted together, so that nobody can make the c
   expect(text).toContain('leadfile_requests_total{route="other",status="404",code="not_found"} 3');
 });
 
-test.each(["X-Forwarded-For", "Forwarded"])(
+test.each(["X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-IP", "Forwarded", "Via"])(
   "a request to /metrics that a proxy passed on, as %s shows, is answered with 404",
   async (header) => {
     const { url } = await serve();

@@ -94,7 +94,7 @@ describe("beside the API", () => {
     expect(answer.headers.get("content-type")).toStartWith(type);
   });
 
-  test.each(["/docs", "/docs/try", "/docs/try/explorer.js", "/healthz", "/metrics", "/"])(
+  test.each(["/docs", "/docs/try", "/docs/try/explorer.js", "/openapi.json", "/healthz", "/metrics", "/"])(
     "%s is of the type that it says, with an id of ours",
     async (target) => {
       const { headers } = await (await serve()).send({ target, headers: { "X-Request-Id": "theirs" } });

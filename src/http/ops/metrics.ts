@@ -68,8 +68,11 @@ export async function answerMetrics(
   return [200, await registry.metrics(), headers];
 }
 
+/** What proxies add to a request. Some add one of these alone. */
+const addedByProxies = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
+
 /** Whether a request comes from this very machine, and not by way of a proxy on it. */
 export function isFromHere(address: string | undefined, headers: Headers): boolean {
   const isHere = address !== undefined && isLoopback(address);
-  return isHere && !headers.has("x-forwarded-for") && !headers.has("forwarded");
+  return isHere && !addedByProxies.some((name) => headers.has(name));
 }
