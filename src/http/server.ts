@@ -1,5 +1,6 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
-import { watchTurns } from "../fair-turns.ts";
+import type { Config } from "../config.ts";
+import { inFairTurns } from "../fair-turns.ts";
 import type { createApp } from "./app.ts";
 import type { AddressOf } from "./app-parts.ts";
 
@@ -13,12 +14,6 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-export interface ListenOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: { readonly cert: string; readonly key: string } | null;
-}
-
 /** How long requests under way may take when the server stops. */
 const stopMs = 5_000;
 
@@ -27,12 +22,9 @@ const stopMs = 5_000;
  * this function is done.
  */
 export function listen(
-  { host, port, tls }: ListenOptions,
+  { host, port, tls }: Pick<Config, "host" | "port" | "tls">,
   makeApp: (port: number, addressOf: AddressOf) => App,
 ): Listening {
-  let app: App | null = null;
-  const originals = new WeakMap<Request, Request>();
-  const endOfTurn = watchTurns();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -43,41 +35,28 @@ export function listen(
     idleTimeout: 10,
     // A body is never read: whatever its size, the answer is about the method.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch(request): Response | Promise<Response> {
-      const readable = withReadableUrl(request);
-      if (readable !== request) originals.set(readable, request);
-      const { fetch } = app ?? refuseEarly();
-      const wait = endOfTurn();
-      return wait === null ? fetch(readable) : wait.then(() => fetch(readable));
-    },
+    fetch: inFairTurns((request) => app.fetch(withReadableUrl(request))),
   });
   const actualPort = server.port ?? port;
-  app = makeApp(actualPort, (request) => server.requestIP(originals.get(request) ?? request)?.address);
+  const app = makeApp(actualPort, (request) => server.requestIP(request)?.address);
   return {
     url: server.url.origin,
     port: actualPort,
     async stop() {
-      const stopped = server.stop();
-      const endMs = performance.now() + stopMs;
-      while (server.pendingRequests > 0 && performance.now() < endMs) await Bun.sleep(5);
+      await Promise.race([server.stop(), Bun.sleep(stopMs)]);
       // Only idle connections are left, which clients keep open.
       await server.stop(true);
-      await stopped;
     },
   };
 }
 
 /**
- * The router finds the path behind `http://` and a host. Without a usable Host header Bun gives the path alone, and
- * with TLS `https://`.
+ * The request under a URL that the router can read: it finds the path behind `http://` and a host. With TLS Bun gives
+ * `https://`, and without a usable Host header the path alone.
  */
 function withReadableUrl(request: Request): Request {
-  const { url, method, headers } = request;
-  if (url.startsWith("http:") || !/^(?:GET|HEAD)$/.test(method)) return request;
-  const readable = url.startsWith("https:") ? `http:${url.slice("https:".length)}` : `http://localhost${url}`;
-  return new Request(readable, { method, headers });
-}
-
-function refuseEarly(): never {
-  throw new Error("a request came before the app was made");
+  const { url } = request;
+  if (url.startsWith("http:")) return request;
+  const value = url.startsWith("https:") ? url.replace("https:", "http:") : `http://localhost${url}`;
+  return Object.defineProperty(request, "url", { value });
 }

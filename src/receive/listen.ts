@@ -1,6 +1,6 @@
 /** The listening side of the endpoint: Bun.serve, fair to all clients, and with little patience for slow ones. */
 import type { Server } from "bun";
-import { watchTurns } from "../fair-turns.ts";
+import { inFairTurns } from "../fair-turns.ts";
 import { mostBytes } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -19,7 +19,6 @@ export function listenForDeliveries(
   endpoint: Endpoint,
   idleTimeout = longestIdleSeconds,
 ): Server<undefined> {
-  const endOfTurn = watchTurns();
   return Bun.serve({
     hostname: host,
     port,
@@ -29,9 +28,6 @@ export function listenForDeliveries(
     idleTimeout,
     // The endpoint counts bytes itself, so that a body that is too large gets an answer in words.
     maxRequestBodySize: 64 * mostBytes,
-    fetch(request) {
-      const wait = endOfTurn();
-      return wait === null ? endpoint(request) : wait.then(() => endpoint(request));
-    },
+    fetch: inFairTurns(endpoint),
   });
 }

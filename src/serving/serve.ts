@@ -55,7 +55,7 @@ export function serve(config: Config): Running {
 
 function startListening(config: Config, store: ServedStore, makeApp: Parameters<typeof listen>[1]): Listening {
   try {
-    return listen({ host: config.host, port: config.port, tls: config.tls }, makeApp);
+    return listen(config, makeApp);
   } catch (cause) {
     void store.close();
     throw explain(cause, config);
