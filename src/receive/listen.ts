@@ -1,10 +1,11 @@
 /** The listening side of the endpoint: Bun.serve, fair to all clients, and with little patience for slow ones. */
 import type { Server } from "bun";
 import { inFairTurns } from "../fair-turns.ts";
+import { listeningFailure } from "../operator/listening-failure.ts";
 import { mostBytes } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-export interface EndpointAddress {
+interface EndpointAddress {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -13,21 +14,26 @@ export interface EndpointAddress {
 /** Seconds until an answer must go out. Bytes that trickle in do not prolong them. */
 const longestIdleSeconds = 10;
 
-/** Listens for deliveries; throws what Bun throws when the address cannot be had. */
+/** Listens for deliveries; throws a UserError when the address cannot be had. */
 export function listenForDeliveries(
-  { host, port, tls }: EndpointAddress,
+  address: EndpointAddress,
   endpoint: Endpoint,
   idleTimeout = longestIdleSeconds,
 ): Server<undefined> {
-  return Bun.serve({
-    hostname: host,
-    port,
-    ...(tls === null ? {} : { tls }),
-    development: false,
-    reusePort: false,
-    idleTimeout,
-    // The endpoint counts bytes itself, so that a body that is too large gets an answer in words.
-    maxRequestBodySize: 64 * mostBytes,
-    fetch: inFairTurns(endpoint),
-  });
+  const { host, port, tls } = address;
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      ...(tls === null ? {} : { tls }),
+      development: false,
+      reusePort: false,
+      idleTimeout,
+      // The endpoint counts bytes itself, so that a body that is too large gets an answer in words.
+      maxRequestBodySize: 64 * mostBytes,
+      fetch: inFairTurns(endpoint),
+    });
+  } catch (cause) {
+    throw listeningFailure(cause, address, "RECEIVE_");
+  }
 }

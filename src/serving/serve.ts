@@ -10,9 +10,8 @@ import { type Listening, listen } from "../http/server.ts";
 import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";
+import { listeningFailure } from "../operator/listening-failure.ts";
 import { openLog } from "../operator/log.ts";
-import { systemCode } from "../operator/system-code.ts";
-import { UserError } from "../operator/user-error.ts";
 import { spoolOf } from "../store/database-files.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { openStoreOf } from "../stores.ts";
@@ -58,29 +57,8 @@ function startListening(config: Config, store: ServedStore, makeApp: Parameters<
     return listen(config, makeApp);
   } catch (cause) {
     void store.close();
-    throw explain(cause, config);
+    throw listeningFailure(cause, config);
   }
-}
-
-function explain(cause: unknown, { host, port, tls }: Config): UserError {
-  const code = systemCode(cause);
-  if (code === "EADDRINUSE") {
-    return new UserError(
-      `Port ${port} on ${host} is in use.`,
-      "End the program that has it, or set PORT to another one.",
-    );
-  }
-  if (code === "EACCES" && port < 1024) {
-    return new UserError(`Port ${port} is for privileged programs.`, "Set PORT to 1024 or more.");
-  }
-  const said = cause instanceof Error ? cause.message : String(cause);
-  if (tls !== null) {
-    return new UserError(`TLS could not be set up (${said}).`, "Check that TLS_CERT and TLS_KEY are PEM and a pair.");
-  }
-  return new UserError(
-    `Listening on ${host}, port ${port}, failed (${said}).`,
-    "Set HOST to an address of this machine.",
-  );
 }
 
 /** Throws a UserError where there is no folder to watch. */

@@ -58,6 +58,12 @@ test("a port that is in use stops the start with one line and status 1", async (
   await new Promise((resolve) => taken.close(resolve));
 });
 
+test("a host that is not of this machine stops the start with one line and status 2", async () => {
+  const server = start({ HOST: "nosuch.invalid", TRUST_PROXY: "1" });
+  expect(await server.exited).toBe(2);
+  expect(server.errors()).toMatch(/^HOST is "nosuch.invalid", but it takes [^\n]+\n$/);
+});
+
 describe("listening where other machines can reach it", () => {
   const warning = /^Warning: .*TLS.*\n/m;
 

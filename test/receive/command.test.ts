@@ -90,6 +90,15 @@ test("a second endpoint on the same file is refused", async () => {
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another process takes deliveries")]);
 });
 
+test("a port that is in use, and a host that is not here, are refused with the setting to change", async () => {
+  const { url } = await opened(anAdminWithDoor());
+  const { port } = new URL(url);
+  const onTaken = await anAdmin(["acme"], { RECEIVE_PORT: port }).run("receive");
+  expect([onTaken.status, onTaken.stderr]).toEqual([1, expect.stringMatching(/^Port \d+ .*RECEIVE_PORT[^\n]*\n$/)]);
+  const elsewhere = await anAdmin(["acme"], { RECEIVE_HOST: "nosuch.invalid", TRUST_PROXY: "1" }).run("receive");
+  expect([elsewhere.status, elsewhere.stderr]).toEqual([2, expect.stringMatching(/^RECEIVE_HOST is [^\n]*\n$/)]);
+});
+
 test("what was answered 200 is served, each visit once, though the process is killed again and again", async () => {
   const admin = anAdminWithDoor();
   const token = await aToken(admin);
