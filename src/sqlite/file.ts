@@ -52,8 +52,3 @@ export function keepDescriptors(): Descriptors {
     return file;
   };
 }
-
-/** The file that a server holds a lock on while it serves a database. */
-export function serverLockPath(path: string): string {
-  return `${path}.serving`;
-}

@@ -6,7 +6,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "./connection.ts";
 import { isLocked, storeErrorOf } from "./failure.ts";
 import { inodeOf } from "./file.ts";
-import { AskingDatabase } from "./locks/asking.ts";
+import { RequestingDatabase } from "./locks/lock-requests.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 import { ensureInstance } from "./privacy/suppressions.ts";
@@ -38,7 +38,7 @@ function connectToPath(path: string): Connection {
  * process.
  */
 export function openAgain(path: string): Connection {
-  const client = new AskingDatabase(path, { create: true, readwrite: true });
+  const client = new RequestingDatabase(path, { create: true, readwrite: true });
   try {
     client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
     // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.

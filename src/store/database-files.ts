@@ -25,6 +25,19 @@ export function filesOf(path: string): string[] {
   return [path, walOf(path), shmOf(path), `${path}-journal`];
 }
 
+/** The file that a server holds a lock on while it serves the database. */
+export function serverLockOf(path: string): string {
+  return `${path}.serving`;
+}
+
+/**
+ * The small file in which writers request the lock, there only while somebody has much to write. One that a kill has left
+ * is used by the next import.
+ */
+export function lockRequestsOf(path: string): string {
+  return `${path}.asking`;
+}
+
 /** The log of a node of rqlite: it lies beside a file that rqlite alone may write. */
 export function raftLogOf(path: string): string {
   return join(dirname(path), "raft.db");

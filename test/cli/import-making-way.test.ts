@@ -1,9 +1,11 @@
 /** Whoever wants to write while an import runs does not wait behind it. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { chownSync, existsSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { anAdmin } from "../admin.ts";
 import { betweenTransactions } from "../between-transactions.ts";
+import { aFolder } from "../folder.ts";
 
 const many = 30_000;
 const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
@@ -18,6 +20,37 @@ test("a command that writes goes between the transactions of an import, however 
   // Without giving way, it has all leads in by one transaction.
   expect([...found].filter((leads) => leads > 0 && leads < many).length).toBeGreaterThan(3);
 }, 60_000);
+
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+test.skipIf(!isRoot)(
+  "the server of another user can ask for the lock while root imports",
+  async () => {
+    const admin = anAdmin();
+    for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
+    const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
+    let done = false;
+    void importing.then(() => (done = true));
+    const owners = new Set<number | undefined>();
+    for (; !done; await Bun.sleep(20)) {
+      owners.add(statSync(`${admin.file}.asking`, { throwIfNoEntry: false })?.uid);
+    }
+    expect((await importing).json).toMatchObject({ imported: 30_000 });
+    expect(owners).toContain(nobody);
+  },
+  60_000,
+);
+
+test.skipIf(!isRoot)("a link in the place of the file by which one asks gives no other file away", async () => {
+  const admin = anAdmin();
+  for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
+  const other = join(aFolder(), "of-root");
+  writeFileSync(other, "");
+  symlinkSync(other, `${admin.file}.asking`);
+  expect((await admin.import("date,email\n2026-01-01,a@example.com", "--pixel", "px")).status).toBe(0);
+  expect(statSync(other).uid).toBe(0);
+});
 
 test("a program that waited for the lock leaves nothing behind", async () => {
   const admin = anAdmin();

@@ -1,13 +1,12 @@
 /**
  * Writes much in a few large transactions: each writes a page of an index once, however many of its rows change. A
- * transaction ends early when another writer asks, so nobody waits for it.
+ * transaction ends early when another writer requests the lock, so nobody waits long.
  */
-
 import type { Connection } from "../connection.ts";
 import { openWal, truncateWal } from "../wal.ts";
-import { openAsked } from "./asking.ts";
+import { openLockRequests } from "./lock-requests.ts";
 
-/** A transaction goes on for so long where nobody asks. */
+/** A transaction goes on for so long where nobody requests the lock. */
 const longestMs = 2_000;
 
 export interface Portions {
@@ -22,27 +21,27 @@ export interface Portions {
 /** Writes everything; at each step of the generator one more transaction is on the disk. */
 export async function* inLargeTransactions(database: Connection, portions: Portions): AsyncGenerator<void> {
   const path = database.$client.filename;
-  const asked = openAsked(path);
+  const requests = openLockRequests(path);
   const log = openWal(path);
   try {
     for (let isDone = false; !isDone; ) {
-      asked.begin();
-      isDone = database.transaction(() => writePortions(portions, asked.isAsked), { behavior: "immediate" });
+      requests.begin();
+      isDone = database.transaction(() => writePortions(portions, requests.isRequested), { behavior: "immediate" });
       await onDisk(database, log.fsync());
       yield;
-      await asked.makeWay();
+      await requests.letOthersWrite();
     }
   } finally {
-    asked.close();
+    requests.close();
     log.close();
   }
 }
 
-function writePortions({ begin, step, end }: Portions, isAsked: () => boolean): boolean {
+function writePortions({ begin, step, end }: Portions, isRequested: () => boolean): boolean {
   const endMs = performance.now() + longestMs;
   begin();
   let isDone = !step();
-  while (!isDone && performance.now() < endMs && !isAsked()) isDone = !step();
+  while (!isDone && performance.now() < endMs && !isRequested()) isDone = !step();
   end(isDone);
   return isDone;
 }

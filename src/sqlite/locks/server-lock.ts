@@ -2,9 +2,9 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { serverLockOf } from "../../store/database-files.ts";
 import { giveToOwner } from "../atomic-file.ts";
 import { isLocked, storeErrorOf } from "../failure.ts";
-import { serverLockPath } from "../file.ts";
 import { removeStaleDrafts } from "../leftovers.ts";
 import { lockWaitMs } from "./lock-wait.ts";
 
@@ -17,13 +17,13 @@ export function lockForServing(path: string): (() => void) | null {
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const client = new Database(serverLockPath(path), { create: true, readwrite: true });
+    const client = new Database(serverLockOf(path), { create: true, readwrite: true });
     try {
       client.run(`PRAGMA busy_timeout = ${lockWaitMs.toServe}`);
       // Nothing is ever written: only the lock of the operating system is needed.
       client.run("PRAGMA journal_mode = MEMORY");
       client.run("BEGIN EXCLUSIVE");
-      if (process.getuid?.() === 0) giveToOwner(serverLockPath(path), path);
+      if (process.getuid?.() === 0) giveToOwner(serverLockOf(path), path);
       removeStaleDrafts(path);
       return () => client.close();
     } catch (cause) {

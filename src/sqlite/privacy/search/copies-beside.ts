@@ -1,8 +1,8 @@
 /** Files beside the database that hold what was erased, such as backups, or the old file after a restore. */
 import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { filesOf, spoolOf } from "../../../store/database-files.ts";
-import { inodeOf, isSqlite, serverLockPath } from "../../file.ts";
+import { filesOf, serverLockOf, spoolOf } from "../../../store/database-files.ts";
+import { inodeOf, isSqlite } from "../../file.ts";
 import type { Search } from "./byte-search.ts";
 import { searchFile } from "./file-search.ts";
 
@@ -10,7 +10,7 @@ import { searchFile } from "./file-search.ts";
 export function copiesWith(path: string, search: Search): string[] {
   if (search.reach === 0) return [];
   // Closing a second name of the file that is open would drop its locks.
-  const own = new Set([...filesOf(path), serverLockPath(path)].map(inodeOf));
+  const own = new Set([...filesOf(path), serverLockOf(path)].map(inodeOf));
   const copies = readdirSync(dirname(path), { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(dirname(path), entry.name))
