@@ -10,6 +10,7 @@ import { RequestingDatabase } from "./locks/lock-requests.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { migrateSchema, refuseForeign } from "./migrate.ts";
 import { ensureInstance } from "./privacy/suppressions.ts";
+import { pagesUntilCopied } from "./wal.ts";
 
 /** Opens the file at a path. Throws a StoreError where it cannot be used. */
 export function openDatabase(path: string): Connection {
@@ -62,14 +63,17 @@ export function openAgain(path: string): Connection {
   }
 }
 
+/** How much of a file the merge of an import keeps at hand. */
+export const mergeCacheMebibytes = 128;
+
 /**
  * The same for an import. Ids without an order touch a page of their index each. So the cache is larger, and the log is
  * copied into the file less often.
  */
 export function openForImport(path: string): Connection {
   const database = openAgain(path);
-  database.$client.run(`PRAGMA cache_size = -${48 * 1024}`);
-  database.$client.run("PRAGMA wal_autocheckpoint = 30000");
+  database.$client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
+  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
   // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
   return database;

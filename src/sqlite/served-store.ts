@@ -17,7 +17,7 @@ import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
 import { guarded, openReader, type Reader } from "./reading/reader.ts";
 import { accounts } from "./schema.ts";
 import { addUsage, openUsageReader } from "./usage.ts";
-import { openWal, truncateWal, type Wal } from "./wal.ts";
+import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
 
 /** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
 export function openServedStore(path: string, keepsLedger = true): ServedStore {
@@ -72,8 +72,7 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
 
 function openForServing(path: string): Connection {
   const database = openDatabase(path);
-  // An import copies the log into the file sooner than this; a server that did it would let requests wait.
-  database.run(sql`PRAGMA wal_autocheckpoint = 9000`);
+  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byServer}`);
   // A server writes only counts, and another thread brings them to the disk.
   database.run(sql`PRAGMA synchronous = NORMAL`);
   return database;

@@ -15,6 +15,12 @@ export interface Wal {
   close(): void;
 }
 
+/**
+ * A commit that leaves so many pages in the log copies them into the file. Whoever writes much does it sooner than the
+ * server, whose requests would wait.
+ */
+export const pagesUntilCopied = { byWriter: 30_000, byServer: 40_000 } as const;
+
 const fsync = promisify(fdatasync);
 
 /** Opens the log of a database that is open. SQLite has no locks on it, which closing a descriptor would drop. */
@@ -25,6 +31,15 @@ export function openWal(path: string): Wal {
     fsyncNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   };
+}
+
+/** Copies the log into the file as far as nobody is in the way, so that the next program which writes need not. */
+export function copyWal(database: Connection): void {
+  try {
+    database.$client.run("PRAGMA wal_checkpoint(PASSIVE)");
+  } catch {
+    // The log holds everything, and is copied later.
+  }
 }
 
 /**

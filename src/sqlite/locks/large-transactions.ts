@@ -3,7 +3,7 @@
  * transaction ends early when another writer requests the lock, so nobody waits long.
  */
 import type { Connection } from "../connection.ts";
-import { openWal, truncateWal } from "../wal.ts";
+import { copyWal, openWal, truncateWal } from "../wal.ts";
 import { openLockRequests } from "./lock-requests.ts";
 
 /** A transaction goes on for so long where nobody requests the lock. */
@@ -31,6 +31,7 @@ export async function* inLargeTransactions(database: Connection, portions: Porti
       yield;
       await requests.letOthersWrite();
     }
+    copyWal(database);
   } finally {
     requests.close();
     log.close();

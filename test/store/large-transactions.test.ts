@@ -1,0 +1,49 @@
+/** Whoever writes much ends a transaction early when another writer asks, and goes on where nobody does. */
+import { expect, onTestFinished, spyOn, test } from "bun:test";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { inLargeTransactions } from "../../src/sqlite/locks/large-transactions.ts";
+import { openAgain } from "../../src/sqlite/open.ts";
+import { pagesUntilCopied } from "../../src/sqlite/wal.ts";
+import { aFolder } from "../folder.ts";
+
+/** The portions of each transaction, of ten in all. The clock moves on by so much whenever it is looked at. */
+async function writeTen(clockStepMs: number, askedIn: readonly number[]): Promise<number[][]> {
+  let nowMs = 0;
+  const clock = spyOn(performance, "now").mockImplementation(() => (nowMs += clockStepMs));
+  const path = join(aFolder(), "leadfile.db");
+  const database = openAgain(path);
+  onTestFinished(() => {
+    clock.mockRestore();
+    database.$client.close();
+  });
+  const transactions: number[][] = [];
+  let portion = 0;
+  const writing = inLargeTransactions(database, {
+    begin: () => void transactions.push([]),
+    step() {
+      transactions.at(-1)?.push(++portion);
+      if (askedIn.includes(portion)) appendFileSync(`${path}.asking`, ".");
+      return portion < 10;
+    },
+    end: () => undefined,
+  });
+  for await (const _ of writing);
+  return transactions;
+}
+
+test("a transaction ends with the portion in which somebody asks, and the next one takes up there", async () => {
+  expect(await writeTen(0, [2, 3, 7])).toEqual([[1, 2], [3], [4, 5, 6, 7], [8, 9, 10]]);
+});
+
+test("where nobody asks, a transaction goes on for two seconds", async () => {
+  expect(await writeTen(500, [])).toEqual([
+    [1, 2, 3, 4],
+    [5, 6, 7, 8],
+    [9, 10],
+  ]);
+});
+
+test("a server copies the log later than whoever writes much, which so does it first", () => {
+  expect(pagesUntilCopied.byServer).toBeGreaterThan(pagesUntilCopied.byWriter);
+});
