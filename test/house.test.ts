@@ -160,6 +160,14 @@ test("every file is named for what it answers for", () => {
   expect(names.filter((name) => vague.test(basename(name)))).toEqual([]);
 });
 
+test("every thread has a file name of its own: the executable keeps them all in one folder", () => {
+  const threads = house.map(({ path }) => basename(path)).filter((name) => name.endsWith("-worker.ts"));
+  expect(threads.length).toBeGreaterThan(2);
+  expect(new Set(threads).size).toBe(threads.length);
+  const started = house.flatMap(({ text }) => [...text.matchAll(/new Worker\(new URL\("([^"]*)"/g)]);
+  expect(started.map(([, path]) => path).toSorted()).toEqual(threads.map((name) => `./${name}`).toSorted());
+});
+
 test("every file says in its first line what it answers for", () => {
   expect(house.filter(({ text }) => !text.startsWith("/**")).map((file) => file.path)).toEqual([]);
 });

@@ -3,7 +3,7 @@
  * looks at the lease once. Counts of usage are all that leaves.
  */
 import { randomText } from "../contract/random-text.ts";
-import { isRetentionDue } from "../sqlite/privacy/retention.ts";
+import { retainInThread } from "../sqlite/privacy/retention-thread.ts";
 import { accounts } from "../sqlite/schema.ts";
 import { QueryFailed } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
@@ -13,7 +13,7 @@ import { keepLease } from "./lease/keep-lease.ts";
 import { createLease, type Lease } from "./lease/lease.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
-import { applyClusterRetention } from "./privacy/retention.ts";
+import { startClusterRetention } from "./privacy/retention-thread.ts";
 import { type Opening, openReplica, type Replica } from "./replica.ts";
 import { createFlusher } from "./usage-flush.ts";
 
@@ -65,9 +65,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     },
     settle,
     applyRetention: async (nowMs, hasJumped) =>
-      isRetentionDue(replica.current().database, nowMs)
-        ? applyClusterRetention({ path, node, nowMs, hasJumped })
-        : { erased: 0, waitsUntilMs: null },
+      retainInThread(replica.current().database, nowMs, () => startClusterRetention({ path, node, nowMs, hasJumped })),
     listening: (url) => void announce(node, name, url, () => isClosed),
     isEmpty: () => isEmpty(replica),
     async close() {

@@ -6,17 +6,16 @@ import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
 import type { Connection } from "./connection.ts";
-import { isLocked, storeErrorOf } from "./failure.ts";
+import { storeErrorOf } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
-import { lockWaitMs } from "./locks/lock-wait.ts";
+import { createFlush, createSettle, withoutWaiting } from "./flush.ts";
 import { lockForServing } from "./locks/server-lock.ts";
 import { openDatabase } from "./open.ts";
-import { openDisclosureReader, openDisclosureWriter } from "./privacy/ledger/disclosures.ts";
-import { isRetentionDue } from "./privacy/retention.ts";
-import { applyRetentionInWorker } from "./privacy/retention-worker-client.ts";
+import { openDisclosureReader } from "./privacy/ledger/disclosures.ts";
+import { retainInThread, startRetention } from "./privacy/retention-thread.ts";
 import { guarded, openReader, type Reader } from "./reading/reader.ts";
 import { accounts } from "./schema.ts";
-import { addUsage, openUsageReader } from "./usage.ts";
+import { openUsageReader } from "./usage.ts";
 import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
 
 /** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
@@ -37,30 +36,22 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
   const ledger = createDisclosureLedger(openDisclosureReader(database));
-  const writeDisclosures = openDisclosureWriter(database);
-  const descriptors = keepDescriptors();
-  const flushBoth = () => {
-    const counted = flush(usage, (part) => addUsage(database, part));
-    if (counted === "locked" || counted === "more") return counted;
-    const noted = flush(ledger, writeDisclosures);
-    return noted === "idle" ? counted : noted;
-  };
+  const findDescriptor = keepDescriptors();
+  const flush = createFlush(database, usage, ledger);
   return {
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     usage: { count: usage.count, of: guarded(usage.of) },
     // A wait would hold up every request, so the server tries again a moment later.
-    flush: guarded(() => withoutWaiting(database, flushBoth)),
-    settle: settling(database, wal),
-    applyRetention: async (nowMs, hasJumped) =>
-      isRetentionDue(database, nowMs)
-        ? applyRetentionInWorker(path, descriptors, nowMs, hasJumped)
-        : { erased: 0, waitsUntilMs: null },
-    listening: () => {},
+    flush: guarded(() => withoutWaiting(database, flush)),
+    settle: createSettle(database, wal),
+    applyRetention: (nowMs, hasJumped) =>
+      retainInThread(database, nowMs, () => startRetention(path, findDescriptor, { nowMs, hasJumped })),
+    listening: async () => {},
     isEmpty: () => database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
     close() {
       try {
-        close(database, flushBoth, wal, reader);
+        close(database, flush, wal, reader);
       } catch (cause) {
         throw storeErrorOf(cause, path);
       } finally {
@@ -76,47 +67,6 @@ function openForServing(path: string): Connection {
   // A server writes only counts, and another thread brings them to the disk.
   database.run(sql`PRAGMA synchronous = NORMAL`);
   return database;
-}
-
-/** Does something that must not wait for other programs: it fails when the file is locked. */
-function withoutWaiting<Result>(database: Connection, work: () => Result): Result {
-  database.$client.run("PRAGMA busy_timeout = 0");
-  try {
-    return work();
-  } finally {
-    database.$client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
-  }
-}
-
-/** What is written in parts. */
-interface Pending<Part> {
-  next(): Part | null;
-  drop(part: Part): boolean;
-}
-
-/** Writes a part, and says how far that came. */
-function flush<Part>(pending: Pending<Part>, write: (part: Part) => void): Flushed {
-  const part = pending.next();
-  if (part === null) return "idle";
-  try {
-    write(part);
-  } catch (cause) {
-    if (isLocked(cause)) return "locked";
-    throw cause;
-  }
-  return pending.drop(part) ? "more" : "done";
-}
-
-/** Brings the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
-function settling(database: Connection, wal: Wal): () => Promise<void> {
-  let isWhole = true;
-  return async () => {
-    if (!isWhole) isWhole = withoutWaiting(database, () => truncateWal(database));
-    if (!isWhole) throw new Error("another program keeps the log of the database in use");
-    isWhole = false;
-    await wal.fsync();
-    isWhole = true;
-  };
 }
 
 /** Writes what is left, folds the log into the file, and closes in the order that keeps the locks of SQLite. */

@@ -1,18 +1,8 @@
 /** The pages that were noted, on their way into the store: those that touch become one. */
 import { createDisclosureNotes, type NotedPages } from "./disclosure-notes.ts";
-import type { DisclosureNotes, DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
+import type { DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
 import type { KeyNumber } from "./reading.ts";
 import { joinSpans, type MergedSpans, mergeSpans } from "./spans.ts";
-
-export interface DisclosureLedger extends DisclosureNotes {
-  /**
-   * Some of the pages that wait, as a change of what the store has; null when none waits. They stay here until they are
-   * dropped.
-   */
-  next(): DisclosurePart | null;
-  /** Drops the part that was asked for last, because it is in the store now; false when there is no more. */
-  drop(): boolean;
-}
 
 /** A key with more filters than this on a day gets pages without a filter: that says too much, and never too little. */
 const mostFilters = 100;
@@ -22,7 +12,7 @@ const mostRemembered = 200_000;
 /** What is kept of a key and day, as this process knows it. */
 type Known = Map<string, readonly Span[]>;
 
-export function createDisclosureLedger(kept: DisclosureReader): DisclosureLedger {
+export function createDisclosureLedger(kept: DisclosureReader) {
   const notes = createDisclosureNotes();
   const known = createMemory(kept);
   let leaving: NotedPages | null = null;
@@ -31,7 +21,11 @@ export function createDisclosureLedger(kept: DisclosureReader): DisclosureLedger
 
   return {
     note: notes.note,
-    next() {
+    /**
+     * Some of the pages that wait, as a change of what the store has; null when none waits. They stay here until they are
+     * dropped.
+     */
+    next(): DisclosurePart | null {
       leaving ??= notes.take();
       if (leaving === null) return null;
       const { key, day, pages } = leaving;
@@ -41,7 +35,8 @@ export function createDisclosureLedger(kept: DisclosureReader): DisclosureLedger
       written = mergeSpans(before.get(filter) ?? [], joinSpans(pages));
       return (part = { key, day, filter, removed: written.removed, added: written.added });
     },
-    drop() {
+    /** Drops the part that was asked for last, because it is in the store now; false when there is no more. */
+    drop(): boolean {
       if (part !== null && written !== null) known.keep(part, written.spans);
       leaving = null;
       written = null;

@@ -1,6 +1,6 @@
 /** Pages that were answered and are not in the store yet, by UTC day, key and filter. */
 import { dayMs, dayOf } from "../contract/time.ts";
-import type { DisclosedPage, DisclosureNotes } from "./disclosures.ts";
+import type { DisclosedPage } from "./disclosures.ts";
 import type { KeyNumber } from "./reading.ts";
 import { joinSpans, type Page } from "./spans.ts";
 
@@ -13,12 +13,6 @@ export interface NotedPages {
   readonly pages: Page[];
 }
 
-export interface WaitingNotes extends DisclosureNotes {
-  /** Takes some of the pages that wait; null when none waits. */
-  take(): NotedPages | null;
-  isEmpty(): boolean;
-}
-
 /**
  * So many pages take some milliseconds to write, in which no request is answered. Fewer would cost more: pages at random
  * deep down lie all over the table, and each part would write most of it.
@@ -27,11 +21,11 @@ const pagesAtOnce = 2500;
 /** So many pages may wait before they are joined. */
 const mostPending = 5000;
 
-export function createDisclosureNotes(): WaitingNotes {
+export function createDisclosureNotes() {
   const noted = new Map<string, NotedPages>();
   let last: { readonly key: KeyNumber; readonly page: DisclosedPage; readonly day: number } | null = null;
   return {
-    note(key, page, nowMs) {
+    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void {
       const day = Math.floor(nowMs / dayMs);
       // Most pages are asked for again and again, and come from the response cache.
       if (last?.page === page && last.key === key && last.day === day) return;
@@ -43,7 +37,8 @@ export function createDisclosureNotes(): WaitingNotes {
       noting.pages.push(page);
       if (noting.pages.length % mostPending === 0) noting.pages.push(...joinSpans(noting.pages.splice(0)));
     },
-    take() {
+    /** Takes some of the pages that wait; null when none waits. */
+    take(): NotedPages | null {
       const [first] = noted;
       if (first === undefined) return null;
       const [name, noting] = first;

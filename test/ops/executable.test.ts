@@ -1,4 +1,5 @@
 /** `bun run build`: one file that is the server and the admin command, and needs nothing beside it. */
+import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -92,6 +93,18 @@ describe("the server of the executable", () => {
     expect(await run(folder, ["health"])).toEqual({ stdout: "", stderr: "", status: 0 });
     writeFileSync(join(folder, "data/leadfile.db"), "overwritten by something else");
     expect(await run(folder, ["health"])).toEqual(line(/^The server cannot read its database[^\n]+\n$/));
+  });
+
+  test("erases, in a thread, what is older than its account keeps", async () => {
+    const folder = aFolder();
+    await run(folder, ["account", "create", "acme"]);
+    await run(folder, ["lead", "import", "acme", "-", "--create-pixels"], csv);
+    const database = new Database(join(folder, "data/leadfile.db"));
+    database.run("UPDATE accounts SET retain_days = 1");
+    database.close();
+    const server = start({ LOG_LEVEL: "info" }, folder, [theExecutable(), "serve"]);
+    await server.listening();
+    await server.said(/"erased":3000/);
   });
 
   test("says on an empty file what to do next", async () => {

@@ -1,28 +1,26 @@
-/** The thread in which a server applies retention: deleting and looking for bytes must hold up no request. */
+/** The thread in which a server of the one file applies retention. */
+import type { Retained } from "../../store/serving.ts";
 import { openAgain } from "../open.ts";
 import { applyRetention, removingFrom } from "./retention.ts";
 import { waitUntil } from "./retention-hold.ts";
-import type { RetentionReply, RetentionWork } from "./retention-worker-client.ts";
+import { type RetentionWork, replyOf } from "./retention-thread.ts";
 
 declare const self: Worker;
 
 self.onmessage = ({ data }: MessageEvent<RetentionWork>) => {
-  self.postMessage(answer(data));
+  self.postMessage(replyOf(() => retain(data)));
 };
 
-function answer({ path, nowMs, hasJumped, descriptors }: RetentionWork): RetentionReply {
+function retain({ path, nowMs, hasJumped, descriptors }: RetentionWork): Retained {
+  const database = openAgain(path);
   try {
-    const database = openAgain(path);
-    try {
-      const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
-      if (waitsUntilMs !== null) return { waitsUntilMs };
-      const remove = removingFrom(database, path, (part) => descriptors[part] ?? null);
-      const { erased, traces } = applyRetention(database, nowMs, remove);
-      return { erased, gone: traces.gone };
-    } finally {
-      database.$client.close();
-    }
-  } catch (cause) {
-    return { failure: cause instanceof Error ? cause.message : "unknown error" };
+    const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
+    if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
+    const remove = removingFrom(database, path, (part) => descriptors[part] ?? null);
+    const { erased, traces } = applyRetention(database, nowMs, remove);
+    if (!traces.gone) throw new Error("another program keeps reading what was erased; it is tried again");
+    return { erased, waitsUntilMs: null };
+  } finally {
+    database.$client.close();
   }
 }

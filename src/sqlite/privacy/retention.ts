@@ -49,7 +49,8 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
   };
 }
 
-const noTraces: Traces = { gone: true, bytes: 0, shared: 0, copies: [] };
+/** There are no bytes to look for, or none that could be removed from here. */
+export const noTraces: Traces = { gone: true, bytes: 0, shared: 0, copies: [] };
 const nothing = { erased: 0, traces: noTraces };
 
 /** Whether any account has leads that are older than it keeps. */
