@@ -88,6 +88,21 @@ test.each(rooms)("%s uses the rooms below it and no other", (room) => {
   expect(strays.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
 });
 
+test.each([
+  ["columns", []],
+  ["csv", ["columns"]],
+  ["json", ["columns"]],
+  ["file", ["columns", "csv", "json"]],
+  ["values", []],
+  ["lead", ["columns", "values"]],
+])("of the rooms of ingest, %s uses %j and no other", (room, used) => {
+  const others = filesOf("ingest")
+    .filter(({ path }) => path.startsWith(`ingest/${room}/`))
+    .flatMap(({ files }) => files.map((to) => /^ingest\/(\w+)\//.exec(to)?.[1] ?? room))
+    .filter((to) => to !== room);
+  expect([...new Set(others)].toSorted()).toEqual(used);
+});
+
 test("the client is used by the commands that are clients, and these use nothing else of the house but the terminal", () => {
   const clients = house.filter(({ path }) => /^cli\/(api-client\.ts|follow\/|mcp\/)/.test(path));
   const users = house.filter(({ files }) => files.some((to) => to.startsWith("../client/")));

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { prepareLead } from "../../src/ingest/new-lead.ts";
+import { prepareLead } from "../../src/ingest/lead/lead.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import type { NewLead } from "../../src/store/imports.ts";

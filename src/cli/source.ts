@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { createKey, digestOf, prefixOf } from "../contract/key.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
-import { readMapping } from "../ingest/columns.ts";
+import { readMapping } from "../ingest/columns/mapping.ts";
 import { printable } from "../operator/printable.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";

@@ -43,8 +43,10 @@ export const Lead = Type.Object(
 export type Lead = Static<typeof Lead>;
 export type LeadField = keyof Lead;
 
-/** The fields that say something of the visitor or the visit: all but those that name and place the event. */
-export type DetailField = Exclude<LeadField, "id" | "identified_at" | "pixel_id">;
+/** What names and places the event: the first fields of a lead. */
+export type LeadEvent = Pick<Lead, "id" | "identified_at" | "pixel_id">;
+/** The fields that say something of the visitor or the visit: all others. */
+export type DetailField = Exclude<LeadField, keyof LeadEvent>;
 export type LeadDetails = Pick<Lead, DetailField>;
 
 export const leadFields = namesOf(Lead.properties);
@@ -53,9 +55,9 @@ export const detailFields = leadFields.filter(
 );
 
 /** The canonical JSON document of a lead: stored once, served as it is. */
-export function writeDocument(lead: Lead): string {
-  const ordered: Record<string, string | null> = {};
-  for (const field of leadFields) ordered[field] = lead[field];
+export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, details: LeadDetails): string {
+  const ordered: Record<string, string | null> = { id, identified_at, pixel_id };
+  for (const field of detailFields) ordered[field] = details[field];
   return JSON.stringify(ordered);
 }
 

@@ -1,5 +1,5 @@
-/** A row of a file before it is understood. */
-import type { Cell } from "./values.ts";
+/** A row of a file before it is understood, and the texts that its cells hold: trimmed, and otherwise kept as they came. */
+import { itemsOfList } from "./list-in-cell.ts";
 
 /** One row as it came. */
 export interface Row {
@@ -13,7 +13,64 @@ export interface Row {
   readonly source: string | readonly string[];
 }
 
+/** What a file has in one place: a text, or the texts of a list. */
+export type Cell = string | readonly string[] | undefined;
+
 /** A record larger than this is damaged: an unclosed quote would otherwise swallow the rest of the file. */
 export const largestRecord = 1024 * 1024;
 
-export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
+/** A value of some kind that was found in a cell. */
+export interface Found {
+  readonly value: string;
+  /** Whether the cell held more than it: a name, brackets, a further value. */
+  readonly cut: boolean;
+}
+
+/** Texts with which files say that there is nothing. Null and Nan are names as well, and stay. */
+const nothing: ReadonlySet<string> = new Set(["", ..."- -- N/A n/a null NULL NaN nan undefined \\N".split(" ")]);
+const longestNothing = Math.max(...[...nothing].map((text) => text.length));
+
+/** The texts of a cell that are not empty, trimmed; a cell that holds a JSON array is a list. */
+export function textsOf(cell: Cell): readonly string[] {
+  if (typeof cell === "string") return unwrap(cell);
+  return cell === undefined ? [] : cell.flatMap(unwrap);
+}
+
+/** The first text of a cell that is not empty. */
+export function firstText(cell: Cell): string | null {
+  // Most cells are one plain text, and there are many of them.
+  if (typeof cell === "string" && !cell.includes("[")) {
+    const text = trimmed(cell);
+    return isNothing(text) ? null : text;
+  }
+  return textsOf(cell)[0] ?? null;
+}
+
+/** Long texts are told by their length, without a look at their letters. */
+function isNothing(text: string): boolean {
+  return text.length <= longestNothing && nothing.has(text);
+}
+
+/** Half of a surrogate pair is no text that could be stored. */
+function trimmed(text: string): string {
+  return text.toWellFormed().trim();
+}
+
+function unwrap(cell: string): readonly string[] {
+  const text = trimmed(cell);
+  if (isNothing(text)) return [];
+  const items = text.startsWith("[") && text.endsWith("]") ? itemsOfList(text) : null;
+  return items?.flatMap(unwrap) ?? [text];
+}
+
+/** The numbers of the columns of one field; undefined where it has none. */
+export type ColumnNumbers = readonly number[] | undefined;
+
+/** What the first of some columns yields that yields something. */
+export function first<Value>(row: Row, numbers: ColumnNumbers, read: (cell: Cell) => Value | null): Value | null {
+  for (const number of numbers ?? []) {
+    const value = read(row.cells[number]);
+    if (value !== null) return value;
+  }
+  return null;
+}

@@ -1,9 +1,9 @@
 /** The first half of an import: it reads a file to its end, and puts every row aside as a lead or as rejected. */
 import { dayMs } from "../contract/time.ts";
 import type { ImportCounts, NewLead, RejectedRow, StagedImport } from "../store/imports.ts";
-import type { Columns } from "./columns.ts";
-import type { Warning } from "./details.ts";
-import { type LeadRules, readLead } from "./lead.ts";
+import type { Columns } from "./columns/columns.ts";
+import type { Warning } from "./lead/details.ts";
+import { type LeadRules, readLead } from "./lead/lead.ts";
 import type { Row } from "./row.ts";
 
 /** What a row is judged by. */

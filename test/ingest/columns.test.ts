@@ -1,12 +1,13 @@
 /** Which column is which: what --map says goes first, and what became of each column is told. */
 import { describe, expect, test } from "bun:test";
-import { readMapping } from "../../src/ingest/columns.ts";
+import { readMapping } from "../../src/ingest/columns/mapping.ts";
+import { reportOn } from "../../src/ingest/columns/report.ts";
 import { UserError } from "../../src/operator/user-error.ts";
 import { leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {
   const { columns } = await readText(`${header}\n`, map);
-  return Object.fromEntries(columns.report().matched.map(({ target, names }) => [target, names.join(" then ")]));
+  return Object.fromEntries(reportOn(columns).matched.map(({ target, names }) => [target, names.join(" then ")]));
 };
 
 describe("--map", () => {
@@ -54,8 +55,8 @@ describe("--map", () => {
 describe("the time at which a profile was made", () => {
   test("is no visit where there are people and nothing of visits", async () => {
     const { columns } = await readText("Email,First Name,Last Name,City,Created\n");
-    expect(columns.report().unmatched).toEqual(["Created"]);
-    expect(columns.report().remark).toContain("--map");
+    expect(reportOn(columns).unmatched).toEqual(["Created"]);
+    expect(reportOn(columns).remark).toContain("--map");
   });
 
   test("is the visit where a page says so, and where the owner does", async () => {
@@ -82,10 +83,10 @@ test("two columns of the same name are two columns of the same field", async () 
 
 test("columns without a name and columns that mean nothing are named as not kept", async () => {
   const { columns } = await readText("email,,Shoe Size\n");
-  expect(columns.report().unmatched).toEqual(["(column 2)", "Shoe Size"]);
+  expect(reportOn(columns).unmatched).toEqual(["(column 2)", "Shoe Size"]);
 });
 
 test("the two columns that a rejects file adds are neither kept nor complained of", async () => {
   const { columns } = await readText("email,reject_line,reject_reason\n");
-  expect(columns.report().unmatched).toEqual([]);
+  expect(reportOn(columns).unmatched).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, spyOn, test } from "bun:test";
 import { Parser } from "csv-parse";
 import fc from "fast-check";
-import { RecordReader } from "../../src/ingest/record-reader.ts";
+import { RecordReader } from "../../src/ingest/csv/record-reader.ts";
 import { csv, leadsOf, readPieces, readText, shown } from "./reading.ts";
 
 const cellsOf = async (text: string | Buffer) => (await readText(text)).rows.map(({ cells, fault }) => fault ?? cells);

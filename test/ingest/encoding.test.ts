@@ -1,7 +1,7 @@
 /** Bytes that are UTF-8, Windows-1252 or UTF-16, told apart and never mangled by where they are cut. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toUtf8 } from "../../src/ingest/encoding.ts";
+import { toUtf8 } from "../../src/ingest/file/encoding.ts";
 import { readPieces, readText } from "./reading.ts";
 
 async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {

@@ -1,9 +1,10 @@
 /** Reads what a file holds, without a store: rows, columns, and the leads that they would become. */
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
-import { createColumns, readMapping } from "../../src/ingest/columns.ts";
-import { toUtf8 } from "../../src/ingest/encoding.ts";
-import { type LeadRules, type ReadLead, readLead } from "../../src/ingest/lead.ts";
-import { openRows } from "../../src/ingest/rows.ts";
+import { createColumns } from "../../src/ingest/columns/columns.ts";
+import { readMapping } from "../../src/ingest/columns/mapping.ts";
+import { toUtf8 } from "../../src/ingest/file/encoding.ts";
+import { openRows } from "../../src/ingest/file/format.ts";
+import { type LeadRules, type ReadLead, readLead } from "../../src/ingest/lead/lead.ts";
 import { noonMs } from "../builders.ts";
 
 export const ordinaryRules: LeadRules = {

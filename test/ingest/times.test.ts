@@ -1,8 +1,8 @@
 /** Times as vendors write them; what is wrong or could be two is refused and never guessed. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readTime, type TimeReading } from "../../src/ingest/times.ts";
-import { isZone, readZone } from "../../src/ingest/zones.ts";
+import { readTime, type TimeReading } from "../../src/ingest/values/times.ts";
+import { isZone, readZone } from "../../src/ingest/values/zones.ts";
 import { noonMs } from "../builders.ts";
 import { leadsOf } from "./reading.ts";
 

@@ -1,6 +1,6 @@
 /** Values out of cells: trimmed, and otherwise kept as they came. */
 import { describe, expect, test } from "bun:test";
-import { firstText } from "../../src/ingest/values.ts";
+import { firstText } from "../../src/ingest/row.ts";
 import { leadsOf } from "./reading.ts";
 
 describe("texts", () => {

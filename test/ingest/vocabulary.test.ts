@@ -1,12 +1,13 @@
 /** What vendors call the fields of a lead, and what only sounds like one. */
 import { describe, expect, test } from "bun:test";
 import { leadFields } from "../../src/contract/lead.ts";
+import { reportOn } from "../../src/ingest/columns/report.ts";
 import { leadOf, readText } from "./reading.ts";
 
 /** The field of a lead that a column is read as; null when it is not kept. */
 async function fieldOf(header: string): Promise<string | null> {
   const { columns } = await readText(`"${header}","x"\n1,2\n`);
-  return columns.report().matched.find(({ names }) => names.includes(header.trim()))?.target ?? null;
+  return reportOn(columns).matched.find(({ names }) => names.includes(header.trim()))?.target ?? null;
 }
 
 const known: Record<string, string> = {
@@ -82,7 +83,7 @@ describe("where several columns hold one field, each row takes the first that ha
   ])("%s before %s, whatever their order in the file", async (preferred, other, field) => {
     for (const header of [`${preferred},${other}`, `${other},${preferred}`]) {
       const { columns } = await readText(`${header}\n1,2\n`);
-      expect(columns.report().matched.find(({ target }) => target === field)?.names).toEqual([preferred, other]);
+      expect(reportOn(columns).matched.find(({ target }) => target === field)?.names).toEqual([preferred, other]);
     }
   });
 

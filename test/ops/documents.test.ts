@@ -9,7 +9,8 @@ import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
 import { sharedHeaders } from "../../src/http/docs/openapi-responses.ts";
-import { createColumns } from "../../src/ingest/columns.ts";
+import { createColumns } from "../../src/ingest/columns/columns.ts";
+import { reportOn } from "../../src/ingest/columns/report.ts";
 import { theProgram } from "../program.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -74,7 +75,7 @@ test.each(pages.filter((path) => path.startsWith("docs/importing/")))(
     const isNested = rows.flatMap(({ names }) => names).some((name) => /^[a-z]\w*\./.test(name));
     for (const name of rows.flatMap(({ names }) => names)) columns.indexOf(name, isNested ? name.split(".") : [name]);
     columns.complete();
-    const { matched, unmatched } = columns.report();
+    const { matched, unmatched } = reportOn(columns);
     const byField = new Map<string, readonly string[]>(matched.map(({ target, names }) => [target, names]));
     byField.set("name", [
       ...(byField.get("name") ?? []),

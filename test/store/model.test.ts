@@ -23,7 +23,8 @@ test("whatever is imported and asked, SQLite answers as the model does", () => {
     .map(({ name, ...lead }) => {
       const { id, pixelId, identifiedMs } = lead;
       const identified_at = writeMoment(identifiedMs ?? 0);
-      return { ...lead, document: writeDocument(aLead({ id, identified_at, pixel_id: pixelId, name })) };
+      const made = aLead({ id, identified_at, pixel_id: pixelId, name });
+      return { ...lead, document: writeDocument(made, made) };
     });
   const options = fc.record({
     onDuplicate: fc.constantFrom("skip" as const, "replace" as const),

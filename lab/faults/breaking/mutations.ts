@@ -150,7 +150,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "an id that forgets its account",
-    "src/ingest/identity.ts",
+    "src/ingest/lead/identity.ts",
     "JSON.stringify([account, ",
     "JSON.stringify([",
     "test/ingest/identity.test.ts",
@@ -164,7 +164,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a phone with the digits of its extension",
-    "src/ingest/phones.ts",
+    "src/ingest/values/phone-in-text.ts",
     '.replace(extension, "")',
     "",
     "test/ingest/phones.test.ts",

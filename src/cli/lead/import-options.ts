@@ -1,10 +1,10 @@
 /** The options of an import, read and checked before anything is touched. */
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type IdentityField, wholeIdentity } from "../../ingest/identity.ts";
-import type { LeadRules } from "../../ingest/lead.ts";
-import { checkWritable } from "../../ingest/rejects.ts";
-import { isZone } from "../../ingest/zones.ts";
+import { checkWritable } from "../../ingest/file/rejects.ts";
+import { type IdentityField, wholeIdentity } from "../../ingest/lead/identity.ts";
+import type { LeadRules } from "../../ingest/lead/lead.ts";
+import { isZone } from "../../ingest/values/zones.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { filesOf } from "../../store/database-files.ts";

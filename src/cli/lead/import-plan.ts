@@ -1,6 +1,6 @@
 /** What an import would do, said before its first lead goes in; a file that looks wrong is asked about. */
 import { writeMoment } from "../../contract/time.ts";
-import type { Columns } from "../../ingest/columns.ts";
+import type { Columns } from "../../ingest/columns/columns.ts";
 import { printable } from "../../operator/printable.ts";
 import type { ImportCounts, Outlook, StagedImport } from "../../store/imports.ts";
 import { confirm } from "../terminal/confirm.ts";

@@ -1,10 +1,10 @@
 /** The first half of an import, as a person sees it: which column is what, and how far the reading is. */
-import type { Columns } from "../../ingest/columns.ts";
-import { toUtf8 } from "../../ingest/encoding.ts";
-import type { Format } from "../../ingest/row.ts";
-import { openRows } from "../../ingest/rows.ts";
+import type { Columns } from "../../ingest/columns/columns.ts";
+import { reportOn } from "../../ingest/columns/report.ts";
+import { toUtf8 } from "../../ingest/file/encoding.ts";
+import { type Format, openRows } from "../../ingest/file/format.ts";
+import type { Source } from "../../ingest/file/source.ts";
 import { type Judging, readToEnd } from "../../ingest/run.ts";
-import type { Source } from "../../ingest/source.ts";
 import { printable } from "../../operator/printable.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { ImportCounts, StagedImport } from "../../store/imports.ts";
@@ -46,7 +46,7 @@ export async function readFile(reading: FileReading, counts: ImportCounts): Prom
 
 /** Says what is read as what; throws a UserError where a table has nothing to read, or not what --map names. */
 function announceColumns(columns: Columns, format: Format, output: Output): void {
-  const report = columns.report();
+  const report = reportOn(columns);
   const [missing] = columns.missing();
   const names = `Its columns are ${columns.names.slice(0, 40).map(printable).join(", ")}.`;
   if (format.kind === "csv" && missing !== undefined) {

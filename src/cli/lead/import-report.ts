@@ -1,9 +1,9 @@
 /** What an import says of itself: before it starts which column is what, in the end what the counts mean. */
 import { leadFields } from "../../contract/lead.ts";
-import type { ColumnReport } from "../../ingest/columns.ts";
-import type { Warning } from "../../ingest/details.ts";
-import type { Format } from "../../ingest/row.ts";
-import type { Target } from "../../ingest/vocabulary.ts";
+import type { Target } from "../../ingest/columns/aliases.ts";
+import type { ColumnReport } from "../../ingest/columns/report.ts";
+import type { Format } from "../../ingest/file/format.ts";
+import type { Warning } from "../../ingest/lead/details.ts";
 import { printable } from "../../operator/printable.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import type { ImportCounts, RejectedRow } from "../../store/imports.ts";

@@ -2,8 +2,9 @@
 import type { Outcome } from "../../inbox/drop-folder.ts";
 import type { Destination } from "../../inbox/inbox.ts";
 import type { ImportSettings } from "../../inbox/settings.ts";
-import { createColumns, readMapping } from "../../ingest/columns.ts";
-import { RejectsNotWritten } from "../../ingest/rejects.ts";
+import { createColumns } from "../../ingest/columns/columns.ts";
+import { readMapping } from "../../ingest/columns/mapping.ts";
+import { RejectsNotWritten } from "../../ingest/file/rejects.ts";
 import { explain } from "../../operator/explain.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { StoreError } from "../../store/errors.ts";

@@ -2,9 +2,10 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { type Command, Option } from "commander";
-import { type Columns, createColumns, readMapping } from "../../ingest/columns.ts";
-import { writeRejects } from "../../ingest/rejects.ts";
-import { openSource } from "../../ingest/source.ts";
+import { type Columns, createColumns } from "../../ingest/columns/columns.ts";
+import { readMapping } from "../../ingest/columns/mapping.ts";
+import { writeRejects } from "../../ingest/file/rejects.ts";
+import { openSource } from "../../ingest/file/source.ts";
 import { giveWay } from "../../operator/priority.ts";
 import type { Passed } from "../../store/disclosures.ts";
 import { emptyCounts, type ImportCounts, type StagedImport } from "../../store/imports.ts";

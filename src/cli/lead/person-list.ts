@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { parse } from "csv-parse/sync";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
-import { firstEmail } from "../../ingest/emails.ts";
-import { firstPhone } from "../../ingest/phones.ts";
+import { firstEmail } from "../../ingest/values/emails.ts";
+import { firstPhone } from "../../ingest/values/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { PersonReference } from "../../store/privacy.ts";
 
@@ -91,12 +91,12 @@ function readLines(text: string): ListRow[] {
 function readReference(text: string): PersonReference | null {
   if (text.includes("@")) {
     // Of two in one place the second would be passed over, and nobody would know.
-    const email = text.split("@").length > 2 ? null : firstEmail([text]).value;
-    return email === null ? null : { kind: "email", value: emailKey(email) };
+    const email = text.split("@").length > 2 ? null : firstEmail([text]);
+    return email && { kind: "email", value: emailKey(email.value) };
   }
   if (/^[0-9a-f]{64}$/i.test(text)) return { kind: "digest", value: text.toLowerCase() };
   if (/^[\w+/-]{43}=?$/.test(text)) return { kind: "digest", value: Buffer.from(text, "base64").toString("hex") };
   if (uuid.test(text)) return { kind: "id", value: text.toLowerCase() };
-  const phone = writtenPhone.test(text) ? firstPhone([text]).value : null;
-  return phone !== null && phone.length >= 7 ? { kind: "phone", value: phoneKey(phone) } : null;
+  const phone = writtenPhone.test(text) ? firstPhone([text])?.value : undefined;
+  return phone !== undefined && phone.length >= 7 ? { kind: "phone", value: phoneKey(phone) } : null;
 }

@@ -1,9 +1,9 @@
 /** The persons that find and erase take: one by e-mail address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
-import { firstEmail } from "../../ingest/emails.ts";
-import { idFromSource } from "../../ingest/identity.ts";
-import { firstPhone } from "../../ingest/phones.ts";
+import { idFromSource } from "../../ingest/lead/identity.ts";
+import { firstEmail } from "../../ingest/values/emails.ts";
+import { firstPhone } from "../../ingest/values/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { PersonIdentifier } from "../../store/privacy.ts";
 import type { CommandContext } from "../command.ts";
@@ -63,11 +63,11 @@ function namedByOne(): UserError {
 }
 
 function readEmail(text: string): string | null {
-  const email = firstEmail([text]).value;
-  return email === null ? null : emailKey(email);
+  const email = firstEmail([text]);
+  return email && emailKey(email.value);
 }
 
 function readPhone(text: string): string | null {
-  const phone = firstPhone([text]).value;
-  return phone === null ? null : phoneKey(phone);
+  const phone = firstPhone([text]);
+  return phone && phoneKey(phone.value);
 }

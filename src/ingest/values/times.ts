@@ -1,5 +1,5 @@
 /** Times as vendors write them. A date that no calendar has, or that could be two, is refused and never guessed. */
-import { calendarMs, clockMs, dayMs, decimalsToMs, readMoment, withinYears } from "../contract/time.ts";
+import { calendarMs, clockMs, dayMs, decimalsToMs, readMoment, withinYears } from "../../contract/time.ts";
 import { momentInZone, offsetForm, offsetMs } from "./zones.ts";
 
 export interface TimeReading {
@@ -27,6 +27,7 @@ const forms = {
 const firstSerialMs = Date.UTC(1899, 11, 30);
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
 export function readTime(text: string, reading: TimeReading): ReadTime {
   const strict = readMoment(text, "down");

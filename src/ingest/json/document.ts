@@ -1,9 +1,9 @@
 /** A JSON document over several lines, or of one long line: a page of an API or an array, which is read whole. */
-import { UserError } from "../operator/user-error.ts";
-import type { Columns } from "./columns.ts";
-import { recordsFilter } from "./jq.ts";
+import { UserError } from "../../operator/user-error.ts";
+import type { Columns } from "../columns/columns.ts";
+import { recordsFilter } from "../jq.ts";
+import type { Row } from "../row.ts";
 import { largestPage, parseJson, readNdjson, rowsOf } from "./ndjson.ts";
-import type { Row } from "./row.ts";
 
 const rowsAtOnce = 5000;
 

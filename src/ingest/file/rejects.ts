@@ -2,11 +2,11 @@
 import { accessSync, closeSync, constants, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { stringify } from "csv-stringify/sync";
-import { systemCode } from "../operator/system-code.ts";
-import { UserError } from "../operator/user-error.ts";
-import type { RejectedRow } from "../store/imports.ts";
-import { isRejectColumn, rejectColumns } from "./columns.ts";
-import type { Format } from "./row.ts";
+import { systemCode } from "../../operator/system-code.ts";
+import { UserError } from "../../operator/user-error.ts";
+import type { RejectedRow } from "../../store/imports.ts";
+import { isRejectColumn, rejectColumns } from "../columns/report.ts";
+import type { Format } from "./format.ts";
 
 /** A failure at the rejects file, not at the file that is imported. */
 export class RejectsNotWritten extends UserError {}
@@ -65,13 +65,13 @@ function* ndjsonTexts(rows: Iterable<RejectedRow>): Generator<string> {
   }
 }
 
-/** What must be mended before a row is read: cells too many, or a word that some are missing. */
+/** What stands behind the columns of the header until the row is mended: cells too many, or a word that some are missing. */
 function beyondHeader(source: RejectedRow["source"], width: number): readonly string[] {
   if (source.length < width) return ["fill in what is missing and delete this cell"];
   return [...source.slice(width)];
 }
 
-/** The same header and two more columns; what a row has beyond the header stays behind them, where it is refused again. */
+/** The same header and two more columns. What a row has beyond the header stands behind them, and is refused again. */
 function* csvTexts(rows: Iterable<RejectedRow>, delimiter: string, names: readonly string[]): Generator<string> {
   const write = (cells: readonly string[]) => stringify([[...cells]], { delimiter, quoted_match: /[\r\n]/ });
   const kept = names.flatMap((name, position) => (isRejectColumn(name) ? [] : [position]));

@@ -1,9 +1,9 @@
 /** CSV by csv-parse, with one thing added: a damaged record costs its line, and reading goes on at the next. */
 import { type Options, Parser } from "csv-parse";
 import { parse } from "csv-parse/sync";
-import { systemCode } from "../operator/system-code.ts";
+import { systemCode } from "../../operator/system-code.ts";
+import { largestRecord } from "../row.ts";
 import type { PlainRecord } from "./plain-csv.ts";
-import { largestRecord } from "./row.ts";
 
 const options = {
   bom: false,

@@ -1,9 +1,12 @@
 /** The rows of a file: CSV or NDJSON, told apart by how it begins. */
-import type { Columns } from "./columns.ts";
-import { readCsv } from "./csv.ts";
-import { readDocument } from "./document.ts";
-import { parseJson, readNdjson } from "./ndjson.ts";
-import type { Format, Row } from "./row.ts";
+import type { Columns } from "../columns/columns.ts";
+import { readCsv } from "../csv/csv.ts";
+import { readDocument } from "../json/document.ts";
+import { parseJson, readNdjson } from "../json/ndjson.ts";
+import { largestRecord, type Row } from "../row.ts";
+import { lookAhead, prepend } from "./beginning.ts";
+
+export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 
 export interface Rows {
   readonly format: Format;
@@ -13,29 +16,25 @@ export interface Rows {
 
 /** Looks at the beginning of a UTF-8 text and reads it as what it is; null for a text without anything in it. */
 export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<Rows | null> {
-  let head = Buffer.alloc(0);
-  while (head.toString("utf8").trim() === "") {
-    const next = await chunks.next();
-    if (next.done) return null;
-    head = Buffer.concat([head, next.value]);
-  }
+  const { head, rest, whole } = await lookAhead(chunks, (bytes) => bytes.toString("utf8").trim() !== "");
   const text = head.toString("utf8").trimStart();
+  if (text === "") return null;
   if (/^(?:\{|\[\s*(?:[{\]]|$))/.test(text)) {
-    const bytes = prepend(head, chunks);
-    const groups = beginsWithJsonLine(text) ? readNdjson(bytes, columns) : await readDocument(bytes, columns);
+    const groups = beginsWithJsonLine(text) ? readNdjson(whole, columns) : await readDocument(whole, columns);
     return { format: { kind: "ndjson" }, groups };
   }
   // Excel says the delimiter in a line of its own, before the header.
   const said = /^"?sep=(.)"?\r?\n/i.exec(text);
-  const table = said === null ? head : Buffer.from(text.slice(said[0].length));
   const delimiter = said?.[1] ?? delimiterOf(text);
-  const groups = readCsv(prepend(table, chunks), columns, delimiter, said === null ? 1 : 2);
-  return { format: { kind: "csv", delimiter }, groups };
+  const table = said === null ? whole : prepend(Buffer.from(text.slice(said[0].length)), rest);
+  return { format: { kind: "csv", delimiter }, groups: readCsv(table, columns, delimiter, said === null ? 1 : 2) };
 }
 
-/** Whether the first line is JSON by itself. */
+/** Whether the first line is JSON by itself. Half of a large page is not read for that: it would fill the memory. */
 function beginsWithJsonLine(text: string): boolean {
-  return parseJson(text.split("\n", 1)[0] ?? "") !== undefined;
+  const end = text.indexOf("\n");
+  if (end === -1) return text.length <= largestRecord && parseJson(text) !== undefined;
+  return parseJson(text.slice(0, end)) !== undefined;
 }
 
 /** The delimiter that occurs most often in the header, outside quotes. */
@@ -43,9 +42,4 @@ function delimiterOf(text: string): string {
   const header = (/^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text)?.[0] ?? "").replaceAll(/"(?:[^"]|"")*"/g, "");
   const counted = [",", ";", "\t", "|"].map((delimiter) => ({ delimiter, count: header.split(delimiter).length }));
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
-}
-
-async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield head;
-  yield* rest;
 }

@@ -1,6 +1,6 @@
 /** Files with more columns than any export has: ids or times stand where names should. */
-import { UserError } from "../operator/user-error.ts";
-import { placeFilter, recordsFilter } from "./jq.ts";
+import { UserError } from "../../operator/user-error.ts";
+import { placeFilter, recordsFilter } from "../jq.ts";
 
 /** The largest exports have some hundreds. */
 export const mostColumns = 2000;

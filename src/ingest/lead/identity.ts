@@ -1,6 +1,7 @@
 /** The id of a lead (decisions on what a lead is): kept, derived from the source's, or made from what the row says. */
 import { createHash } from "node:crypto";
-import { type DetailField, detailFields, type LeadDetails } from "../contract/lead.ts";
+import { type DetailField, detailFields, type LeadDetails } from "../../contract/lead.ts";
+import type { VisitTime } from "./visit-time.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -17,27 +18,23 @@ export type IdentityField = DetailField | "identified_at";
 export const wholeIdentity: readonly IdentityField[] = ["identified_at", ...detailFields];
 
 /** A row that has no id of its own. */
-export interface Nameless {
+export interface RowWithoutId extends Pick<VisitTime, "sourceMs" | "wrongTime"> {
   readonly account: string;
   readonly pixelId: string;
   readonly details: LeadDetails;
-  /** The time that its source gives; null when it gives none. */
-  readonly sourceMs: number | null;
-  /** What it gives for a time and cannot be read: two visits may differ in nothing else. */
-  readonly wrongTime?: string | null;
 }
 
 /**
  * The id of a row that has none, from its account, its pixel and some of its fields: the same file again changes
  * nothing. A row in which all of those fields are empty is told apart by everything, lest strangers become one.
  */
-export function idFromContent(row: Nameless, identity: readonly IdentityField[]): string {
-  const { account, pixelId, details, sourceMs, wrongTime = null } = row;
+export function idFromContent(row: RowWithoutId, identity: readonly IdentityField[]): string {
+  const { account, pixelId, details, sourceMs, wrongTime } = row;
   const isEmpty = identity.every((field) => (field === "identified_at" ? sourceMs : details[field]) === null);
   if (isEmpty && identity !== wholeIdentity) return idFromContent(row, wholeIdentity);
   const fields = identity.filter((field) => field !== "identified_at");
   const isTimed = identity.includes("identified_at");
-  const text = isTimed && wrongTime !== null ? [wrongTime] : [];
+  const text = isTimed && wrongTime !== undefined ? [wrongTime] : [];
   const hash = sha256(JSON.stringify([account, pixelId, ...fields.map((field) => details[field]), ...text]));
   // 48 bits of milliseconds in front put new ids at the end of their index; a time before 1970 has no place there.
   const timed = isTimed ? (sourceMs ?? 0) : 0;

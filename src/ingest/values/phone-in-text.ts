@@ -1,44 +1,21 @@
-/** Phone numbers out of cells: the digits of the first number, whatever labels, extensions and further numbers stand beside it. */
+/** Phone numbers in texts of any kind: the digits of the first, without its label and its extension. */
 import { findPhoneNumbersInText } from "libphonenumber-js";
-import type { FirstOf } from "./values.ts";
+import type { Found } from "../row.ts";
 
-/** Digits alone, or the groups in which the US writes a number: nearly all cells. */
-const plain = /^(?:\+?\d{7,15}|(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})$/;
 /** A number within a town has seven digits, one with its area ten in the US, and nowhere has one more than 15. */
 const townNumber = 7;
 const areaNumber = 10;
 const longestNumber = 15;
-/** A longer cell is a letter; a number is looked for where it begins. */
-const longestCell = 500;
+/** A longer text is a letter; a number is looked for where it begins. */
+const longestText = 500;
 
 const betweenNumbers = /[,;|&\n]|\s(?:or|and)\s|\s\/\s|\s(?=\+)|(?<=(?:\d\D?){7})\//i;
 const extension = /[([]?\s*(?:extension|extn|ext|x|#|poste|durchwahl)[\s.:#-]*(?:no\.?|number)?[\s.:#-]*\d+[\s.)\]]*$/i;
 const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
 
-/** The digits of the first number; further digits, of an extension or another number, were cut. */
-export function firstPhone(texts: readonly string[]): FirstOf {
-  for (const [position, text] of texts.entries()) {
-    const found = plainNumber(text) ?? numberIn(text.slice(0, longestCell));
-    if (found === null) continue;
-    const further = texts.slice(position + 1).some((other) => digitsOf(other).length >= townNumber);
-    return { value: found.value, cut: found.cut || further };
-  }
-  return { value: null, cut: false };
-}
-
-interface Found {
-  readonly value: string;
-  readonly cut: boolean;
-}
-
-/** A number as nearly all cells have it, or the first of a list that begins with one. */
-function plainNumber(text: string): Found | null {
-  if (plain.test(text)) return { value: digitsOf(text), cut: false };
-  const [number = "", ...others] = text.split(/\s*[,;|]\s*/);
-  return plain.test(number) ? { value: digitsOf(number), cut: digitsOf(others.join("")) !== "" } : null;
-}
-
-function numberIn(text: string): Found | null {
+/** The first number in a text, cut where the text held more digits; null where there is none. */
+export function numberIn(whole: string): Found | null {
+  const text = whole.slice(0, longestText);
   const sheet = fromSpreadsheet(text);
   if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
   const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
@@ -91,5 +68,5 @@ function firstRun(text: string): string {
 }
 
 function digitsOf(text: string): string {
-  return /^\d*$/.test(text) ? text : text.replaceAll(/\D/g, "");
+  return text.replaceAll(/\D/g, "");
 }

@@ -1,27 +1,16 @@
 /**
- * What vendors call the fields of a lead. Names are compared normalised: lower case, letters and digits alone. The
- * order is the order of preference: where several columns hold one field, each row takes the first that has a value.
+ * What vendors call the fields of a lead, in lower case, letters and digits alone. The order is the order of preference:
+ * where several columns hold one field, each row takes the first that has a value.
  */
-
-import type { LeadField } from "../contract/lead.ts";
-import { namesOf } from "../contract/names.ts";
+import { type LeadField, leadFields } from "../../contract/lead.ts";
 
 /** What goes into a field of a lead: the halves of its name, whether its state is one of the US, when its clocks show a time. */
-export const ingredients = ["first_name", "last_name", "country", "time_zone"] as const;
+const ingredients = ["first_name", "last_name", "country", "time_zone"] as const;
 
 /** A field of a lead, or what goes into one. */
 export type Target = LeadField | (typeof ingredients)[number];
 
-/**
- * Normalises a name for comparing to letters and digits of any script: `Personal E-Mails` and `PERSONAL_EMAILS` are
- * one.
- */
-export function normalizeName(name: string): string {
-  return name
-    .normalize("NFKD")
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, "");
-}
+export const targets: readonly Target[] = [...leadFields, ...ingredients];
 
 /** Every way to begin with one of some words, or none, and to end with one of others. */
 function combine(beginnings: string, endings: string): string[] {
@@ -39,7 +28,7 @@ function words(text: string): string[] {
 const ofHome = "_ personal home address residential residence mailing location current";
 
 /** What every field is called, the preferred names first. */
-const aliases: Record<Target, readonly string[]> = {
+export const aliases: Record<Target, readonly string[]> = {
   id: words("id eventid"),
   identified_at: [
     ...combine("identified identification", "at on date time timestamp"),
@@ -128,77 +117,3 @@ const aliases: Record<Target, readonly string[]> = {
     ...combine("mostrecent last latest first initial original", "source trafficsource utmsource"),
   ],
 };
-
-/** Words before a name that only say that the field is the visitor's. */
-const ofVisitor =
-  /^(?:visitor|contact|person|prospect|individual|lead|customer|subscriber|profile|identified|resolved)/;
-
-/** Fields of the person, before whose names those words may stand: a contact's URL is no page, its id no visit. */
-const personal: ReadonlySet<Target> = new Set<Target>([
-  ...([
-    "name",
-    "first_name",
-    "last_name",
-    "email",
-    "verified_email",
-    "phone",
-    "company",
-    "city",
-    "state",
-    "country",
-  ] as const),
-  ...(["gender", "age_range", "income_range", "net_worth", "marital_status", "homeowner", "children"] as const),
-]);
-
-export interface Meaning {
-  readonly target: Target;
-  /** Among the columns of one field, the lower is preferred. */
-  readonly rank: number;
-}
-
-/** The first mention of a name counts, but a map keeps the last. So the list is reversed. */
-const meanings: ReadonlyMap<string, Meaning> = new Map(
-  namesOf(aliases)
-    .flatMap((target) => aliases[target].map((name, rank) => [name, { target, rank }] as const))
-    .toReversed(),
-);
-
-/** What a normalised name means; null for an unknown name. */
-export function meaningOf(normalized: string): Meaning | null {
-  const name = canonical(normalized);
-  // A second or third of its kind, not a bracket such as "Age 18-24".
-  const numbered = name.replace(/(?<!\d)(?:[1-9]|10)$/, "");
-  return (
-    meanings.get(name) ??
-    lessPreferred(meanings.get(numbered), Number(name.slice(numbered.length)) / 1000) ??
-    meanings.get(withoutPlural(name)) ??
-    withoutOwner(name)
-  );
-}
-
-/** Writes the variants of a word in one way, so that the lists above need only that one. */
-function canonical(normalized: string): string {
-  return normalized
-    .replaceAll(/emails?(?:addresse?s?)?/g, "email")
-    .replaceAll(/(?:tele|cell)?phone(?:no|nr|numbers?)?s?/g, (word) => (word.startsWith("cell") ? "mobile" : "phone"))
-    .replaceAll(/mobile(?:phone|number|no)?s?/g, "mobile")
-    .replace(/^cell(?:number)?$/, "mobile")
-    .replace(/landlines$/, "landline")
-    .replaceAll("organisation", "organization")
-    .replace(/(timestamp|time|at|date)(?:utc|gmt|ms|millis|iso|unix|epoch|seconds)$/, "$1");
-}
-
-function withoutPlural(name: string): string {
-  return name.length > 4 && name.endsWith("s") ? name.slice(0, -1) : name;
-}
-
-function withoutOwner(name: string): Meaning | null {
-  const rest = name.replace(ofVisitor, "");
-  if (rest === name || rest === "") return null;
-  const meaning = meanings.get(rest) ?? meanings.get(withoutPlural(rest)) ?? withoutOwner(rest);
-  return meaning !== null && personal.has(meaning.target) ? meaning : null;
-}
-
-function lessPreferred(meaning: Meaning | undefined, by: number): Meaning | undefined {
-  return meaning && { ...meaning, rank: meaning.rank + by };
-}

@@ -1,17 +1,18 @@
 /** Pages of an API: JSON that holds many records in a list, by itself or somewhere within an object. */
-import type { Columns } from "./columns.ts";
+
+import type { Target } from "../columns/aliases.ts";
+import type { Columns } from "../columns/columns.ts";
 import { isObject } from "./flatten.ts";
-import type { Target } from "./vocabulary.ts";
 
 /** What a JSON value is: one record, a page of them, people under their ids, or lists of which its owner has to choose. */
-export type Reading =
+export type Shape =
   | { readonly kind: "record"; readonly record: Readonly<Record<string, unknown>> }
   | { readonly kind: "page"; readonly items: readonly unknown[]; readonly path: readonly string[] }
   | { readonly kind: "by id"; readonly path: readonly string[] }
   | { readonly kind: "unclear"; readonly paths: readonly (readonly string[])[] }
   | { readonly kind: "other" };
 
-type Meaning = (path: readonly string[]) => Target | null;
+type TargetOf = Columns["targetOf"];
 
 interface List {
   readonly path: readonly string[];
@@ -36,7 +37,7 @@ const ofVisit: ReadonlySet<Target> = new Set<Target>(["identified_at", "page_url
  * Tells a page from a record by the meaning of its names: around the list of a page, no name says anything of a
  * visitor.
  */
-export function readPage(value: unknown, columns: Columns): Reading {
+export function readPage(value: unknown, columns: Columns): Shape {
   if (Array.isArray(value)) return isPlainList(value) ? { kind: "other" } : { kind: "page", items: value, path: [] };
   if (!isObject(value)) return { kind: "other" };
   const ids = pathOfIds(value, [], columns.targetOf);
@@ -54,7 +55,7 @@ export function readPage(value: unknown, columns: Columns): Reading {
 /**
  * Where there are several lists, one may hold the people. Then the other lists cannot be said to belong to one of them.
  */
-function readLists(record: Record<string, unknown>, lists: readonly List[], around: ReadonlySet<Target>): Reading {
+function readLists(record: Record<string, unknown>, lists: readonly List[], around: ReadonlySet<Target>): Shape {
   const several = lists.filter(({ items }) => items.length > 1);
   const crowded = several.some(({ says }) => says.has("email")) && !shares(around, ofPerson);
   return crowded ? { kind: "unclear", paths: lists.map(({ path }) => path) } : { kind: "record", record };
@@ -68,22 +69,22 @@ function isPage({ path, items, says }: List, around: ReadonlySet<Target>): boole
 }
 
 /** The lists in an object whose records say something of a visitor; where there are none, the empty ones. */
-function listsIn(value: Record<string, unknown>, path: readonly string[], meaning: Meaning): List[] {
-  const lists = allListsIn(value, path, meaning);
+function listsIn(value: Record<string, unknown>, path: readonly string[], targetOf: TargetOf): List[] {
+  const lists = allListsIn(value, path, targetOf);
   const speaking = lists.filter(({ says }) => says.size > 0);
   return speaking.length > 0 ? speaking : lists.filter(({ items }) => items.length === 0);
 }
 
-function allListsIn(value: Record<string, unknown>, path: readonly string[], meaning: Meaning): List[] {
+function allListsIn(value: Record<string, unknown>, path: readonly string[], targetOf: TargetOf): List[] {
   const lists: List[] = [];
   for (const [name, item] of Object.entries(value)) {
     if (typeof item !== "object" || item === null) continue;
     const here = [...path, name];
     if (isObject(item)) {
-      if (here.length < deepest) lists.push(...allListsIn(item, here, meaning));
-    } else if (Array.isArray(item) && !isPlainList(item) && meaning(here) === null) {
+      if (here.length < deepest) lists.push(...allListsIn(item, here, targetOf));
+    } else if (Array.isArray(item) && !isPlainList(item) && targetOf(here) === null) {
       // A list that a field is named after, such as emails, holds values of it and no records.
-      lists.push({ path: here, items: item, says: saidBy(item[0], meaning) });
+      lists.push({ path: here, items: item, says: saidBy(item[0], targetOf) });
     }
   }
   return lists;
@@ -93,26 +94,26 @@ function allListsIn(value: Record<string, unknown>, path: readonly string[], mea
 function pathOfIds(
   value: Record<string, unknown>,
   path: readonly string[],
-  meaning: Meaning,
+  targetOf: TargetOf,
 ): readonly string[] | null {
   const entries = Object.entries(value);
   const isById = entries.length > 1 && entries.every(([name, item]) => /\d/.test(name) && isObject(item));
-  if (isById) return saidBy(entries[0]?.[1], meaning).has("email") ? path : null;
+  if (isById) return saidBy(entries[0]?.[1], targetOf).has("email") ? path : null;
   if (path.length === deepest) return null;
   for (const [name, item] of entries) {
-    const found = isObject(item) ? pathOfIds(item, [...path, name], meaning) : null;
+    const found = isObject(item) ? pathOfIds(item, [...path, name], targetOf) : null;
     if (found !== null) return found;
   }
   return null;
 }
 
-function saidBy(item: unknown, meaning: Meaning): ReadonlySet<Target> {
-  return isObject(item) ? meaningsOf(item, meaning, new Set()) : new Set();
+function saidBy(item: unknown, targetOf: TargetOf): ReadonlySet<Target> {
+  return isObject(item) ? meaningsOf(item, targetOf, new Set()) : new Set();
 }
 
 /** What the names in an object mean, those in some lists aside. */
-function meaningsOf(value: Record<string, unknown>, meaning: Meaning, aside: ReadonlySet<unknown>): Set<Target> {
-  const targets = pathsIn(value, [], aside).map(meaning);
+function meaningsOf(value: Record<string, unknown>, targetOf: TargetOf, aside: ReadonlySet<unknown>): Set<Target> {
+  const targets = pathsIn(value, [], aside).map(targetOf);
   return new Set(targets.filter((target) => target !== null));
 }
 

@@ -1,12 +1,12 @@
 /** NDJSON: one object a line, nested ones flattened to a path for each value. */
-import { UserError } from "../operator/user-error.ts";
-import type { Columns } from "./columns.ts";
-import { splitLines } from "./encoding.ts";
+
+import { UserError } from "../../operator/user-error.ts";
+import type { Columns } from "../columns/columns.ts";
+import { recordsFilter } from "../jq.ts";
+import { splitLines } from "../lines.ts";
+import { type Cell, largestRecord, type Row } from "../row.ts";
 import { isObject, valuesOf } from "./flatten.ts";
-import { recordsFilter } from "./jq.ts";
 import { readPage } from "./pages.ts";
-import { largestRecord, type Row } from "./row.ts";
-import type { Cell } from "./values.ts";
 
 /** A page of records is held in memory, many times its size. */
 export const largestPage = 8 * largestRecord;
@@ -40,25 +40,25 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
 
 const notAnObject = "it is not a JSON object";
 
-/** The rows of a JSON value: one, or as many as its page has records. Throws a UserError where ids are their names. */
+/** The rows of a JSON value: one, or as many as its page has records. */
 export function* rowsOf(value: unknown, line: number, columns: Columns, text: () => string): Generator<Row> {
-  const reading = readPage(value, columns);
-  switch (reading.kind) {
+  const shape = readPage(value, columns);
+  switch (shape.kind) {
     case "record":
-      yield rowOf(reading.record, text(), line, columns);
+      yield rowOf(shape.record, text(), line, columns);
       break;
     case "page": {
-      const list = reading.path.at(-1) ?? "";
-      for (const item of reading.items) yield rowOfItem(item, line, pathWithin(list, item, columns), columns);
+      const list = shape.path.at(-1) ?? "";
+      for (const item of shape.items) yield rowOfItem(item, line, pathWithin(list, item, columns), columns);
       break;
     }
     case "by id":
       throw new UserError(
         `The records stand under their ids in line ${line}, not one object a line.`,
-        `Convert it: jq -c '${recordsFilter(reading.path)}' FILE > leads.ndjson`,
+        `Convert it: jq -c '${recordsFilter(shape.path)}' FILE > leads.ndjson`,
       );
     case "unclear": {
-      const filters = reading.paths.map((path) => `'${recordsFilter(path)}'`).join(" or ");
+      const filters = shape.paths.map((path) => `'${recordsFilter(path)}'`).join(" or ");
       yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, text(), line);
       break;
     }

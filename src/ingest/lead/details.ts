@@ -1,12 +1,11 @@
 /** What a row says of the visitor and the visit: each field from the first of its columns that has a value. */
-import type { LeadDetails } from "../contract/lead.ts";
-import { stateCode } from "../contract/states.ts";
-import type { Columns } from "./columns.ts";
-import { hasState } from "./countries.ts";
-import { firstEmail } from "./emails.ts";
-import { firstPhone } from "./phones.ts";
-import type { Row } from "./row.ts";
-import { type Cell, type FirstOf, firstPage, firstText, textsOf } from "./values.ts";
+import type { LeadDetails } from "../../contract/lead.ts";
+import { stateCode } from "../../contract/states.ts";
+import type { Columns } from "../columns/columns.ts";
+import { type Cell, type ColumnNumbers, type Found, first, firstText, type Row, textsOf } from "../row.ts";
+import { hasState } from "../values/countries.ts";
+import { firstEmail } from "../values/emails.ts";
+import { firstPhone } from "../values/phones.ts";
 
 /** What was left out of a lead: a value that is none of its kind, or what stood beside the value in its cell. */
 export type Warning = "state" | "country" | "email" | "beside email" | "phone" | "beside phone";
@@ -16,19 +15,22 @@ export interface ReadDetails {
   readonly warnings: readonly Warning[];
 }
 
+const emailOf = (cell: Cell) => firstEmail(textsOf(cell));
+const phoneOf = (cell: Cell) => firstPhone(textsOf(cell));
+
 /** The fields of a row, and what they leave out. */
 export function readDetails(row: Row, columns: Columns): ReadDetails {
   const { of } = columns;
   const text = (numbers: ColumnNumbers) => first(row, numbers, firstText);
-  const best = firstOf(row, of.email, firstEmail);
-  const verified = firstOf(row, of.verified_email, firstEmail);
-  const phone = firstOf(row, of.phone, firstPhone);
+  const best = first(row, of.email, emailOf);
+  const verified = first(row, of.verified_email, emailOf);
+  const phone = first(row, of.phone, phoneOf);
   const place = readState(row, columns);
   const details: LeadDetails = {
     name: text(of.name) ?? nameOf(text(of.first_name), text(of.last_name)),
-    email: best.value ?? verified.value,
-    verified_email: verified.value,
-    phone: phone.value,
+    email: best?.value ?? verified?.value ?? null,
+    verified_email: verified?.value ?? null,
+    phone: phone?.value ?? null,
     company: text(of.company),
     city: text(of.city),
     state: place.state,
@@ -43,33 +45,13 @@ export function readDetails(row: Row, columns: Columns): ReadDetails {
     referrer: text(of.referrer),
     traffic_source: text(of.traffic_source),
   };
-  const isLost = (found: FirstOf, numbers: ColumnNumbers) => found.value === null && text(numbers) !== null;
+  const isLost = (found: Found | null, numbers: ColumnNumbers) => found === null && text(numbers) !== null;
   const warnings: Warning[] = place.warning === null ? [] : [place.warning];
   if (isLost(best, of.email) || isLost(verified, of.verified_email)) warnings.push("email");
-  if (best.cut || verified.cut) warnings.push("beside email");
+  if (best?.cut || verified?.cut) warnings.push("beside email");
   if (isLost(phone, of.phone)) warnings.push("phone");
-  if (phone.cut) warnings.push("beside phone");
+  if (phone?.cut) warnings.push("beside phone");
   return { details, warnings };
-}
-
-/** The numbers of the columns of one field; undefined where it has none. */
-type ColumnNumbers = readonly number[] | undefined;
-
-/** What the first of some columns yields that yields something. */
-export function first(row: Row, numbers: ColumnNumbers, read: (cell: Cell) => string | null): string | null {
-  for (const number of numbers ?? []) {
-    const value = read(row.cells[number]);
-    if (value !== null) return value;
-  }
-  return null;
-}
-
-function firstOf(row: Row, numbers: ColumnNumbers, read: (texts: readonly string[]) => FirstOf): FirstOf {
-  for (const number of numbers ?? []) {
-    const found = read(textsOf(row.cells[number]));
-    if (found.value !== null) return found;
-  }
-  return { value: null, cut: false };
 }
 
 interface Place {
@@ -93,4 +75,9 @@ function readState(row: Row, columns: Columns): Place {
 function nameOf(firstName: string | null, lastName: string | null): string | null {
   // The halves of a list are a list together, and read like one when they come back from an export.
   return firstText([firstName, lastName].filter((part) => part !== null).join(" "));
+}
+
+/** A page is a text: a number in its column counts pages. */
+function firstPage(cell: Cell): string | null {
+  return textsOf(cell).find((text) => !/^\d+$/.test(text)) ?? null;
 }

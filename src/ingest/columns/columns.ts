@@ -1,0 +1,101 @@
+/** Which column of a file is which field of a lead: by --map, by its name, or by the path to it. */
+
+import { isAddressBook, isCreation } from "./address-book.ts";
+import type { Target } from "./aliases.ts";
+import { type ColumnMapping, meaningOfPath } from "./mapping.ts";
+import { standIn } from "./nested-names.ts";
+import { mostColumns, tooManyColumns } from "./too-many-columns.ts";
+import { type Meaning, normalizeName } from "./vocabulary.ts";
+
+/** The columns of a file, which may turn out to be more while it is read. */
+export interface Columns {
+  /** The name of each column, with no two alike. */
+  readonly names: readonly string[];
+  /** What each column is called in the file. */
+  readonly titles: readonly string[];
+  /** The number of a column, which is made known if it is new. Throws a UserError where there are too many. */
+  indexOf(name: string, path: readonly string[]): number;
+  /** Whether the values of a column are of any use. */
+  isKept(number: number): boolean;
+  /** The numbers of the columns that hold each field, the preferred first. */
+  readonly of: ColumnsByField;
+  /** What a name means, whether a column is called that or not. */
+  targetOf(path: readonly string[]): Target | null;
+  /** Whether a column is the place of the visitor's company, which stands in where there is no other. */
+  isStandIn(number: number): boolean;
+  /** Call this when there will be no more columns: all of them together show whether it is an address book. */
+  complete(): void;
+  /** The names in --map that no column has. */
+  missing(): readonly string[];
+}
+
+/** A field that no column holds is left out. */
+export type ColumnsByField = { readonly [Field in Target]?: readonly number[] };
+
+export function createColumns(mapping: ColumnMapping): Columns {
+  const names: string[] = [];
+  const titles: string[] = [];
+  const numbers = new Map<string, number>();
+  const meanings: (Meaning | null)[] = [];
+  const named = new Set<string>();
+  /** Names come again in every line, and finding the meaning of one takes longer than reading a line. */
+  const asked = new Map<string, Target | null>();
+  let byField: ColumnsByField | null = null;
+  let complete = false;
+
+  const grouped = () => (byField ??= groupByField(names, meanings, complete));
+
+  return {
+    names,
+    titles,
+    indexOf(name, path) {
+      const known = numbers.get(name);
+      if (known !== undefined) return known;
+      if (names.length === mostColumns) throw tooManyColumns(titles);
+      const number = names.push(name) - 1;
+      titles.push(path.join("."));
+      numbers.set(name, number);
+      const meaning = meaningOfPath(path, mapping);
+      meanings.push(meaning);
+      named.add(normalizeName(path.join(""))).add(normalizeName(path.at(-1) ?? ""));
+      if (meaning !== null) byField = null;
+      return number;
+    },
+    targetOf(path) {
+      const name = path.join(".");
+      let target = asked.get(name);
+      if (target === undefined) {
+        target = meaningOfPath(path, mapping)?.target ?? null;
+        if (asked.size < mostColumns) asked.set(name, target);
+      }
+      return target;
+    },
+    isStandIn: (number) => (meanings[number]?.rank ?? 0) >= standIn,
+    isKept: (number) => meanings[number] !== null,
+    complete() {
+      complete = true;
+      byField = null;
+    },
+    get of() {
+      return grouped();
+    },
+    missing: () => [...mapping].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
+  };
+}
+
+function groupByField(
+  names: readonly string[],
+  meanings: readonly (Meaning | null)[],
+  complete: boolean,
+): ColumnsByField {
+  const grouped: { [Field in Target]?: number[] } = {};
+  const profile = complete && isAddressBook(meanings);
+  for (const [number, meaning] of meanings.entries()) {
+    if (meaning === null || (profile && isCreation(names[number], meaning))) continue;
+    const those = (grouped[meaning.target] ??= []);
+    those.push(number);
+  }
+  const rank = (number: number) => meanings[number]?.rank ?? 0;
+  for (const those of Object.values(grouped)) those.sort((a, b) => rank(a) - rank(b) || a - b);
+  return grouped;
+}

@@ -1,0 +1,48 @@
+/** What --map says of columns, which goes before what their names say. */
+import { parse } from "csv-parse/sync";
+import { UserError } from "../../operator/user-error.ts";
+import { type Target, targets } from "./aliases.ts";
+import { meaningOfNested } from "./nested-names.ts";
+import { type Meaning, meaningOf, normalizeName } from "./vocabulary.ts";
+
+/** What --map says, by the normalised name of a column; null for a column that is not kept. */
+export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
+
+/** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a UserError that names the part that is wrong. */
+export function readMapping(text: string | null): ColumnMapping {
+  const parts = text === null ? [] : splitMapping(text);
+  return new Map(parts.map((part) => [normalizeName(part.slice(0, part.lastIndexOf("="))), readMapped(part)]));
+}
+
+function splitMapping(text: string): string[] {
+  try {
+    // Without columns a record is a list of texts.
+    const parts = parse(text, { relax_quotes: true }).flat();
+    return parts.length === 0 ? [""] : parts;
+  } catch {
+    return [text];
+  }
+}
+
+function readMapped(part: string): { name: string; target: Target | null } {
+  const equals = part.lastIndexOf("=");
+  const name = part.slice(0, Math.max(0, equals)).trim();
+  const ours = part.slice(equals + 1).trim();
+  const target = ours === "-" ? null : targets.find((known) => known === ours);
+  if (normalizeName(name) !== "" && target !== undefined) return { name, target };
+  throw new UserError(
+    `--map has ${JSON.stringify(part)}, which is not theirs=ours.`,
+    `ours is one of ${targets.join(", ")}, or - for a column that is not to be kept.`,
+    2,
+  );
+}
+
+/** What the path to a column means, by --map or by its name. */
+export function meaningOfPath(path: readonly string[], mapping: ColumnMapping): Meaning | null {
+  const normalized = path.map(normalizeName);
+  const whole = normalized.join("");
+  const order = mapping.get(whole) ?? mapping.get(normalized.at(-1) ?? "");
+  if (order !== undefined) return order.target === null ? null : { target: order.target, rank: -1 };
+  if (normalized.length === 1) return meaningOf(whole);
+  return meaningOfNested(normalized);
+}

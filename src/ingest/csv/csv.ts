@@ -1,0 +1,64 @@
+/** CSV to rows: most records are plain, and the parser reads the others. */
+import type { Columns } from "../columns/columns.ts";
+import type { Row } from "../row.ts";
+import type { RawRecord } from "./record-reader.ts";
+import { openRecords } from "./records.ts";
+
+/** Reads UTF-8 in whole lines; the first record is the header. */
+export async function* readCsv(
+  chunks: AsyncIterable<Buffer>,
+  columns: Columns,
+  delimiter: string,
+  firstLine: number,
+): AsyncGenerator<Row[]> {
+  let width: number | null = null;
+  let holdsNul = false;
+  function rowsOf(found: readonly RawRecord[]): Row[] {
+    const rows: Row[] = [];
+    for (const record of found) {
+      if (width === null && record.cells !== null) width = readHeader(record.cells, columns);
+      else rows.push(toRow(record, width ?? 0, delimiter));
+    }
+    return holdsNul ? rows.map(withoutNul) : rows;
+  }
+  const records = openRecords(delimiter, firstLine);
+  for await (const chunk of chunks) {
+    // A record may begin in one chunk and end in a later one.
+    holdsNul ||= chunk.includes(0);
+    for (const found of records.read(chunk.toString("utf8"))) yield rowsOf(found);
+  }
+  yield rowsOf(records.end());
+}
+
+function readHeader(cells: readonly string[], columns: Columns): number {
+  for (const [position, text] of cells.entries()) {
+    const name = text.trim() === "" ? `(column ${position + 1})` : text.trim();
+    // The same name twice is two columns, which hold the same field.
+    const unique = columns.names.includes(name) ? `${name} (${position + 1})` : name;
+    columns.indexOf(unique, [text.trim()]);
+  }
+  columns.complete();
+  return cells.length;
+}
+
+function toRow(record: RawRecord, width: number, delimiter: string): Row {
+  const { line, cells } = record;
+  if (cells === null) {
+    // The whole line goes behind the last column, where nobody takes it for values.
+    return { line, cells: [], fault: record.fault, source: [...Array<string>(width).fill(""), record.text] };
+  }
+  // Some programs end every row with a delimiter more than the header.
+  const blank = cells.length > width && cells.slice(width).every((cell) => cell.trim() === "");
+  if (cells.length === width) return { line, cells, fault: null, source: cells };
+  if (blank) return { line, cells, fault: null, source: cells.slice(0, width) };
+  const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
+  const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
+  const counted = `the header has ${width} cells, and this row ${cells.length}${hint}`;
+  return { line, cells: [], fault: counted, source: cells };
+}
+
+/** The same row, or its fault where it holds what no lead may hold. */
+function withoutNul(row: Row): Row {
+  const holdsNul = row.fault === null && row.cells.some((cell) => typeof cell === "string" && cell.includes("\0"));
+  return holdsNul ? { ...row, fault: "it holds a NUL" } : row;
+}

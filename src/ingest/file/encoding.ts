@@ -1,0 +1,87 @@
+/** Bytes to UTF-8 in whole lines: some programs write UTF-16, Windows-1252, or lines that end in a carriage return alone. */
+import { isUtf8 } from "node:buffer";
+import { splitLines } from "../lines.ts";
+import { type Beginning, lookAhead, prepend } from "./beginning.ts";
+
+const newline = 10;
+const carriageReturn = 13;
+/** A line that is longer than this is judged in pieces, so that memory does not grow with the file. */
+const longestLine = 4 * 1024 * 1024;
+
+/** Yields UTF-8 without a byte order mark. A line that is not UTF-8 is read as Windows-1252, and `onLegacyLine` hears of it. */
+export async function* toUtf8(chunks: AsyncGenerator<Buffer>, onLegacyLine: () => void): AsyncGenerator<Buffer> {
+  const legacy = new TextDecoder("windows-1252");
+  for await (const lines of wholeLines(await inUsualForm(chunks))) {
+    if (isUtf8(lines)) yield lines;
+    else yield Buffer.concat(splitLines(lines).map((line) => (isUtf8(line) ? line : translate(line))));
+  }
+  function translate(line: Buffer): Buffer {
+    onLegacyLine();
+    return Buffer.from(legacy.decode(line), "utf8");
+  }
+}
+
+/** Cuts chunks behind a line, so that no letter is cut in two. */
+async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (!chunk.includes(newline) && heldBytes < longestLine) continue;
+    const piece = Buffer.concat(held);
+    const cut = piece.lastIndexOf(newline) + 1 || lastLetter(piece);
+    yield piece.subarray(0, cut);
+    held = [piece.subarray(cut)];
+    heldBytes = piece.length - cut;
+  }
+  if (heldBytes > 0) yield Buffer.concat(held);
+}
+
+/** Where the last letter of a piece begins. Whether the whole of it is there, the next piece shows. */
+function lastLetter(piece: Buffer): number {
+  const isWithinLetter = (byte = 0) => byte >= 0x80 && byte < 0xc0;
+  let start = piece.length - 1;
+  while (start > 0 && piece.length - start < 4 && isWithinLetter(piece[start])) start--;
+  return start;
+}
+
+/** The same text in the form that most programs give it, and so most often the same bytes. */
+async function inUsualForm(chunks: AsyncGenerator<Buffer>): Promise<AsyncGenerator<Buffer>> {
+  const text = withoutMark(await lookAhead(chunks, (head) => head.length >= 3));
+  const { head, whole } = await lookAhead(text, (head) => endsInReturns(head) !== null || head.length >= longestLine);
+  return endsInReturns(head) === true ? withFeeds(whole) : whole;
+}
+
+/** Takes the byte order mark off, and decodes UTF-16. */
+function withoutMark({ head, rest, whole }: Beginning): AsyncGenerator<Buffer> {
+  const wide = wideDecoder(head);
+  if (wide !== null) return decoded(whole, wide);
+  const isMarked = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
+  return isMarked ? prepend(head.subarray(3), rest) : whole;
+}
+
+/** UTF-16 is known by its mark. */
+function wideDecoder([first, second]: Buffer): TextDecoder | null {
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le");
+  return first === 0xfe && second === 0xff ? new TextDecoder("utf-16be") : null;
+}
+
+async function* decoded(chunks: AsyncGenerator<Buffer>, decoder: TextDecoder): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
+}
+
+/** Whether the first line ends in a carriage return alone; null while that cannot be said. */
+function endsInReturns(head: Buffer): boolean | null {
+  const feed = head.indexOf(newline);
+  const back = head.indexOf(carriageReturn);
+  if (back === -1) return feed === -1 ? null : false;
+  if (feed !== -1 && feed <= back + 1) return false;
+  return back + 1 < head.length ? true : null;
+}
+
+async function* withFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    yield Buffer.from(chunk.map((byte) => (byte === carriageReturn ? newline : byte)));
+  }
+}

@@ -1,0 +1,52 @@
+/** Where the bytes of an import come from: a file or standard input, gzipped or not. */
+import { createReadStream, statSync } from "node:fs";
+import { UserError } from "../../operator/user-error.ts";
+import { lookAhead } from "./beginning.ts";
+import { chunkBytes, gunzip, isGzip } from "./gzip.ts";
+import { isTelling, refuseOther } from "./other-files.ts";
+
+export interface Source {
+  /** The bytes, unpacked. Fails with a UserError when they cannot be read to the end. */
+  readonly chunks: AsyncGenerator<Buffer>;
+  /** How far the reading is, in bytes of the file as it lies on the disk. */
+  bytesRead(): number;
+  /** The size of the file; null where nobody knows it, as of standard input. */
+  readonly size: number | null;
+}
+
+/** Opens a file, or standard input for `-`. Throws a UserError when there is no such file. */
+export function openSource(file: string, standardInput: () => AsyncIterable<Uint8Array>): Source {
+  const size = file === "-" ? null : sizeOf(file);
+  let read = 0;
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const chunk of file === "-" ? standardInput() : createReadStream(file, { highWaterMark: chunkBytes })) {
+      read += chunk.length;
+      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    }
+  }
+  return { chunks: unpacked(counted(), file), bytesRead: () => read, size };
+}
+
+function sizeOf(file: string): number | null {
+  try {
+    const found = statSync(file);
+    if (found.isDirectory()) throw new UserError(`${file} is a folder.`, "Name the export itself.");
+    return found.isFile() ? found.size : null;
+  } catch (cause) {
+    throw cause instanceof UserError ? cause : unreadable(file);
+  }
+}
+
+function unreadable(file: string): UserError {
+  // What a shell makes of <(…) is a descriptor, which bun run does not hand on.
+  const advice = file.startsWith("/dev/fd/")
+    ? "Pipe it into this command, with - for the file."
+    : "Check the name, and that this user may read it.";
+  return new UserError(`${file} cannot be read.`, advice);
+}
+
+async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
+  const { head, whole } = await lookAhead(chunks, isTelling);
+  refuseOther(head, file);
+  yield* isGzip(head) ? gunzip(whole, file) : whole;
+}

@@ -1,0 +1,62 @@
+/** A row becomes a lead, or it says why it cannot (decisions on what a lead is). */
+import { cityKey, detailFields, type LeadDetails, writeDocument } from "../../contract/lead.ts";
+import { isPixelId } from "../../contract/pixel.ts";
+import { writeMoment } from "../../contract/time.ts";
+import type { NewLead } from "../../store/imports.ts";
+import type { Columns } from "../columns/columns.ts";
+import { first, firstText, largestRecord, type Row } from "../row.ts";
+import { readDetails, type Warning } from "./details.ts";
+import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";
+import { readVisitTime, type TimeRules } from "./visit-time.ts";
+
+/** How rows are read in one import. */
+export interface LeadRules extends TimeRules {
+  /** The id of the account, which goes into the ids of rows that have none. */
+  readonly account: string;
+  /** For rows that name no pixel. */
+  readonly pixelId: string | null;
+  /** The fields that tell two rows without an id apart. */
+  readonly identity: readonly IdentityField[];
+}
+
+export type ReadLead =
+  | { readonly lead: NewLead; readonly clamped: boolean; readonly warnings: readonly Warning[] }
+  | { readonly fault: string };
+
+/** For what stands around a lead in a file that is exported. */
+const roomAround = 1024;
+
+export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
+  if (row.fault !== null) return { fault: row.fault };
+  const pixelId = first(row, columns.of.pixel_id, firstText) ?? rules.pixelId;
+  if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
+  if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
+  const { details, warnings } = readDetails(row, columns);
+  if (detailFields.every((field) => details[field] === null)) {
+    return { fault: "it is empty beside id, identified_at and pixel_id" };
+  }
+  const time = readVisitTime(row, columns, rules, nowMs);
+  if ("fault" in time) return time;
+  const ownId = first(row, columns.of.id, firstText);
+  const id =
+    ownId === null
+      ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
+      : idFromSource(ownId);
+  const lead = prepareLead(id, pixelId, details, time.identifiedMs);
+  // What comes in must be able to go out and come in again.
+  if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
+  return { lead, clamped: time.clamped, warnings };
+}
+
+/** Prepares a lead for a store; without a moment of its own it gets the time of import. */
+export function prepareLead(id: string, pixelId: string, details: LeadDetails, identifiedMs: number | null): NewLead {
+  return {
+    id,
+    pixelId,
+    state: details.state,
+    cityKey: details.city === null ? null : cityKey(details.city),
+    hasEmail: details.email !== null,
+    identifiedMs,
+    document: writeDocument({ id, identified_at: writeMoment(identifiedMs ?? 0), pixel_id: pixelId }, details),
+  };
+}

@@ -1,0 +1,37 @@
+/** What may be an e-mail address in a text that has more in it: a name, brackets, a label or a sentence. */
+import { parseAddressList } from "email-addresses";
+
+/** What stands between the words of a cell, an address being one of them. */
+const betweenWords = /[\s<>()[\]{}",;:|\\]+/;
+/** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
+const longestList = 2000;
+
+/** What may be one, the likely first. */
+export function candidatesIn(text: string): readonly string[] {
+  // Names in quotes, comments and groups are a grammar of their own (RFC 5322).
+  const isList = /[<("]|\s@|@\s/.test(text) && text.length <= longestList;
+  return [...(isList ? addressesOfList(text) : []), ...wordsOf(text)];
+}
+
+function addressesOfList(text: string): string[] {
+  const options = { input: text, rfc6532: true, commaInDisplayName: true, atInDisplayName: true };
+  const boxes = (parseAddressList(options) ?? []).flatMap((entry) =>
+    entry.type === "group" ? entry.addresses : [entry],
+  );
+  return boxes.map(({ address }) => address);
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .split(betweenWords)
+    .flatMap((word) => (word.indexOf("@") === word.lastIndexOf("@") ? [word] : word.split("/")))
+    .map(withoutEdges);
+}
+
+/** A word without the quotes, stops and signs that a sentence or a link puts around it. */
+function withoutEdges(word: string): string {
+  return word
+    .replace(/^['`./=]+/, "")
+    .replace(/(?<=@.*)[?&=!/].*$/, "")
+    .replace(/['`.]+$/, "");
+}
