@@ -47,6 +47,7 @@ CREATE TABLE `imports` (
 	`imported` integer NOT NULL,
 	`duplicates` integer NOT NULL,
 	`replaced` integer NOT NULL,
+	`overwritten` integer DEFAULT 0 NOT NULL,
 	`moved` integer NOT NULL,
 	`late` integer NOT NULL,
 	`suppressed` integer NOT NULL,

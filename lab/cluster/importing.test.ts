@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Lead } from "../../src/contract/lead.ts";
 import { type Admin, readLeads } from "../../test/admin.ts";
 import { aLead, someLeads } from "../../test/builders.ts";
-import { aCluster, type Cluster, missing, storedBy, until } from "./cluster.ts";
+import { aCluster, type Cluster, least, missing, storedBy, until } from "./cluster.ts";
 
 const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
 
@@ -29,6 +29,25 @@ const tiedLeads = () =>
       pixel_id: `px_${n % 3}`,
     }),
   );
+
+/** Asks every node again and again; gives what was answered. */
+function askEverywhere(cluster: Cluster): { end(): Promise<number[]> } {
+  const statuses: number[] = [];
+  let isOver = false;
+  const asking = cluster.places.map(async (place) => {
+    while (!isOver) {
+      statuses.push((await cluster.as(place).get("/pixels")).status);
+      await Bun.sleep(50);
+    }
+  });
+  return {
+    async end() {
+      isOver = true;
+      await Promise.all(asking);
+      return statuses;
+    },
+  };
+}
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("takes an import as a file does: ties moved, duplicates told, pixels made, and all of it undone", async () => {
@@ -63,6 +82,18 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(new Set(one?.map(({ id }) => id)).size).toBe(3001);
     expect(new Set(one?.map(({ identified_at: at }) => at)).size).toBe(3001);
     for (const other of others) expect(other).toEqual(one ?? []);
+  });
+
+  test("takes leads of nearly 1 MiB, and every node answers meanwhile", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const refused = await least(1, async () => {
+      const leads = someLeads(60, { page_url: `https://example.com/${"x".repeat(900_000)}` });
+      const asking = askEverywhere(cluster);
+      const done = await importInto(cluster.admin(cluster.places[1]), cluster, lines(leads));
+      expect(done.status === 0 ? done.json : done.stderr).toMatchObject({ imported: 60 });
+      return (await asking.end()).filter((status) => status !== 200).length;
+    });
+    expect(refused).toBe(0);
   });
 
   test("goes on by itself when the leader is killed, and has what it counted on every node", async () => {

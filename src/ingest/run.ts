@@ -64,7 +64,7 @@ function readRow(reading: Reading, judge: Judge, row: Row, at: { nowMs: number; 
   for (const warning of found.warnings) reading.onWarning(warning);
   const verdict = judge(found.lead, at.nowMs);
   if (verdict === "accepted") {
-    reading.staged.add(found.lead, found.clamped);
+    reading.staged.add(found.lead);
     return found.lead.pixelId;
   }
   if (verdict === "duplicate") countDuplicate(at.counts);

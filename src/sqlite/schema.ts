@@ -190,6 +190,8 @@ export const imports = sqliteTable(
     imported: integer().notNull(),
     duplicates: integer().notNull(),
     replaced: integer().notNull(),
+    /** Of those, the leads that other imports had added: what was there before is not kept. */
+    overwritten: integer().notNull().default(0),
     moved: integer().notNull(),
     late: integer().notNull(),
     suppressed: integer().notNull(),

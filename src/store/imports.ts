@@ -16,6 +16,8 @@ export interface NewLead {
   readonly hasEmail: boolean;
   /** Unix milliseconds; null asks for the time of import. */
   readonly identifiedMs: number | null;
+  /** Whether its source has a later time, ahead of the clock: it counts as moved. */
+  readonly clamped: boolean;
   /** The document as `writeDocument` makes it, at that moment; one without a moment gets its own when it is written. */
   readonly document: string;
 }
@@ -23,7 +25,8 @@ export interface NewLead {
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
   | { readonly kind: "duplicate" }
-  | { readonly kind: "replaced" }
+  /** `ofOther` where another import had added it. */
+  | { readonly kind: "replaced"; readonly ofOther: boolean }
   | { readonly kind: "suppressed" }
   | { readonly kind: "rejected"; readonly why: "unknown pixel" | "too old" };
 
@@ -69,7 +72,7 @@ export interface RejectedRow {
 }
 
 /** What was put aside, before the first lead is written. */
-export interface Outlook {
+export interface Preview {
   readonly leads: number;
   /** Of those, how many get the time of import. */
   readonly untimed: number;
@@ -86,41 +89,28 @@ export interface Outlook {
 export interface MergeProgress {
   readonly done: number;
   readonly counts: Readonly<ImportCounts>;
+  /** The number of the batch; null while nothing was added. */
+  readonly batch: number | null;
+  /** How many leads of other imports it replaced: then it cannot be taken back. */
+  readonly overwritten: number;
 }
 
 /** One import. No lead of it is served before `merge`. If it ends before that, nothing of it is left. */
 export interface StagedImport {
-  /** Puts a lead aside; `clamped` where its source has a time that lies ahead of the clock. */
-  add(lead: NewLead, clamped: boolean): void;
+  /** Puts a lead aside. */
+  add(lead: NewLead): void;
   /** Puts a rejected row aside. */
   reject(row: RejectedRow): void;
   /** Whether a lead with this id is stored already. */
   isStored(id: string): boolean;
   hasPixel(id: string): boolean;
-  /** Ask this when all is put aside. */
-  outlook(mayShareIds: boolean): Outlook;
+  /** What is to go in. To be asked when all is put aside. */
+  preview(mayShareIds: boolean): Preview;
   rejectedRows(): Iterable<RejectedRow>;
   /**
    * Writes what was put aside, oldest first, and adds to the counts of the reading. Each step is a transaction that is
    * on the disk. Throws a StoreError when it is cut short.
    */
-  merge(before: ImportCounts, nowMs: () => number): AsyncGenerator<MergeProgress>;
-  /** The number of the batch; null while nothing was added. */
-  batch(): number | null;
+  merge(before: Readonly<ImportCounts>, nowMs: () => number): AsyncGenerator<MergeProgress>;
   close(): void;
-}
-
-/** What came with one import, and what became of it. */
-export interface Batch extends Readonly<ImportCounts> {
-  readonly number: number;
-  readonly startedMs: number;
-  /** Null while it runs, and where it was cut short. */
-  readonly finishedMs: number | null;
-  readonly file: string;
-  readonly by: string;
-  /** The moments of the oldest and the newest lead that it added; null where it added none. */
-  readonly oldestMs: number | null;
-  readonly newestMs: number | null;
-  /** When what it added was taken back; null while it is there. */
-  readonly undoneMs: number | null;
 }

@@ -160,8 +160,7 @@ async function importSome(
   const how = { onDuplicate: "skip", createPixels: false, dryRun: false } as const;
   const origin = { file: "leads.csv", by: "dana", rejectsFile: null, startedMs: nowMs };
   const staged = admin.imports.begin(account, how, origin);
-  for (const lead of leads) staged.add(newLead(lead), false);
-  staged.outlook(false);
+  for (const lead of leads) staged.add(newLead(lead));
   for await (const _ of staged.merge({ ...emptyCounts(), read: leads.length }, () => nowMs));
   staged.close();
 }

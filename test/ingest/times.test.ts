@@ -204,7 +204,7 @@ test("a time five minutes ahead of the clock is taken as now, and one a millisec
   const ahead = (ms: number) => new Date(noonMs + 300_000 + ms).toISOString();
   const readings = await leadsOf(`email,time\na@example.com,${ahead(0)}\nb@example.com,${ahead(1)}\n`);
   expect(readings).toMatchObject([
-    { lead: { identifiedMs: noonMs }, clamped: true },
+    { lead: { identifiedMs: noonMs, clamped: true } },
     { fault: expect.stringContaining("ahead of the clock") },
   ]);
 });

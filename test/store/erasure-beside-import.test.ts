@@ -3,14 +3,14 @@ import { expect, onTestFinished, test } from "bun:test";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
-import { recordBatch } from "../../src/sqlite/import/batches.ts";
+import { beginBatch, recordBatch } from "../../src/sqlite/import/batch-record.ts";
 import { openAgain } from "../../src/sqlite/open.ts";
 import { emptyCounts } from "../../src/store/imports.ts";
 import { aLead, importLeads, newLead, noonMs, someLeads } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { anAccount } from "../harness.ts";
+import { importing, origin } from "./importing.ts";
 
-const origin = { file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs };
 const robin = { kind: "email", value: "robin@example.com" } as const;
 
 function aStore() {
@@ -25,17 +25,17 @@ function aStore() {
  * somebody asked for the lock.
  */
 function anImport({ path, store, account }: ReturnType<typeof aStore>, count: number) {
-  const staged = store.imports.begin(account, { onDuplicate: "skip", createPixels: true, dryRun: false }, origin);
-  onTestFinished(staged.close);
-  for (let n = 1; n <= count; n++) {
-    const email = n === count ? robin.value : `d${n}@example.com`;
-    staged.add(newLead(aLead({ email, identified_at: new Date(n).toISOString() })), false);
-  }
-  staged.outlook(false);
-  return staged.merge(emptyCounts(), () => {
+  const leads = Array.from({ length: count }, (_, n) => {
+    const email = n + 1 === count ? robin.value : `d${n}@example.com`;
+    return newLead(aLead({ email, identified_at: new Date(n + 1).toISOString() }));
+  });
+  const now = () => {
     appendFileSync(`${path}.asking`, ".");
     return noonMs;
-  });
+  };
+  const merge = importing(store, account, leads, { now });
+  onTestFinished(async () => void (await merge.return(undefined)));
+  return merge;
 }
 
 /** Erases Robin, and tells how many leads were erased, and how many were read each time that it said so. */
@@ -60,8 +60,11 @@ test("so is what is brought by an import that has begun before", () => {
   const { store, account } = there;
   const writer = openAgain(there.path);
   onTestFinished(() => writer.$client.close());
-  const batch = { ...origin, number: 1, account: account.number, isThere: false, oldestMs: 1, newestMs: 500 };
-  const record = (imported: number) => recordBatch(writer, batch, { ...emptyCounts(), read: imported, imported }, null);
+  const batch = { ...beginBatch(account.number, origin, emptyCounts()), number: 1, oldestMs: 1, newestMs: 500 };
+  const record = (imported: number) => {
+    Object.assign(batch.counts, { read: imported, imported });
+    recordBatch(writer, batch, null);
+  };
   record(500);
   const { erased } = erase(there, () => {
     importLeads(store.leads, account.number, [

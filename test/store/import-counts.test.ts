@@ -5,17 +5,13 @@ import fc from "fast-check";
 import type { Lead } from "../../src/contract/lead.ts";
 import { dayMs } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
-import { countOutcome } from "../../src/sqlite/import/merge.ts";
+import { beginBatch, noteOutcome } from "../../src/sqlite/import/batch-record.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/store/imports.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
-
-interface Staged {
-  readonly lead: NewLead;
-  readonly clamped: boolean;
-}
+import { imported, origin } from "./importing.ts";
 
 const mostRows = 1200;
 const retainDays = 30;
@@ -37,7 +33,7 @@ const aFile = fc
     }),
   })
   .map(({ kinds, withinMs, firstId, rows }) =>
-    rows.map(({ afterMs, odd }, place): Staged => {
+    rows.map(({ afterMs, odd }, place): NewLead => {
       const kind = kinds[odd];
       const identifiedMs = noonMs - dayMs / 4 + (afterMs % withinMs) - (kind === "too old" ? retainDays * dayMs : 0);
       const lead = newLead(
@@ -48,7 +44,7 @@ const aFile = fc
           email: kind === "erased" ? erased : `d${place}@example.com`,
         }),
       );
-      return { lead: kind === "untimed" ? { ...lead, identifiedMs: null } : lead, clamped: kind === "clamped" };
+      return { ...lead, clamped: kind === "clamped", ...(kind === "untimed" && { identifiedMs: null }) };
     }),
   );
 
@@ -57,37 +53,17 @@ function eraseRobin(store: AdminStore, account: Account): void {
   for (const _ of erasure.steps());
 }
 
-/** By one statement for many, where that goes. */
-async function asFile(store: AdminStore, account: Account, file: readonly Staged[], options: ImportOptions) {
-  const staged = store.imports.begin(account, options, {
-    ...{ file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs },
-  });
-  try {
-    for (const { lead, clamped } of file) staged.add(lead, clamped);
-    staged.outlook(false);
-    let counts: Readonly<ImportCounts> = emptyCounts();
-    for await (const progress of staged.merge(counts, () => noonMs)) counts = progress.counts;
-    return counts;
-  } finally {
-    staged.close();
-  }
-}
-
 /** Each for itself, in the order of time. */
-function oneByOne(store: AdminStore, account: Account, file: readonly Staged[], options: ImportOptions): ImportCounts {
-  const counts = emptyCounts();
+function oneByOne(store: AdminStore, account: Account, file: readonly NewLead[], options: ImportOptions): ImportCounts {
+  const batch = beginBatch(account.number, origin, emptyCounts());
   const { write } = store.leads.beginImport(account.number, options);
-  const timeOf = ({ lead }: Staged) => lead.identifiedMs ?? Number.POSITIVE_INFINITY;
+  const timeOf = ({ identifiedMs }: NewLead) => identifiedMs ?? Number.POSITIVE_INFINITY;
   const inOrder = file.toSorted((a, b) => (timeOf(a) === timeOf(b) ? 0 : timeOf(a) - timeOf(b)));
-  const outcomes = write(
-    inOrder.map(({ lead }) => lead),
-    noonMs,
-  );
-  for (const [place, outcome] of outcomes.entries()) countOutcome(outcome, inOrder[place]?.clamped === true, counts);
-  return counts;
+  for (const outcome of write(inOrder, noonMs)) noteOutcome(batch, outcome);
+  return batch.counts;
 }
 
-test("a file goes in as its leads would one by one, and is counted so", async () => {
+test("a file goes in as its leads would one by one, and is counted so, also in a dry run", async () => {
   const store = openAdminStore(join(aFolder(), "leadfile.db"));
   onTestFinished(() => store.close());
   const how = fc.record({
@@ -112,7 +88,8 @@ test("a file goes in as its leads would one by one, and is counted so", async ()
           if (keepsOut.includes("erased")) eraseRobin(store, account);
         }
         for (const file of files) {
-          const counts = await asFile(store, asOne, file, options);
+          // By one statement for many, where that goes.
+          const counts = await imported(store, asOne, file, { options });
           expect(counts).toEqual(oneByOne(store, single, file, options));
         }
         const [first, second] = [asOne, single].map(({ number }) => [...store.leads.export(number)].flat());
@@ -135,14 +112,13 @@ function aCleanFile() {
   return { store, account, leads };
 }
 
+const options: ImportOptions = { onDuplicate: "skip", createPixels: false, dryRun: false };
 const momentOf = (ms: number) => new Date(noonMs + ms).toISOString();
-const plainly: ImportOptions = { onDuplicate: "skip", createPixels: false, dryRun: false };
 
 test("a lead without a time follows the newest of its file, also where all others went in at once", async () => {
   const { store, account, leads } = aCleanFile();
   const untimed = { ...newLead(aLead()), identifiedMs: null };
-  const file = [untimed, ...leads].map((lead) => ({ lead, clamped: false }));
-  await asFile(store, account, file, plainly);
+  await imported(store, account, [untimed, ...leads], { options });
   const last: Lead = JSON.parse([...store.leads.export(account.number)].flat().at(-1) ?? "");
   expect([last.id, last.identified_at]).toEqual([untimed.id, momentOf(999)]);
 });
@@ -151,6 +127,8 @@ test("a lead that is older than its account keeps leads stays out, though all ot
   const { store, account, leads } = aCleanFile();
   store.retention.set(account, retainDays, noonMs);
   const old = newLead(aLead({ identified_at: momentOf(-retainDays * dayMs - 1) }));
-  const file = [...leads.slice(1), old].map((lead) => ({ lead, clamped: false }));
-  expect(await asFile(store, account, file, plainly)).toMatchObject({ imported: 499, rejected: 1 });
+  expect(await imported(store, account, [...leads.slice(1), old], { options })).toMatchObject({
+    imported: 499,
+    rejected: 1,
+  });
 });

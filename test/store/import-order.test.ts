@@ -7,15 +7,13 @@ import { moveDocument } from "../../src/contract/lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
-import type { AdminStore } from "../../src/store/admin.ts";
-import { emptyCounts, type ImportOptions, type NewLead } from "../../src/store/imports.ts";
-import type { Account } from "../../src/store/repositories.ts";
+import type { ImportOptions, NewLead } from "../../src/store/imports.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
+import { importing } from "./importing.ts";
 import { beginModelImport, type Row } from "./model-import.ts";
 
 const options: ImportOptions = { onDuplicate: "skip", createPixels: true, dryRun: false };
-const origin = { file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs };
 
 function openBoth() {
   const path = join(aFolder(), "leadfile.db");
@@ -28,26 +26,12 @@ function openBoth() {
   return { admin, served };
 }
 
-/** Stages all leads and merges them, and stops after so many transactions; false when it was done before that. */
-async function importFile(
-  admin: AdminStore,
-  account: Account,
-  leads: readonly NewLead[],
-  transactions: number,
-  afterEach: () => void,
-): Promise<boolean> {
-  const staged = admin.imports.begin(account, options, origin);
-  try {
-    for (const lead of leads) staged.add(lead, false);
-    staged.outlook(false);
-    let left = transactions;
-    for await (const { done } of staged.merge(emptyCounts(), () => noonMs)) {
-      afterEach();
-      if (--left <= 0) return done < leads.length;
-    }
-    return false;
-  } finally {
-    staged.close();
+/** Ends an import after so many transactions. */
+async function cutShort(merge: AsyncGenerator<unknown>, transactions: number, afterEach: () => void): Promise<void> {
+  let left = transactions;
+  for await (const _ of merge) {
+    afterEach();
+    if (--left === 0) return;
   }
 }
 
@@ -149,7 +133,7 @@ test("in any order, with any ties, cut short anywhere and begun again: two polle
         if (turn++ % 2 === 0) pollers[1]?.poll();
       };
       for (const transactions of [...cuts, Number.POSITIVE_INFINITY]) {
-        await importFile(admin, account, leads, transactions, pollSome);
+        await cutShort(importing(admin, account, leads, { options }), transactions, pollSome);
       }
       for (const { poll } of pollers) poll();
       const exported = [...admin.leads.export(account.number)].flat();

@@ -1,11 +1,16 @@
 /** Whoever writes much ends a transaction early when another writer asks, and goes on where nobody does. */
 import { expect, onTestFinished, spyOn, test } from "bun:test";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeMoment } from "../../src/contract/time.ts";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { inLargeTransactions } from "../../src/sqlite/locks/large-transactions.ts";
 import { openAgain } from "../../src/sqlite/open.ts";
+import { openServedStore } from "../../src/sqlite/served-store.ts";
 import { pagesUntilCopied } from "../../src/sqlite/wal.ts";
+import { aLead, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
+import { imported } from "./importing.ts";
 
 /** The portions of each transaction, of ten in all. The clock moves on by so much whenever it is looked at. */
 async function writeTen(clockStepMs: number, askedIn: readonly number[]): Promise<number[][]> {
@@ -42,6 +47,26 @@ test("where nobody asks, a transaction goes on for two seconds", async () => {
     [5, 6, 7, 8],
     [9, 10],
   ]);
+});
+
+test("at its end everything lies in the file itself, so that no server has to copy it while requests wait", async () => {
+  const path = join(aFolder(), "leadfile.db");
+  const [store, server] = [openAdminStore(path), openServedStore(path)];
+  onTestFinished(() => {
+    store.close();
+    return server.close();
+  });
+  const account = store.accounts.create("acme", noonMs);
+  if (account === null) throw new Error("the name was taken");
+  const leads = Array.from({ length: 3_000 }, (_, index) =>
+    newLead(aLead({ id: crypto.randomUUID(), identified_at: writeMoment(noonMs - index) })),
+  );
+  await imported(store, account, leads);
+  const withoutLog = join(aFolder(), "leadfile.db");
+  copyFileSync(path, withoutLog);
+  const copy = openAdminStore(withoutLog);
+  onTestFinished(() => copy.close());
+  expect(copy.imports.list(account)).toMatchObject([{ imported: leads.length }]);
 });
 
 test("a server copies the log later than whoever writes much, which so does it first", () => {

@@ -28,7 +28,7 @@ describe.each(stores)("in %s", (_, open) => {
       identified_at: "2026-02-01T00:00:00.000Z",
     };
     const outcomes = importLeads(store.leads, number, [newLead(enriched)], { onDuplicate: "replace" });
-    expect(outcomes).toEqual([{ kind: "replaced" }]);
+    expect(outcomes).toMatchObject([{ kind: "replaced" }]);
     const stored = { ...enriched, identified_at: lead.identified_at };
     expect(pageOf(store, number, { state: "NV", hasEmail: true, pixelId: "px_new" })).toEqual([stored]);
     expect(pageOf(store, number, { state: "CA" })).toEqual([]);

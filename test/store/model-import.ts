@@ -27,7 +27,7 @@ export function beginModelImport({ rows, account, options, hasPixel, createPixel
     else if (!hasPixel(lead.pixelId)) return { kind: "rejected", why: "unknown pixel" };
     if (existing === undefined) return place(lead, lead.identifiedMs ?? Math.max(nowMs, newest() + 1));
     rows[rows.indexOf(existing)] = { ...lead, account, at: existing.at };
-    return { kind: "replaced" };
+    return { kind: "replaced", ofOther: false };
   }
 
   function place(lead: NewLead, wanted: number): ImportOutcome {

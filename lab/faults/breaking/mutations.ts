@@ -143,9 +143,9 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "leads that get the time of import counted as moved",
-    "src/sqlite/import/place.ts",
-    "const moved = lead.identifiedMs !== null && at !== wanted",
-    "const moved = lead.identifiedMs === null || at !== wanted",
+    "src/sqlite/import/lead-writer.ts",
+    "(lead.identifiedMs !== null && at !== wanted)",
+    "(lead.identifiedMs === null || at !== wanted)",
     "test/cli/import-times.test.ts",
   ),
   line(

@@ -2,7 +2,7 @@
 import { writeMoment } from "../../contract/time.ts";
 import type { Columns } from "../../ingest/columns/columns.ts";
 import { printable } from "../../operator/printable.ts";
-import type { ImportCounts, Outlook, StagedImport } from "../../store/imports.ts";
+import type { ImportCounts, Preview, StagedImport } from "../../store/imports.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
@@ -23,20 +23,20 @@ interface Read {
 export async function announcePlan(run: Planned, staged: StagedImport, read: Read): Promise<number> {
   const { columns, output, request } = run;
   const idColumns = (columns.of.id ?? []).map((number) => columns.names[number] ?? "id");
-  const outlook = staged.outlook(idColumns.length > 0);
-  output.say(planText(outlook, read));
-  const doubts = [...sharingText(outlook, idColumns), ...rejectedText(read.counts)];
+  const preview = staged.preview(idColumns.length > 0);
+  output.say(planText(preview, read));
+  const doubts = [...sharingText(preview, idColumns), ...rejectedText(read.counts)];
   for (const doubt of doubts) output.say(doubt);
   if (doubts.length > 0 && request.dryRun !== true) {
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
   }
-  return outlook.leads;
+  return preview.leads;
 }
 
 /** So many are named. */
 const shownPixels = 5;
 
-function planText({ leads, untimed, oldestMs, newestMs, older }: Outlook, { counts, pixels }: Read): string {
+function planText({ leads, untimed, oldestMs, newestMs, older }: Preview, { counts, pixels }: Read): string {
   const [first, ...more] = [...pixels].toSorted();
   const named = [first, ...more.slice(0, shownPixels - 1)].map((pixel) => printable(pixel ?? "")).join(", ");
   const rest = pixels.size > shownPixels ? ` and ${grouped(pixels.size - shownPixels)} more` : "";
@@ -54,7 +54,7 @@ function planText({ leads, untimed, oldestMs, newestMs, older }: Outlook, { coun
   return lines.join("\n");
 }
 
-function sharingText({ sharingIds }: Outlook, [column = "id"]: readonly string[]): string[] {
+function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]): string[] {
   if (sharingIds === 0) return [];
   return [
     `Warning: ${grouped(sharingIds)} rows share their id with another row and differ in time or page; of each id one ` +

@@ -155,14 +155,16 @@ async function merge(
   const { staged, leads, interruption } = merging;
   const progress = createProgress("Writing", leads, output);
   let { counts } = merging;
+  let batch: number | null = null;
   try {
     for await (const step of staged.merge(counts, context.now)) {
       counts = { ...step.counts };
+      batch = step.batch;
       progress.update(step.done, step.done);
       interruption.afterStep(step.done, leads);
     }
   } finally {
     progress.stop();
   }
-  return { batch: staged.batch(), counts };
+  return { batch, counts };
 }

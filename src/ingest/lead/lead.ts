@@ -19,9 +19,7 @@ export interface LeadRules extends TimeRules {
   readonly identity: readonly IdentityField[];
 }
 
-export type ReadLead =
-  | { readonly lead: NewLead; readonly clamped: boolean; readonly warnings: readonly Warning[] }
-  | { readonly fault: string };
+export type ReadLead = { readonly lead: NewLead; readonly warnings: readonly Warning[] } | { readonly fault: string };
 
 /** For what stands around a lead in a file that is exported. */
 const roomAround = 1024;
@@ -42,14 +40,20 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
     ownId === null
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(ownId);
-  const lead = prepareLead(id, pixelId, details, time.identifiedMs);
+  const lead = prepareLead(id, pixelId, details, time.identifiedMs, time.clamped);
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
-  return { lead, clamped: time.clamped, warnings };
+  return { lead, warnings };
 }
 
 /** Prepares a lead for a store; without a moment of its own it gets the time of import. */
-export function prepareLead(id: string, pixelId: string, details: LeadDetails, identifiedMs: number | null): NewLead {
+export function prepareLead(
+  id: string,
+  pixelId: string,
+  details: LeadDetails,
+  identifiedMs: number | null,
+  clamped = false,
+): NewLead {
   return {
     id,
     pixelId,
@@ -57,6 +61,7 @@ export function prepareLead(id: string, pixelId: string, details: LeadDetails, i
     cityKey: details.city === null ? null : cityKey(details.city),
     hasEmail: details.email !== null,
     identifiedMs,
+    clamped,
     document: writeDocument({ id, identified_at: writeMoment(identifiedMs ?? 0), pixel_id: pixelId }, details),
   };
 }

@@ -1,21 +1,28 @@
 /**
- * An import into a cluster: put aside as on a file, then planned from the file of the own node and written in short steps. A
- * step that does not fit any more, because somebody else has written, is planned anew.
+ * An import into a cluster. The leads are put aside as for a file. Then each short step is planned from the file of the
+ * own node, and written. Where somebody else has written meanwhile and the plan does not fit any more, a new one is made.
  */
 import { Database } from "bun:sqlite";
 import { tmpdir } from "node:os";
 import { eq } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
-import { type BatchRecord, nextBatch } from "../../sqlite/import/batches.ts";
-import { shadowTables } from "../../sqlite/import/import.ts";
-import { countOutcome, openMerge } from "../../sqlite/import/merge.ts";
-import { openStaging, type StagedLead, type Staging } from "../../sqlite/import/staging.ts";
-import { prepareImport } from "../../sqlite/import/statements.ts";
+import {
+  type BatchRecord,
+  beginBatch,
+  nextBatch,
+  noteOutcome,
+  progressOf,
+  rowOf,
+} from "../../sqlite/import/batch-record.ts";
+import { shadowTables } from "../../sqlite/import/dry-run.ts";
+import { type Material, merge } from "../../sqlite/import/merge.ts";
+import { openStaging } from "../../sqlite/import/staging.ts";
 import { createStepSize } from "../../sqlite/import/step-size.ts";
+import { openStoredLeads } from "../../sqlite/import/stored-leads.ts";
 import { openPixels } from "../../sqlite/pixels.ts";
 import { imports } from "../../sqlite/schema.ts";
 import { StoreError } from "../../store/errors.ts";
-import type { ImportCounts, ImportOptions, ImportOrigin, MergeProgress, StagedImport } from "../../store/imports.ts";
+import type { ImportOptions, ImportOrigin, MergeProgress, NewLead, StagedImport } from "../../store/imports.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
@@ -28,7 +35,10 @@ import { type ClusterImporting, writePlanned } from "./write-planned.ts";
  * while they apply a step, which is a part of its time: it must be short.
  */
 const steps = { least: 500, most: 2_000, shortMs: 200, longMs: 500 };
+/** A step of large leads has fewer of them: it ends with the one that brings it to so many characters. */
+const mostCharacters = 2 << 20;
 
+/** Begins an import; nothing reaches the cluster before `merge`. */
 export function beginClusterImport(
   cluster: ClusterImporting,
   account: Account,
@@ -39,141 +49,113 @@ export function beginClusterImport(
   // The folder of the node is rqlite's.
   const aside = new Database(":memory:");
   const staging = openStaging(aside, tmpdir());
-  const stored = prepareImport(database, account.number);
+  const stored = openStoredLeads(database, account.number);
   const readPixels = openPixels(database);
-  let batch: number | null = null;
   return {
     add: staging.add,
     reject: staging.reject,
-    isStored: (id) => stored.momentOf(id) !== null,
+    isStored: (id) => stored.find(id) !== null,
     hasPixel: (id) => readPixels.has(account.number, id),
-    outlook(mayShareIds) {
+    preview(mayShareIds) {
       staging.sort();
       writer.catchUp();
-      return staging.outlook(stored.newest(), mayShareIds);
+      return staging.preview(stored.newest(), mayShareIds);
     },
     rejectedRows: staging.rejectedRows,
-    async *merge(before, now) {
-      if (options.dryRun) {
-        yield* runDry(file.path, account, { options, origin, staging }, before, now);
-        return;
-      }
-      const merge = openClusterMerge(cluster, account, { options, origin, staging });
-      for (const progress of merge.run(before, now)) {
-        batch = merge.batch();
-        yield progress;
-      }
+    async *merge(counts, now) {
+      staging.sort();
+      const material = { options, origin, staging, counts, now };
+      yield* options.dryRun ? runDry(file.path, account, material) : mergeIntoCluster(cluster, account, material);
     },
-    batch: () => batch,
     close: () => aside.close(),
   };
 }
 
-interface Material {
-  readonly options: ImportOptions;
-  readonly origin: ImportOrigin;
-  readonly staging: Pick<Staging, "read">;
-}
+type ClusterMaterial = Omit<Material, "isSameConnection">;
 
 /** A dry run writes to tables of its own, in front of the file. */
-async function* runDry(path: string, { number }: Account, material: Material, before: ImportCounts, now: () => number) {
+async function* runDry(path: string, { number }: Account, material: ClusterMaterial): AsyncGenerator<MergeProgress> {
   const database = openReadOnly(path);
   try {
     shadowTables(database, number);
-    yield* openMerge(database, number, { ...material, stretches: null }).run(before, now);
+    yield* merge(database, number, { ...material, isSameConnection: false });
   } finally {
     database.$client.close();
   }
 }
 
-function openClusterMerge(cluster: ClusterImporting, account: Account, { options, origin, staging }: Material) {
+function* mergeIntoCluster(
+  cluster: ClusterImporting,
+  account: Account,
+  material: ClusterMaterial,
+): Generator<MergeProgress> {
+  const { options, origin, staging, now } = material;
   const planner = openPlanner(cluster.database, account.number, options);
-  const record: BatchRecord = {
-    number: 0,
-    account: account.number,
-    isThere: false,
-    oldestMs: null,
-    newestMs: null,
-    ...origin,
-  };
-
-  function* run(before: ImportCounts, now: () => number): Generator<MergeProgress> {
-    let counts = { ...before };
-    const size = createStepSize(steps);
-    let isDone = false;
-    for (let done = 0; !isDone; ) {
-      const leads = staging.read(done, size.leads());
-      isDone = leads.length < size.leads();
-      const step = { leads, isDone, nowMs: now(), stampMs: origin.startedMs };
-      counts = size.timed(() => writeStep(cluster, planner, record, { ...step, counts }));
-      done += leads.length;
-      yield { done, counts: { ...counts } };
-    }
+  const size = createStepSize(steps);
+  let record = beginBatch(account.number, origin, material.counts);
+  let isDone = false;
+  for (let done = 0; !isDone; ) {
+    const { leads, isLast } = takeStep(staging.read(done, size.leads()), size.leads());
+    isDone = isLast;
+    const step = { leads, isDone, nowMs: now(), stampMs: origin.startedMs };
+    record = size.timed(() => writeStep(cluster, planner, record, step));
+    done += leads.length;
+    yield { done, ...progressOf(record) };
   }
-  return { run, batch: () => (record.isThere ? record.number : null) };
+}
+
+/** The leads of a step, and whether no more can follow. */
+function takeStep(following: Iterable<NewLead>, most: number): { leads: NewLead[]; isLast: boolean } {
+  const leads: NewLead[] = [];
+  let characters = 0;
+  for (const lead of following) {
+    leads.push(lead);
+    characters += lead.document.length;
+    if (characters >= mostCharacters) return { leads, isLast: false };
+  }
+  return { leads, isLast: leads.length < most };
 }
 
 interface Step {
-  readonly leads: readonly StagedLead[];
-  /** Before this step. */
-  readonly counts: ImportCounts;
+  readonly leads: readonly NewLead[];
   readonly isDone: boolean;
   readonly nowMs: number;
   readonly stampMs: number;
 }
 
-/** Writes one step, with how far the batch is then, and gives the counts after it. */
-function writeStep(cluster: ClusterImporting, planner: Planner, record: BatchRecord, step: Step): ImportCounts {
-  const { nowMs, stampMs } = step;
-  const { isThere } = record;
-  const plan = writePlanned(cluster, planner, record.account, step.leads, {
-    placing: () => {
-      if (!isThere) record.number = nextBatch(cluster.database);
-      return { batch: record.number, nowMs, stampMs };
+/** Writes one step, with how far the batch is then, and gives the record of the batch after it. */
+function writeStep(cluster: ClusterImporting, planner: Planner, before: BatchRecord, step: Step): BatchRecord {
+  const { database } = cluster;
+  const { leads, nowMs, stampMs } = step;
+  const { account, isThere } = before;
+  let { number } = before;
+  const recordAfter = (plan: Plan) => withOutcomes({ ...before, number }, plan);
+  const rowAfter = (plan: Plan) => rowOf(recordAfter(plan), step.isDone ? nowMs : null);
+  const written = writePlanned(cluster, planner, account, leads, {
+    context: () => {
+      if (!isThere) number = nextBatch(database);
+      return { batch: number, nowMs, stampMs };
     },
     isThere,
-    recorded(made) {
-      const after = countsAfter(step, made);
-      if (after.imported + after.replaced === 0) return [];
-      const next = { ...record, ...spanWith(record, made) };
-      return [recordStatement(cluster.database, next, after, step.isDone ? nowMs : null)];
-    },
-    refused: () => refuseUndone(cluster.database, record),
+    recorded: (plan) => recordStatements(database, isThere, rowAfter(plan)),
+    refused: () => refuseUndone(database, before),
   });
-  const after = countsAfter(step, plan);
-  Object.assign(record, spanWith(record, plan), { isThere: isThere || after.imported + after.replaced > 0 });
-  return after;
+  return { ...recordAfter(written), isThere: isThere || rowAfter(written) !== null };
 }
 
-function countsAfter({ leads, counts }: Step, { outcomes }: Plan): ImportCounts {
-  const after = { ...counts };
-  for (const [place, outcome] of outcomes.entries()) countOutcome(outcome, leads[place]?.clamped ?? false, after);
+/** The record of a batch with what became of further leads. */
+function withOutcomes(before: BatchRecord, { outcomes }: Plan): BatchRecord {
+  const after = { ...before, counts: { ...before.counts } };
+  for (const outcome of outcomes) noteOutcome(after, outcome);
   return after;
-}
-
-/** The oldest and the newest lead of the batch, with those that a plan adds. */
-function spanWith({ oldestMs, newestMs }: BatchRecord, { added }: Plan): Pick<BatchRecord, "oldestMs" | "newestMs"> {
-  return added.reduce(
-    (span, { atMs }) => ({
-      oldestMs: Math.min(span.oldestMs ?? atMs, atMs),
-      newestMs: Math.max(span.newestMs ?? atMs, atMs),
-    }),
-    { oldestMs, newestMs },
-  );
 }
 
 /** Writes how far a batch is, in the transaction that brought it there. */
-function recordStatement(
-  database: Connection,
-  { number, account, file, by, rejectsFile, startedMs, oldestMs, newestMs, isThere }: BatchRecord,
-  counts: ImportCounts,
-  finishedMs: number | null,
-): Statement {
-  const known = { ...counts, finishedAt: finishedMs, oldest: oldestMs, newest: newestMs };
-  if (isThere) return statementOf(database.update(imports).set(known).where(eq(imports.number, number)));
-  return statementOf(
-    database.insert(imports).values({ number, account, at: startedMs, file, by, rejectsFile, ...known }),
-  );
+function recordStatements(database: Connection, isThere: boolean, row: ReturnType<typeof rowOf>): Statement[] {
+  if (row === null) return [];
+  const { number } = row;
+  if (!isThere) return [statementOf(database.insert(imports).values(row))];
+  return [statementOf(database.update(imports).set(row).where(eq(imports.number, number)))];
 }
 
 function refuseUndone(database: Connection, { number, isThere }: BatchRecord): void {

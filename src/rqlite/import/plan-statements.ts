@@ -63,8 +63,8 @@ function replaceStatement(replaced: readonly PlannedLead[], { account }: PlanOf)
 /** The rows are the one JSON text themselves: within another one every quote of a document would be written twice. */
 function withRows(rows: readonly PlannedLead[], query: ReturnType<typeof sql>): Statement {
   const { sql: text } = statementOf(query);
-  const values = rows.map(({ id, atMs, pixel, state, cityKey, hasEmail, doc }) => {
-    return [atMs, withoutHyphens(id), pixel, state, cityKey, Number(hasEmail), doc];
+  const values = rows.map(({ id, at, pixel, state, cityKey, hasEmail, doc }) => {
+    return [at, withoutHyphens(id), pixel, state, cityKey, Number(hasEmail), doc];
   });
   return { sql: text, json: JSON.stringify(values) };
 }

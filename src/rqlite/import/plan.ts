@@ -1,33 +1,26 @@
 /**
- * What becomes of some leads, decided from the file of the own node and written by nobody yet: by the same rules as on a file.
- * Somebody else may write before it goes out, so that a plan knows on what it rests.
+ * What is to become of some leads, by the rules of a file. It is decided from the file of the own node, and not written
+ * yet. Somebody else may write first, so a plan says what it relies on.
  */
-import { and, count, eq, sql } from "drizzle-orm";
-import { moveDocument } from "../../contract/lead.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { count, eq, sql } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
-import { openGuard } from "../../sqlite/import/admission.ts";
-import type { Placing } from "../../sqlite/import/place.ts";
-import { prepareImport } from "../../sqlite/import/statements.ts";
-import { pixelOfAccount } from "../../sqlite/pixels.ts";
+import {
+  type Destination,
+  openDestination,
+  openLeadWriter,
+  type WriteContext,
+} from "../../sqlite/import/lead-writer.ts";
+import type { Place, Placed } from "../../sqlite/import/stored-leads.ts";
 import { positionOf } from "../../sqlite/position.ts";
 import { placeholder } from "../../sqlite/reading/placeholder.ts";
-import { accounts, pixels, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
+import { accounts, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 
 /** A lead at its moment, as its columns have it. */
-export interface PlannedLead {
-  readonly id: string;
-  readonly atMs: number;
-  readonly pixel: number;
-  readonly state: string | null;
-  readonly cityKey: string | null;
-  readonly hasEmail: boolean;
-  readonly doc: string;
-}
+export interface PlannedLead extends Placed, Pick<NewLead, "id" | "state" | "cityKey" | "hasEmail"> {}
 
-/** What must be so still when the plan is written. */
+/** What must still hold when the plan is written. */
 export interface Premises {
   /** How many hashes and digests the account keeps out. */
   readonly blocks: number;
@@ -47,114 +40,103 @@ export interface Plan {
 
 export interface Planner {
   /** The outcomes of some leads; or the ids of pixels that have to be made first. */
-  plan(leads: readonly NewLead[], placing: Placing): Plan | { readonly pixels: readonly string[] };
+  plan(leads: readonly NewLead[], context: WriteContext): Plan | { readonly pixels: readonly string[] };
 }
 
+/** Plans for one import: what is late is told by the newest lead before its first plan. */
 export function openPlanner(database: Connection, account: AccountNumber, options: ImportOptions): Planner {
-  const file = readFile(database, account);
-  /** The newest lead that there was before the first one of this import. */
-  let newestBefore: number | null = null;
-
+  const file = openDestination(database, account);
+  const isTaken = openTaken(database, account);
+  const draft = openDraft(file, isTaken);
+  const writer = openLeadWriter(draft, options);
   return {
-    plan(leads, placing) {
-      file.guard.refresh(placing.nowMs);
-      const newest = file.newest();
-      newestBefore ??= newest ?? Number.NEGATIVE_INFINITY;
-      const draft = openDraft(file, options, placing, { newest, newestBefore });
-      const outcomes = leads.map(draft.decide);
-      if (draft.missingPixels.size > 0) return { pixels: [...draft.missingPixels] };
+    plan(leads, context) {
+      // Read before a lead is looked at: what somebody changes meanwhile makes the plan unfit.
+      const rules = readRules(database, account);
+      const newest = file.leads.newest();
+      draft.clear();
+      writer.begin(context);
+      const outcomes = leads.map(writer.write);
+      const { added, replaced, there, missingPixels } = draft;
+      if (missingPixels.size > 0) return { pixels: [...missingPixels] };
       const needsNewest = leads.some(({ identifiedMs }) => identifiedMs === null);
       return {
         outcomes,
-        added: [...draft.added.values()],
-        replaced: [...draft.replaced.values()],
-        premises: { ...file.rules(), there: [...draft.there], newestMs: needsNewest ? newest : undefined },
+        added: [...added.values()],
+        replaced: [...replaced.values()],
+        premises: { ...rules, there: [...there.keys()], newestMs: needsNewest ? newest : undefined },
       };
     },
   };
 }
 
-/** What a plan asks of the file. */
-function readFile(database: Connection, account: AccountNumber) {
-  const { momentOf, firstFree, newest } = prepareImport(database, account);
-  const at = positionOf(sql`${account}`, placeholder.integer("ms"));
-  const one = database.select({ one: sql`1` }).from(stored).where(eq(stored.position, at)).prepare();
-  const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
+function readRules(database: Connection, account: AccountNumber): Pick<Premises, "blocks" | "retainDays"> {
   const blocked = (table: typeof suppressions | typeof suppressedDigests) =>
     database.select({ count: count() }).from(table).where(eq(table.account, account)).get()?.count ?? 0;
-  const keeping = database
-    .select({ days: accounts.retainDays })
-    .from(accounts)
-    .where(and(eq(accounts.number, account)));
-  return {
-    guard: openGuard(database, account),
-    momentOf,
-    firstFree,
-    newest,
-    isTaken: (ms: number) => one.values({ ms }).length > 0,
-    pixel: (pixelId: string) => pixel.values({ account, pixelId })[0]?.[0] ?? null,
-    rules: () => ({
-      blocks: blocked(suppressions) + blocked(suppressedDigests),
-      retainDays: keeping.get()?.days ?? null,
-    }),
-  };
+  const keeping = database.select({ days: accounts.retainDays }).from(accounts).where(eq(accounts.number, account));
+  return { blocks: blocked(suppressions) + blocked(suppressedDigests), retainDays: keeping.get()?.days ?? null };
 }
 
-/** A plan as it grows: each lead sees those that were decided before it. */
-function openDraft(
-  file: ReturnType<typeof readFile>,
-  options: ImportOptions,
-  placing: Placing,
-  before: { readonly newest: number | null; readonly newestBefore: number },
-) {
+/** Prepares the look whether a moment of an account is taken. */
+function openTaken(database: Connection, account: AccountNumber): (ms: number) => boolean {
+  const at = positionOf(sql`${account}`, placeholder.integer("ms"));
+  const one = database.select({ one: sql`1` }).from(stored).where(eq(stored.position, at)).prepare();
+  return (ms) => one.values({ ms }).length > 0;
+}
+
+/** A file as it will be when the plan is written. It grows with each lead, which sees those that were decided before it. */
+interface Draft extends Destination {
+  readonly added: ReadonlyMap<string, PlannedLead>;
+  readonly replaced: ReadonlyMap<string, PlannedLead>;
+  /** What the file has of the ids that were asked for. */
+  readonly there: ReadonlyMap<string, Place>;
+  readonly missingPixels: ReadonlySet<string>;
+  clear(): void;
+}
+
+function openDraft({ leads: file, pixels, guard }: Destination, isTaken: (ms: number) => boolean): Draft {
   const added = new Map<string, PlannedLead>();
   const replaced = new Map<string, PlannedLead>();
-  const there = new Set<string>();
+  const moments = new Set<number>();
+  const there = new Map<string, Place>();
   const missingPixels = new Set<string>();
-  const taken = new Set<number>();
-  let newest = before.newest ?? Number.NEGATIVE_INFINITY;
-  /** The last lead that was moved: all from the moment it asked for to the one it got are taken. */
-  let moved = { from: 0, to: Number.NEGATIVE_INFINITY };
 
-  function firstFreeFrom(wanted: number): number {
-    let at = wanted >= moved.from && wanted <= moved.to ? moved.to + 1 : wanted;
-    while (taken.has(at) || file.isTaken(at)) at = taken.has(at) ? at + 1 : file.firstFree(at);
-    if (at !== wanted) moved = { from: wanted, to: at };
-    taken.add(at);
-    return at;
+  function find(id: string): Place | null {
+    // Each is looked for once: somebody else may take it out of the file meanwhile.
+    const known = added.get(id) ?? there.get(id);
+    if (known !== undefined) return known;
+    const found = file.find(id);
+    if (found !== null) there.set(id, found);
+    return found;
   }
 
-  function at(lead: NewLead, pixel: number, atMs: number): PlannedLead {
-    const { id, state, cityKey, hasEmail, document } = lead;
-    return { id, atMs, pixel, state, cityKey, hasEmail, doc: moveDocument(document, writeMoment(atMs)) };
-  }
-
-  function ofThereAlready(lead: NewLead, pixel: number | null, atMs: number): ImportOutcome {
-    const isOfThisPlan = added.has(lead.id);
-    if (!isOfThisPlan) there.add(lead.id);
-    if (options.onDuplicate === "skip" || pixel === null) return { kind: "duplicate" };
-    (isOfThisPlan ? added : replaced).set(lead.id, at(lead, pixel, atMs));
-    return { kind: "replaced" };
-  }
-
-  function decide(lead: NewLead): ImportOutcome {
-    const objection = file.guard.objection(lead);
-    if (objection !== null) return objection;
-    const pixel = file.pixel(lead.pixelId);
-    const knownMs = added.get(lead.id)?.atMs ?? file.momentOf(lead.id);
-    const mayStay = knownMs !== null && options.onDuplicate === "skip";
-    if (pixel === null && !mayStay) {
-      if (options.createPixels) missingPixels.add(lead.pixelId);
-      return { kind: "rejected", why: "unknown pixel" };
-    }
-    if (knownMs !== null) return ofThereAlready(lead, pixel, knownMs);
-    const wanted = lead.identifiedMs ?? Math.max(placing.stampMs, newest + 1);
-    const atMs = firstFreeFrom(wanted);
-    newest = Math.max(newest, atMs);
-    added.set(lead.id, at(lead, pixel ?? 0, atMs));
-    const isMoved = lead.identifiedMs !== null && atMs !== wanted;
-    return { kind: "imported", atMs, moved: isMoved, late: atMs < before.newestBefore };
-  }
-
-  return { decide, added, replaced, there, missingPixels };
+  return {
+    leads: {
+      newest: file.newest,
+      find,
+      firstFree: (ms) => (moments.has(ms) ? ms + 1 : file.firstFree(ms)),
+      insert({ id, state, cityKey, hasEmail }, placed) {
+        const { at } = placed;
+        if (find(id) !== null || moments.has(at) || isTaken(at)) return false;
+        moments.add(at);
+        added.set(id, { id, state, cityKey, hasEmail, ...placed });
+        return true;
+      },
+      replace({ id, state, cityKey, hasEmail }, placed) {
+        (added.has(id) ? added : replaced).set(id, { id, state, cityKey, hasEmail, ...placed });
+      },
+    },
+    pixels: {
+      find: pixels.find,
+      make(id) {
+        missingPixels.add(id);
+        return 0;
+      },
+    },
+    guard,
+    ...{ added, replaced, there, missingPixels },
+    clear() {
+      for (const each of [added, replaced, moments, there, missingPixels]) each.clear();
+    },
+  };
 }

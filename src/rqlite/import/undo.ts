@@ -3,7 +3,7 @@ import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
 import { positionOf } from "../../sqlite/position.ts";
 import { imports, leads } from "../../sqlite/schema.ts";
-import type { Batch } from "../../store/imports.ts";
+import type { Batch } from "../../store/batches.ts";
 import type { Account } from "../../store/repositories.ts";
 import { statementOf } from "../node/statement.ts";
 import { auditStatement } from "../repositories.ts";

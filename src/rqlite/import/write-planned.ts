@@ -1,6 +1,6 @@
 /** Plans some leads and writes the plan, until it fits what is there: somebody else may have written in between. */
 import type { Connection } from "../../sqlite/connection.ts";
-import type { Placing } from "../../sqlite/import/place.ts";
+import type { WriteContext } from "../../sqlite/import/lead-writer.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { ImportOptions, LeadImport, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
@@ -24,7 +24,7 @@ export interface ClusterImporting {
 
 interface Around {
   /** Asked anew for each plan. */
-  placing(): Placing;
+  context(): WriteContext;
   /** Whether the batch has a row, which must not be undone. */
   readonly isThere: boolean;
   /** What goes along with a plan. */
@@ -39,10 +39,10 @@ export function writePlanned(
   planner: Planner,
   account: AccountNumber,
   leads: readonly NewLead[],
-  { placing, isThere, recorded, refused }: Around,
+  { context, isThere, recorded, refused }: Around,
 ): Plan {
   for (let plans = 0; plans < mostPlans; plans++) {
-    const now = placing();
+    const now = context();
     const plan = planner.plan(leads, now);
     if ("pixels" in plan) {
       for (const id of plan.pixels) pixels.create(account, { id, status: "active" }, now.nowMs);
@@ -69,8 +69,8 @@ export function beginClusterLeads(
   const planner = openPlanner(cluster.database, account, options);
   return {
     write(leads, nowMs) {
-      const placing = () => ({ batch: 0, nowMs, stampMs: nowMs });
-      const around = { placing, isThere: false, recorded: () => [], refused: () => {} };
+      const context = () => ({ batch: 0, nowMs, stampMs: nowMs });
+      const around = { context, isThere: false, recorded: () => [], refused: () => {} };
       return [...writePlanned(cluster, planner, account, leads, around).outcomes];
     },
   };

@@ -4,14 +4,15 @@ import type { Connection } from "../connection.ts";
 import { openPixels, pixelOfAccount } from "../pixels.ts";
 import { pixels } from "../schema.ts";
 
+/** So many are remembered; a file may name one in each row. */
+const mostRemembered = 10_000;
+
 export interface PixelNumbers {
   /** The number of a pixel by its id; null where the account has none. */
   find(id: string): number | null;
+  /** Makes a pixel, and gives its number. */
   make(id: string, nowMs: number): number;
 }
-
-/** So many are remembered; a file may name one in each row. */
-const mostRemembered = 10_000;
 
 export function openPixelNumbers(database: Connection, account: AccountNumber): PixelNumbers {
   const stored = openPixels(database);

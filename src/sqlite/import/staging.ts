@@ -4,20 +4,29 @@
  */
 import { type Database, SQLiteError } from "bun:sqlite";
 import { StoreError } from "../../store/errors.ts";
-import type { NewLead, Outlook, RejectedRow } from "../../store/imports.ts";
+import type { NewLead, Preview, RejectedRow } from "../../store/imports.ts";
+import { countSharingIds } from "./sharing-ids.ts";
 
-/** A lead as it comes back; `clamped` where its source has a time that lies ahead of the clock. */
-export type StagedLead = NewLead & { readonly clamped: boolean };
+/** What some leads are that follow one another in the order in which they go in. */
+export interface Summary extends Omit<Preview, "sharingIds"> {
+  /** How many have another time than their source says. */
+  readonly moved: number;
+}
 
 export interface Staging {
-  add(lead: NewLead, clamped: boolean): void;
+  add(lead: NewLead): void;
   reject(row: RejectedRow): void;
   rejectedRows(): Iterable<RejectedRow>;
-  /** To be called once all is put aside, before what follows here. */
+  /** To be called when all is put aside, before what follows here. */
   sort(): void;
-  outlook(newestStoredMs: number | null, mayShareIds: boolean): Outlook;
-  /** So many leads from a place on, in the order in which they go in: oldest first, those without a time at the end. */
-  read(from: number, most: number): StagedLead[];
+  preview(newestStoredMs: number | null, mayShareIds: boolean): Preview;
+  /** What so many leads from a place on are, or all that are left. */
+  summarize(from: number, most: number, newestStoredMs: number | null): Summary;
+  /**
+   * So many leads from a place on, in the order in which they go in: oldest first, those without a time at the end. Each
+   * is read when it is asked for: a thousand large ones would fill the memory.
+   */
+  read(from: number, most: number): Iterable<NewLead>;
 }
 
 /**
@@ -26,8 +35,8 @@ export interface Staging {
  */
 export function openStaging(client: Database, folder: string): Staging {
   const inFolder = namingFolder(folder);
-  const { add, reject, sort, outlook, ...reading } = inFolder(openTables)(client, folder);
-  return { add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort), outlook: inFolder(outlook), ...reading };
+  const { add, reject, sort, preview, ...reading } = inFolder(openTables)(client, folder);
+  return { add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort), preview: inFolder(preview), ...reading };
 }
 
 /** Makes of what SQLite says of a folder a StoreError that names it. */
@@ -50,9 +59,11 @@ function openTables(client: Database, folder: string): Staging {
     "INSERT INTO staged VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
+  const summarize = openSummary(client);
   client.run("BEGIN");
+  let isSorted = false;
   return {
-    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, document }, clamped) {
+    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, document }) {
       add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), document);
     },
     reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
@@ -63,16 +74,19 @@ function openTables(client: Database, folder: string): Staging {
       for (const row of all.iterate()) yield { ...row, source: JSON.parse(row.source) };
     },
     sort() {
+      if (isSorted) return;
+      isSorted = true;
       client.run("COMMIT");
       // The places alone are sorted: the leads stay where they are.
       client.run(
         "INSERT INTO in_order (lead, at, clamped) SELECT place, at, clamped FROM staged ORDER BY at IS NULL, at, place",
       );
     },
-    outlook: (newestStoredMs, mayShareIds) => ({
-      ...readSpan(client, newestStoredMs),
-      sharingIds: mayShareIds ? countSharingIds(client) : 0,
-    }),
+    preview(newestStoredMs, mayShareIds) {
+      const { moved, ...all } = summarize(0, Number.MAX_SAFE_INTEGER, newestStoredMs);
+      return { ...all, sharingIds: mayShareIds ? countSharingIds(client) : 0 };
+    },
+    summarize,
     read: openReading(client),
   };
 }
@@ -82,7 +96,6 @@ function createTables(client: Database, folder: string): void {
   client.run("PRAGMA temp_store = FILE");
   client.run("PRAGMA temp.page_size = 8192");
   client.run("PRAGMA temp.cache_size = -4096");
-  client.run("PRAGMA temp.journal_mode = OFF");
   client.run(`
     CREATE TEMP TABLE staged (
       place INTEGER PRIMARY KEY, at INTEGER, id TEXT, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
@@ -92,33 +105,20 @@ function createTables(client: Database, folder: string): void {
   client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
 }
 
-function readSpan(client: Database, newestStoredMs: number | null): Omit<Outlook, "sharingIds"> {
-  const span = client
-    .query<Omit<Outlook, "sharingIds">, [number | null]>(`
-      SELECT count(*) AS leads, count(*) - count(at) AS untimed, min(at) AS oldestMs, max(at) AS newestMs,
-        count(CASE WHEN at < ? THEN 1 END) AS older
-      FROM in_order`)
-    .get(newestStoredMs);
-  if (span === null) throw new Error("a count of rows gave none");
-  return span;
-}
-
-/** How many leads have the id of another one, but another time or page. */
-function countSharingIds(client: Database): number {
-  client.run("CREATE TEMP TABLE shared AS SELECT id FROM staged GROUP BY id HAVING count(*) > 1");
-  if (client.query("SELECT 1 FROM shared LIMIT 1").get() === null) return 0;
-  const found = client
-    .query<{ leads: number }, []>(`
-      SELECT total(leads) AS leads FROM (
-        SELECT count(*) AS leads FROM staged WHERE id IN (SELECT id FROM shared) GROUP BY id
-        HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull(document ->> '$.page_url', '')) > 1
-      )`)
-    .get();
-  return found?.leads ?? 0;
+function openSummary(client: Database): Staging["summarize"] {
+  const summary = client.query<Summary, [number | null, number, number]>(`
+    SELECT count(*) AS leads, count(*) - count(at) AS untimed, total(clamped) AS moved, min(at) AS oldestMs,
+      max(at) AS newestMs, count(CASE WHEN at < ? THEN 1 END) AS older
+    FROM in_order WHERE place > ? AND place <= ?`);
+  return (from, most, newestStoredMs) => {
+    const found = summary.get(newestStoredMs, from, from + most);
+    if (found === null) throw new Error("a count of rows gave none");
+    return found;
+  };
 }
 
 /** Yes and no are 1 and 0 in a table. */
-type Row = Omit<StagedLead, "hasEmail" | "clamped"> & { readonly hasEmail: number; readonly clamped: number };
+type Row = Omit<NewLead, "hasEmail" | "clamped"> & { readonly hasEmail: number; readonly clamped: number };
 
 function openReading(client: Database): Staging["read"] {
   const some = client.query<Row, [number, number]>(`
@@ -126,6 +126,9 @@ function openReading(client: Database): Staging["read"] {
       staged.clamped, document
     FROM in_order JOIN staged ON staged.place = in_order.lead
     WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
-  return (from, most) =>
-    some.all(from, most).map((row) => ({ ...row, hasEmail: row.hasEmail === 1, clamped: row.clamped === 1 }));
+  return function* (from, most) {
+    for (const row of some.iterate(from, most)) {
+      yield { ...row, hasEmail: row.hasEmail === 1, clamped: row.clamped === 1 };
+    }
+  };
 }

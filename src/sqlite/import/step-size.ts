@@ -9,18 +9,13 @@ interface Bounds {
   readonly longMs: number;
 }
 
-export interface StepSize {
-  /** The size of the next step. */
-  leads(): number;
-  /** Does one step, and hears how long it took. */
-  timed<Result>(step: () => Result): Result;
-}
-
-export function createStepSize({ least, most, shortMs, longMs }: Bounds): StepSize {
+export function createStepSize({ least, most, shortMs, longMs }: Bounds) {
   let size = least;
   return {
+    /** The size of the next step. */
     leads: () => size,
-    timed(step) {
+    /** Does one step, and takes its time. */
+    timed<Result>(step: () => Result): Result {
       const begunMs = performance.now();
       const result = step();
       const tookMs = performance.now() - begunMs;

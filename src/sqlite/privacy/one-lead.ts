@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { bytesOf } from "../import/statements.ts";
+import { bytesOf } from "../import/stored-leads.ts";
 import { positionOf } from "../position.ts";
 import { placeholder } from "../reading/placeholder.ts";
 import { leads } from "../schema.ts";

@@ -30,9 +30,9 @@ export const killImport: Fault = {
       name: "an import that stumbles over what is in already",
       patches: [
         {
-          file: "src/sqlite/import/merge.ts",
-          from: "      counts.duplicates++;",
-          to: "      throw new Error('twice');",
+          file: "src/sqlite/import/batch-record.ts",
+          from: "  record.counts[outcome.kind",
+          to: "  if (outcome.kind === 'duplicate') throw new Error('twice');\n  record.counts[outcome.kind",
         },
       ],
     },

@@ -4,12 +4,12 @@ import { writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { openGuard } from "./admission.ts";
-import { openPixelNumbers } from "./pixel-numbers.ts";
-import { prepareImport } from "./statements.ts";
+import { openGuard } from "./guard.ts";
+import { openPixelNumbers, type PixelNumbers } from "./pixel-numbers.ts";
+import { openStoredLeads, type Place, type StoredLeads } from "./stored-leads.ts";
 
 /** What holds for all leads of one transaction. */
-export interface Placing {
+export interface WriteContext {
   /** The number of the batch that they belong to; 0 is none. */
   readonly batch: number;
   readonly nowMs: number;
@@ -17,9 +17,9 @@ export interface Placing {
   readonly stampMs: number;
 }
 
-export interface Placer {
+export interface LeadWriter {
   /** To be called first in each transaction. */
-  begin(placing: Placing): void;
+  begin(context: WriteContext): void;
   /** Writes one lead, within the transaction. */
   write(lead: NewLead): ImportOutcome;
   /** The newest lead that there was before the first one of this import; null where there was none. */
@@ -30,38 +30,48 @@ export interface Placer {
   wentOnTo(newestMs: number): void;
 }
 
-export function openPlacer(database: Connection, account: AccountNumber, options: ImportOptions): Placer {
-  const statements = prepareImport(database, account);
-  const guard = openGuard(database, account);
-  const pixels = openPixelNumbers(database, account);
-  const none = Number.NEGATIVE_INFINITY;
-  let placing: Placing = { batch: 0, nowMs: 0, stampMs: 0 };
-  let newest = none;
-  /** The newest lead that there was before the first one of this import. */
-  let newestBefore: number | null = null;
-  const ties = openTies(statements);
+/** What leads are written to: an account, or a draft of what is to be written there. */
+export interface Destination {
+  readonly leads: StoredLeads;
+  readonly pixels: PixelNumbers;
+  readonly guard: ReturnType<typeof openGuard>;
+}
 
-  function ofThereAlready(lead: NewLead, pixel: number): ImportOutcome {
+/** The account in the file. */
+export function openDestination(database: Connection, account: AccountNumber): Destination {
+  return {
+    leads: openStoredLeads(database, account),
+    pixels: openPixelNumbers(database, account),
+    guard: openGuard(database, account),
+  };
+}
+
+export function openLeadWriter({ leads, pixels, guard }: Destination, options: ImportOptions): LeadWriter {
+  const none = Number.NEGATIVE_INFINITY;
+  let context: WriteContext = { batch: 0, nowMs: 0, stampMs: 0 };
+  let newest = none;
+  let newestBefore: number | null = null;
+  const ties = openTies(leads);
+
+  function ofThereAlready(lead: NewLead, pixel: number, there: Place): ImportOutcome {
     if (options.onDuplicate === "skip") return { kind: "duplicate" };
-    const at = statements.momentOf(lead.id);
-    if (at === null) throw new Error("a lead that was just there is gone");
-    statements.replace(lead, { pixel, at, doc: documentAt(lead, at, options) });
-    return { kind: "replaced" };
+    leads.replace(lead, { ...there, pixel, doc: documentAt(lead, there.at, options) });
+    return { kind: "replaced", ofOther: there.batch !== context.batch };
   }
 
   /** A lead that is there already and stays as it is needs no pixel; another one gets it, or is rejected. */
   function ofUnknownPixel({ id, pixelId }: NewLead): number | ImportOutcome {
-    if (options.onDuplicate === "skip" && statements.momentOf(id) !== null) return { kind: "duplicate" };
-    if (options.createPixels) return pixels.make(pixelId, placing.nowMs);
+    if (options.onDuplicate === "skip" && leads.find(id) !== null) return { kind: "duplicate" };
+    if (options.createPixels) return pixels.make(pixelId, context.nowMs);
     return { kind: "rejected", why: "unknown pixel" };
   }
 
   return {
     begin(now) {
-      placing = now;
+      context = now;
       guard.refresh(now.nowMs);
       ties.forget();
-      newest = Math.max(newest, statements.newest() ?? none);
+      newest = leads.newest() ?? none;
       newestBefore ??= newest;
     },
     write(lead) {
@@ -69,13 +79,13 @@ export function openPlacer(database: Connection, account: AccountNumber, options
       if (objection !== null) return objection;
       const pixel = pixels.find(lead.pixelId) ?? ofUnknownPixel(lead);
       if (typeof pixel !== "number") return pixel;
-      const wanted = lead.identifiedMs ?? Math.max(placing.stampMs, newest + 1);
+      const wanted = lead.identifiedMs ?? Math.max(context.stampMs, newest + 1);
       const insertAt = (at: number) =>
-        statements.insert(lead, { batch: placing.batch, pixel, at, doc: documentAt(lead, at, options) });
+        leads.insert(lead, { batch: context.batch, pixel, at, doc: documentAt(lead, at, options) });
       const at = ties.place(lead.id, wanted, insertAt);
-      if (at === null) return ofThereAlready(lead, pixel);
+      if (typeof at !== "number") return ofThereAlready(lead, pixel, at);
       newest = Math.max(newest, at);
-      const moved = lead.identifiedMs !== null && at !== wanted;
+      const moved = lead.clamped || (lead.identifiedMs !== null && at !== wanted);
       return { kind: "imported", atMs: at, moved, late: at < (newestBefore ?? none) };
     },
     newestBefore: () => (newestBefore === none ? null : newestBefore),
@@ -92,10 +102,8 @@ function documentAt(lead: NewLead, ms: number, { dryRun }: ImportOptions): strin
   return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, writeMoment(ms));
 }
 
-type Statements = ReturnType<typeof prepareImport>;
-
 /** Leads that share a millisecond: each lies at the first free one from the moment that it asks for. */
-function openTies(statements: Pick<Statements, "momentOf" | "firstFree">) {
+function openTies(leads: Pick<StoredLeads, "find" | "firstFree">) {
   /** The last lead that was moved: all from the moment it asked for to the one it got are taken. */
   let taken = { from: 0, to: Number.NEGATIVE_INFINITY };
   return {
@@ -103,13 +111,14 @@ function openTies(statements: Pick<Statements, "momentOf" | "firstFree">) {
     forget() {
       taken = { from: 0, to: Number.NEGATIVE_INFINITY };
     },
-    /** Inserts a lead, and says at which moment; null when its id is there. */
-    place(id: string, wanted: number, insertAt: (at: number) => boolean): number | null {
+    /** Inserts a lead, and says at which moment; or where the lead lies that has its id. */
+    place(id: string, wanted: number, insertAt: (at: number) => boolean): number | Place {
       let at = wanted >= taken.from && wanted <= taken.to ? taken.to + 1 : wanted;
       // It tries before it looks, because most leads are new.
       while (!insertAt(at)) {
-        if (statements.momentOf(id) !== null) return null;
-        at = statements.firstFree(at);
+        const there = leads.find(id);
+        if (there !== null) return there;
+        at = leads.firstFree(at);
       }
       if (at !== wanted) taken = { from: wanted, to: at };
       return at;

@@ -8,16 +8,7 @@ import { identifiersOf } from "../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../privacy/suppressions.ts";
 import { accounts } from "../schema.ts";
 
-export interface ImportGuard {
-  /** To be called first in each transaction: what was erased until then holds for it. */
-  refresh(nowMs: number): void;
-  /** Why a lead stays out; null lets it in. */
-  objection(lead: NewLead): ImportOutcome | null;
-  /** Whether there is none to any lead from a moment on. */
-  letsAllInFrom(oldestMs: number): boolean;
-}
-
-export function openGuard(database: Connection, account: AccountNumber): ImportGuard {
+export function openGuard(database: Connection, account: AccountNumber) {
   const rules = database
     .select({ id: accounts.id, retainDays: accounts.retainDays, blocked: hasBlocks().mapWith(Boolean) })
     .from(accounts)
@@ -26,7 +17,8 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
   let isBlocked: ReturnType<typeof openSuppressions> | null = null;
   let oldestMs = Number.NEGATIVE_INFINITY;
   return {
-    refresh(nowMs) {
+    /** To be called first in each transaction: what was erased until then holds for it. */
+    refresh(nowMs: number): void {
       const now = rules.get();
       const retainDays = now?.retainDays ?? null;
       oldestMs = retainDays === null ? Number.NEGATIVE_INFINITY : nowMs - retainDays * dayMs;
@@ -34,11 +26,13 @@ export function openGuard(database: Connection, account: AccountNumber): ImportG
       if (now?.blocked !== true) isBlocked = null;
       else isBlocked ??= openSuppressions(database, { number: account, id: now.id });
     },
-    objection(lead) {
+    /** Why a lead stays out; null lets it in. */
+    objection(lead: NewLead): ImportOutcome | null {
       if (isBlocked?.(identifiersOf(JSON.parse(lead.document)))) return { kind: "suppressed" };
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },
-    letsAllInFrom: (ms) => isBlocked === null && ms >= oldestMs,
+    /** Whether no lead from a moment on can meet an objection. */
+    letsAllInFrom: (ms: number): boolean => isBlocked === null && ms >= oldestMs,
   };
 }

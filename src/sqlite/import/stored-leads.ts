@@ -1,0 +1,115 @@
+/** The leads of an account, as an import finds and writes them: each statement is prepared once. */
+import { and, eq, gte, max, notExists, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
+import type { NewLead } from "../../store/imports.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { Connection } from "../connection.ts";
+import { positionOf } from "../position.ts";
+import { placeholder } from "../reading/placeholder.ts";
+import { leads } from "../schema.ts";
+
+/** Where a lead lies. */
+export interface Place {
+  readonly at: number;
+  /** The number of the import that added it. */
+  readonly batch: number;
+}
+
+/** Where a lead goes, and as what. */
+export interface Placed extends Place {
+  readonly pixel: number;
+  readonly doc: string;
+}
+
+export interface StoredLeads {
+  /** False when the moment or the id is taken. */
+  insert(lead: NewLead, placed: Placed): boolean;
+  /** Gives a lead that is there another content. It stays where it is. */
+  replace(lead: NewLead, placed: Placed): void;
+  /** The moment of the newest lead; null where there is none. */
+  newest(): number | null;
+  /** Where the lead with this id lies; null when there is none. */
+  find(id: string): Place | null;
+  /** The first free millisecond after one that is taken. */
+  firstFree(ms: number): number;
+}
+
+const account = placeholder.integer("account");
+const at = placeholder.integer("at");
+const ofAccount = eq(leads.account, account);
+const given = (name: string) => sql`${sql.placeholder(name)}`;
+/** What a lead says, whether it is new or takes the place of another one. */
+const content = {
+  pixel: given("pixel"),
+  state: given("state"),
+  cityKey: given("cityKey"),
+  hasEmail: given("hasEmail"),
+  doc: given("doc"),
+};
+
+export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
+  const newest = database
+    .select({ ms: max(leads.identifiedAt) })
+    .from(leads)
+    .where(ofAccount)
+    .prepare();
+  const found = database
+    .select({ at: leads.identifiedAt, batch: leads.import })
+    .from(leads)
+    .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
+    .prepare();
+  const firstFree = prepareFirstFree(database);
+
+  return {
+    insert: prepareInsert(database, accountNumber),
+    replace: prepareReplace(database, accountNumber),
+    newest: () => newest.get({ account: accountNumber })?.ms ?? null,
+    find(id) {
+      const [row] = found.values({ account: accountNumber, uuid: bytesOf(id) });
+      return row === undefined ? null : { at: row[0], batch: row[1] };
+    },
+    firstFree: (ms) => firstFree.values({ account: accountNumber, at: ms })[0]?.[0] ?? ms + 1,
+  };
+}
+
+/** Without Drizzle's way to name values, which costs a tenth of an insert. */
+function prepareInsert(database: Connection, accountNumber: AccountNumber): StoredLeads["insert"] {
+  const { sql: text } = database
+    .insert(leads)
+    .values({ position: positionOf(account, at), uuid: given("uuid"), import: given("import"), ...content })
+    .onConflictDoNothing()
+    .toSQL();
+  const insert = database.$client.prepare<unknown, (Buffer | string | number | null)[]>(text);
+  return ({ id, state, cityKey, hasEmail }, { batch, pixel, at, doc }) =>
+    insert.run(accountNumber, at, bytesOf(id), pixel, state, cityKey, Number(hasEmail), batch, doc).changes > 0;
+}
+
+function prepareReplace(database: Connection, accountNumber: AccountNumber): StoredLeads["replace"] {
+  const replace = database
+    .update(leads)
+    .set(content)
+    .where(and(ofAccount, eq(leads.identifiedAt, at)))
+    .prepare();
+  return ({ state, cityKey, hasEmail }, { pixel, at, doc }) =>
+    void replace.run({ state, cityKey, hasEmail: Number(hasEmail), pixel, at, doc, account: accountNumber });
+}
+
+function prepareFirstFree(database: Connection) {
+  const next = alias(leads, "next");
+  const follower = database
+    .select({ one: sql`1` })
+    .from(next)
+    .where(and(eq(next.account, leads.account), eq(next.identifiedAt, sql`${leads.identifiedAt} + 1`)));
+  return database
+    .select({ ms: sql<number>`${leads.identifiedAt} + 1` })
+    .from(leads)
+    .where(and(ofAccount, gte(leads.identifiedAt, at), notExists(follower)))
+    .orderBy(leads.identifiedAt)
+    .limit(1)
+    .prepare();
+}
+
+/** The 16 bytes of a UUID. */
+export function bytesOf(id: string): Buffer {
+  return Buffer.from(id.replaceAll("-", ""), "hex");
+}
