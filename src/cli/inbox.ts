@@ -6,7 +6,7 @@ import { type Inbox, openInbox } from "../inbox/inbox.ts";
 import { settingsIn } from "../inbox/settings.ts";
 import { UserError } from "../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { importUnattended } from "./lead/import-unattended.ts";
+import { importUnattended } from "./lead/import/unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;

@@ -11,7 +11,7 @@ import { spoolOf } from "../store/database-files.ts";
 import { readSeconds } from "./arguments.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
 import { lookOn } from "./inbox.ts";
-import { importUnattended } from "./lead/import-unattended.ts";
+import { importUnattended } from "./lead/import/unattended.ts";
 
 interface ReceiveOptions {
   readonly every: number;

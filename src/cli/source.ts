@@ -10,7 +10,7 @@ import { UserError } from "../operator/user-error.ts";
 import type { Source } from "../store/sources.ts";
 import { accountOf, checkText } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { checkPixel, readRules } from "./lead/import-options.ts";
+import { checkPixel, readRules } from "./lead/import/options.ts";
 import { confirm } from "./terminal/confirm.ts";
 import { refuseUnseen } from "./terminal/output.ts";
 import { listed } from "./terminal/table.ts";

@@ -1,5 +1,6 @@
 /** A file that looks wrong is asked about, where a person sits. */
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { anAdmin } from "../admin.ts";
 import { onTerminal, plain } from "../terminal.ts";
 
@@ -16,6 +17,7 @@ function asked(content: string, ...options: string[]) {
 
 test.each([
   ["most rows of which are rejected", rejected, "10 rows are rejected"],
+  ["whose rows are rejected for a reason", rejected, "Line 3 was rejected: "],
   ["in which an id names the person", sharing, "2 rows share their id"],
 ])(
   "a file %s goes in when the answer is y, and changes nothing otherwise",
@@ -37,8 +39,27 @@ test.each([
   60_000,
 );
 
-test("neither a dry run nor a file that looks right is asked about, nor anything where no terminal is", async () => {
-  for (const { terminal } of [asked(rejected, "--dry-run"), asked(good)]) {
+test("a rejects file stays as it is until the import goes on", async () => {
+  for (const [keys, status] of [
+    ["n\r", 1],
+    ["\u0003", 130],
+    ["y\r", 3],
+  ] as const) {
+    const admin = anAdmin();
+    const rejects = admin.put("rejects.csv", "from before\n");
+    const args = ["lead", "import", "acme", admin.put("export.csv", rejected), "--create-pixels", "--rejects", rejects];
+    const terminal = onTerminal(admin.file, args);
+    await terminal.seen(/\[y\/N\]/);
+    expect(readFileSync(rejects, "utf8")).toBe("from before\n");
+    terminal.type(keys);
+    expect(await terminal.ended).toBe(status);
+    expect(readFileSync(rejects, "utf8").split("\n")).toHaveLength(status === 3 ? 12 : 2);
+  }
+}, 60_000);
+
+test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, nor anything where no terminal is", async () => {
+  const nothing = rejected.replace(good, "date,pixel_id,email,id\n");
+  for (const { terminal } of [asked(rejected, "--dry-run"), asked(good), asked(nothing)]) {
     expect([0, 3]).toContain(await terminal.ended);
     expect(terminal.shown()).not.toContain("[y/N]");
   }

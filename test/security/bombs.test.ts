@@ -88,7 +88,7 @@ function aPage(mebibytes: number): Buffer {
 
 test("a page of 8 MiB on one line is read whole in less than 300 MB, and a larger one is refused with what converts it", async () => {
   const { bytes, said } = await mostMemory(aPage(8));
-  expect(said).toContain("to go in, 0 rejected");
+  expect(said).toContain("accepted, 0 rejected");
   expect(bytes / 1e6).toBeLessThan(300);
   expect((await mostMemory(aPage(9))).said).toMatch(/more than 8 MiB.* jq -c '\.data\[\]' FILE/);
 });

@@ -4,7 +4,7 @@ import type { CommandContext } from "../command.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { findCommand } from "./find.ts";
-import { importCommand } from "./import.ts";
+import { importCommand } from "./import/command.ts";
 
 export function leadCommand(context: CommandContext): Command {
   return new Command("lead")

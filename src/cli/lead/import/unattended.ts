@@ -1,18 +1,17 @@
 /** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
-import type { Outcome } from "../../inbox/drop-folder.ts";
-import type { Destination } from "../../inbox/inbox.ts";
-import type { ImportSettings } from "../../inbox/settings.ts";
-import { createColumns } from "../../ingest/columns/columns.ts";
-import { readMapping } from "../../ingest/columns/mapping.ts";
-import { RejectsNotWritten } from "../../ingest/file/rejects.ts";
-import { explain } from "../../operator/explain.ts";
-import { UserError } from "../../operator/user-error.ts";
-import { StoreError } from "../../store/errors.ts";
-import type { CommandContext } from "../command.ts";
-import type { Output } from "../terminal/output.ts";
-import { importFile } from "./import.ts";
-import type { ImportRequest } from "./import-options.ts";
-import { createNotes } from "./import-report.ts";
+
+import type { Outcome } from "../../../inbox/drop-folder.ts";
+import type { Destination } from "../../../inbox/inbox.ts";
+import type { ImportSettings } from "../../../inbox/settings.ts";
+import { RejectsNotWritten } from "../../../ingest/file/rejects.ts";
+import { explain } from "../../../operator/explain.ts";
+import { UserError } from "../../../operator/user-error.ts";
+import { StoreError } from "../../../store/errors.ts";
+import type { CommandContext } from "../../command.ts";
+import type { Output } from "../../terminal/output.ts";
+import { importFile } from "./import-file.ts";
+import { goOn } from "./interruption.ts";
+import type { ImportRequest } from "./options.ts";
 
 /** Nobody reads along; what became of the file is said once. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
@@ -25,18 +24,15 @@ export async function importUnattended(
   rejects: string,
   { mayHaveWrongTime }: { readonly mayHaveWrongTime: boolean },
 ): Promise<Outcome> {
+  const request = { ...requestOf(settings, rejects), mayHaveWrongTime };
   try {
-    const columns = createColumns(readMapping(settings.map ?? null));
-    const request = { ...requestOf(settings, rejects), mayHaveWrongTime };
     const { counts } = await importFile(context, {
       idOrName: account,
       file,
       request,
-      columns,
       output: silent,
-      notes: createNotes(),
       // Told to end, an inbox ends after this file.
-      interruption: null,
+      interruption: goOn,
     });
     return { kind: "done", rejected: counts.rejected };
   } catch (cause) {
@@ -49,13 +45,7 @@ export async function importUnattended(
 }
 
 function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
-  const {
-    map: _,
-    "on-duplicate": onDuplicate,
-    "create-pixels": createPixels,
-    "day-first": dayFirst,
-    ...rest
-  } = settings;
+  const { "on-duplicate": onDuplicate, "create-pixels": createPixels, "day-first": dayFirst, ...rest } = settings;
   return {
     stamp: "source",
     timezone: "UTC",

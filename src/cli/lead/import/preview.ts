@@ -1,33 +1,31 @@
 /** What an import would do, said before its first lead goes in; a file that looks wrong is asked about. */
-import { writeMoment } from "../../contract/time.ts";
-import type { Columns } from "../../ingest/columns/columns.ts";
-import { printable } from "../../operator/printable.ts";
-import type { ImportCounts, Preview, StagedImport } from "../../store/imports.ts";
-import { confirm } from "../terminal/confirm.ts";
-import { grouped } from "../terminal/numbers.ts";
-import type { Output } from "../terminal/output.ts";
-import type { ImportRequest } from "./import-options.ts";
+import { writeMoment } from "../../../contract/time.ts";
+import type { Columns } from "../../../ingest/columns/columns.ts";
+import type { FileRead } from "../../../ingest/reading.ts";
+import { printable } from "../../../operator/printable.ts";
+import type { ImportCounts, Preview, StagedImport } from "../../../store/imports.ts";
+import { confirm } from "../../terminal/confirm.ts";
+import { grouped, rowsText } from "../../terminal/numbers.ts";
+import type { Output } from "../../terminal/output.ts";
+import type { ImportRequest } from "./options.ts";
+import type { Notes } from "./report.ts";
 
 interface Planned {
   readonly columns: Columns;
+  readonly notes: Notes;
   readonly output: Output;
   readonly request: ImportRequest;
 }
 
-interface Read {
-  readonly counts: Readonly<ImportCounts>;
-  readonly pixels: ReadonlySet<string>;
-}
-
 /** Says it and returns how many leads there are; throws a UserError when a person at a terminal does not want it. */
-export async function announcePlan(run: Planned, staged: StagedImport, read: Read): Promise<number> {
-  const { columns, output, request } = run;
+export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<number> {
+  const { columns, notes, output, request } = run;
   const idColumns = (columns.of.id ?? []).map((number) => columns.names[number] ?? "id");
   const preview = staged.preview(idColumns.length > 0);
-  output.say(planText(preview, read));
+  output.say(previewText(preview, read));
   const doubts = [...sharingText(preview, idColumns), ...rejectedText(read.counts)];
-  for (const doubt of doubts) output.say(doubt);
-  if (doubts.length > 0 && request.dryRun !== true) {
+  for (const line of [...notes.reasons(), ...doubts]) output.say(line);
+  if (doubts.length > 0 && preview.leads > 0 && request.dryRun !== true) {
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
   }
   return preview.leads;
@@ -36,12 +34,12 @@ export async function announcePlan(run: Planned, staged: StagedImport, read: Rea
 /** So many are named. */
 const shownPixels = 5;
 
-function planText({ leads, untimed, oldestMs, newestMs, older }: Preview, { counts, pixels }: Read): string {
+function previewText({ leads, untimed, oldestMs, newestMs, older }: Preview, { counts, pixels }: FileRead): string {
   const [first, ...more] = [...pixels].toSorted();
   const named = [first, ...more.slice(0, shownPixels - 1)].map((pixel) => printable(pixel ?? "")).join(", ");
   const rest = pixels.size > shownPixels ? ` and ${grouped(pixels.size - shownPixels)} more` : "";
   const lines = [
-    `Read ${grouped(counts.read + leads)} rows: ${grouped(leads)} to go in, ${grouped(counts.rejected)} rejected.`,
+    `Read ${rowsText(counts.read + leads)}: ${grouped(leads)} accepted, ${grouped(counts.rejected)} rejected.`,
     ...(oldestMs === null || newestMs === null
       ? []
       : [`Their times go from ${writeMoment(oldestMs)} to ${writeMoment(newestMs)}.`]),
@@ -49,7 +47,10 @@ function planText({ leads, untimed, oldestMs, newestMs, older }: Preview, { coun
     ...(pixels.size === 0 ? [] : [`Pixel${pixels.size === 1 ? "" : "s"}: ${named}${rest}.`]),
     ...(older === 0
       ? []
-      : [`${grouped(older)} are older than the newest lead of the account: clients that poll have passed those.`]),
+      : [
+          `${grouped(older)} ${older === 1 ? "is" : "are"} older than the newest lead of the account: ` +
+            "those of them that are new come late for clients that poll.",
+        ]),
   ];
   return lines.join("\n");
 }

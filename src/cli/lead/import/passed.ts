@@ -1,7 +1,7 @@
 /** Clients that poll and have passed late leads, and how far they must look back to meet them. */
-import { printable } from "../../operator/printable.ts";
-import type { Passed } from "../../store/disclosures.ts";
-import { grouped } from "../terminal/numbers.ts";
+import { printable } from "../../../operator/printable.ts";
+import type { Passed } from "../../../store/disclosures.ts";
+import { grouped } from "../../terminal/numbers.ts";
 
 export function passedView({ key, label, late, overlapSeconds }: Passed) {
   return { key, label, late, overlap_seconds: overlapSeconds };

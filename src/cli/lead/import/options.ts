@@ -1,16 +1,16 @@
 /** The options of an import, read and checked before anything is touched. */
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { checkWritable } from "../../ingest/file/rejects.ts";
-import { type IdentityField, wholeIdentity } from "../../ingest/lead/identity.ts";
-import type { LeadRules } from "../../ingest/lead/lead.ts";
-import { isZone } from "../../ingest/values/zones.ts";
-import { adminCommand } from "../../operator/program-name.ts";
-import { UserError } from "../../operator/user-error.ts";
-import { filesOf } from "../../store/database-files.ts";
-import type { Account } from "../../store/repositories.ts";
-import { checkPixelId } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import { checkWritable } from "../../../ingest/file/rejects.ts";
+import { type IdentityField, wholeIdentity } from "../../../ingest/lead/identity.ts";
+import type { LeadRules } from "../../../ingest/lead/lead.ts";
+import { isZone } from "../../../ingest/values/zones.ts";
+import { adminCommand } from "../../../operator/program-name.ts";
+import { UserError } from "../../../operator/user-error.ts";
+import { filesOf } from "../../../store/database-files.ts";
+import type { Account } from "../../../store/repositories.ts";
+import { checkPixelId } from "../../arguments.ts";
+import type { CommandContext } from "../../command.ts";
 
 export interface ImportRequest {
   readonly map?: string;

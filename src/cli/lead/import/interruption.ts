@@ -1,13 +1,14 @@
 /** Ctrl-C while an import runs: it ends in order, and says what that means. */
-import { adminCommand } from "../../operator/program-name.ts";
-import { UserError } from "../../operator/user-error.ts";
-import { grouped } from "../terminal/numbers.ts";
+import { adminCommand } from "../../../operator/program-name.ts";
+import { UserError } from "../../../operator/user-error.ts";
+import type { MergeProgress } from "../../../store/imports.ts";
+import { grouped } from "../../terminal/numbers.ts";
 
 export interface Interruption {
   /** Waits for the reading, or for an answer, and throws a UserError as soon as Ctrl-C comes. */
   beforeWriting<Result>(work: Promise<Result>): Promise<Result>;
   /** To be called after each step of the writing; throws a UserError when Ctrl-C has come. */
-  afterStep(done: number, total: number): void;
+  afterStep(step: MergeProgress, total: number): void;
   /** From then on Ctrl-C ends the process again. */
   close(): void;
 }
@@ -26,10 +27,10 @@ export function watchInterruption(): Interruption {
       if (first !== "interrupted") return first.result;
       throw new UserError("Stopped before the first lead: nothing of it was imported, and nothing is left.", "", 130);
     },
-    afterStep(done, total) {
-      if (!hasCome || done === total) return;
+    afterStep(step, total) {
+      if (!hasCome || step.done === total) return;
       throw new UserError(
-        `Stopped after ${grouped(done)} of ${grouped(total)} leads, which stay.`,
+        `Stopped after ${grouped(step.done)} of ${grouped(total)} leads, which stay.`,
         `Run it again, and it completes; ${adminCommand} import undo takes them back.`,
         130,
       );

@@ -1,0 +1,78 @@
+/** Which column of a file is which field, as whoever imports sees it before the first row is put aside. */
+import { leadFields } from "../../../contract/lead.ts";
+import type { Target } from "../../../ingest/columns/aliases.ts";
+import type { Columns } from "../../../ingest/columns/columns.ts";
+import { type ColumnReport, reportOn } from "../../../ingest/columns/report.ts";
+import type { Format } from "../../../ingest/file/format.ts";
+import { printable } from "../../../operator/printable.ts";
+import { UserError } from "../../../operator/user-error.ts";
+import { grouped } from "../../terminal/numbers.ts";
+import { table } from "../../terminal/table.ts";
+
+/** So many columns are named; a file can have thousands. */
+const shownColumns = 40;
+
+/** What is read as what; throws a UserError where a table has nothing to read, or not what --map names. */
+export function announceColumns(columns: Columns, format: Format): string {
+  const report = reportOn(columns);
+  const [missing] = columns.missing();
+  const names = `Its columns are ${columns.names.slice(0, shownColumns).map(printable).join(", ")}.`;
+  if (format.kind === "csv" && missing !== undefined) {
+    throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, names);
+  }
+  if (format.kind === "csv" && report.matched.length === 0) {
+    const advice = "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
+    throw new UserError(`No column of the file was recognised. ${names}`, advice);
+  }
+  return columnsText(report, format);
+}
+
+/** Which column is read as which field, in order of preference, and which are not kept. */
+function columnsText({ matched, unmatched, remark }: ColumnReport, format: Format): string {
+  const rows = withWholeNames(matched).flatMap(({ field, names }) => columnRows(field, names));
+  const read =
+    rows.length === 0
+      ? "No column was recognised; --map theirs=ours says which is which."
+      : table(["FIELD", "COLUMN"], rows);
+  const shown = unmatched.slice(0, shownColumns).map(printable).join(", ");
+  const more = unmatched.length > shownColumns ? ` and ${grouped(unmatched.length - shownColumns)} more` : "";
+  const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
+  const untimed = matched.some(({ target }) => target === "identified_at")
+    ? ""
+    : "\nNo column has the time of the visit: the leads get the time of import.";
+  const said = remark === null ? "" : `\n${printable(remark)}.`;
+  const helped = helping.flatMap(([target, does]) =>
+    matched.filter((entry) => entry.target === target).map(({ names }) => `\n${printable(names.join(", "))} ${does}.`),
+  );
+  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${helped.join("")}${untimed}${said}\n`;
+}
+
+/** Columns that are no field of a lead, and what they are read for. */
+const helping: readonly (readonly [Target, string])[] = [
+  ["country", "tells whether a state is one of the US"],
+  ["time_zone", "tells the zone of times without an offset"],
+];
+
+interface FieldColumns {
+  readonly field: string;
+  readonly names: readonly string[];
+}
+
+/** First and last names are told with the field that they make. */
+function withWholeNames(matched: ColumnReport["matched"]): FieldColumns[] {
+  const of = (target: string) => matched.find((entry) => entry.target === target)?.names ?? [];
+  const halves = [of("first_name"), of("last_name")]
+    .filter((names) => names.length > 0)
+    .map((names) => names.join(" or "));
+  const whole = [...of("name"), ...(halves.length === 0 ? [] : [halves.join(" + ")])];
+  return leadFields
+    .map((field) => ({ field, names: field === "name" ? whole : of(field) }))
+    .filter(({ names }) => names.length > 0);
+}
+
+/** One line where it fits a terminal, else one for each column. */
+function columnRows(field: string, names: readonly string[]): string[][] {
+  const inOne = names.join(", then ");
+  if (inOne.length <= 60) return [[field, inOne]];
+  return names.map((name, position) => [position === 0 ? field : "", position === 0 ? name : `then ${name}`]);
+}

@@ -1,0 +1,48 @@
+/** bun admin lead import: a vendor's export, as it is, becomes leads. */
+import { type Command, Option } from "commander";
+import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
+import { importFile } from "./import-file.ts";
+import { watchInterruption } from "./interruption.ts";
+import type { ImportRequest } from "./options.ts";
+import { passedText, passedView } from "./passed.ts";
+import { summaryText } from "./report.ts";
+
+export function importCommand(context: CommandContext): Command {
+  return jsonCommand("import")
+    .description("import a vendor's export: CSV or NDJSON, gzipped or not")
+    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<FILE>", "the export; - reads standard input")
+    .option("--map <THEIRS=OURS,…>", "say which column is which field; - for one that is not to be kept")
+    .option("--pixel <ID>", "the pixel of rows that name none")
+    .option("--create-pixels", "make the pixels that the file names")
+    .option("--rejects <FILE>", "write rejected rows there, with line and reason")
+    .option("--identity <FIELDS>", "tell rows without an id apart by these fields alone, such as email,page_url")
+    .addOption(
+      new Option("--on-duplicate <WHAT>", "what to do with a lead that is there already")
+        .choices(["skip", "replace"])
+        .default("skip"),
+    )
+    .addOption(
+      new Option("--stamp <WHOSE>", "the time that leads get: that of the source, or that of the import")
+        .choices(["source", "arrival"])
+        .default("source"),
+    )
+    .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
+    .option("--day-first", "read 01/02/2026 as the first of February")
+    .option("--dry-run", "go through it all and change nothing")
+    .addHelpText(
+      "after",
+      `
+The file is read to its end before its first lead goes in.
+Ends with 3 when it is done but has rejected rows.`,
+    )
+    .action(async (idOrName: string, file: string, request: ImportRequest) => {
+      const output = outputOf(request);
+      const interruption = watchInterruption();
+      const imported = await importFile(context, { idOrName, file, request, output, interruption });
+      const { batch, counts, passed } = imported;
+      output.result({ import: batch, ...counts, passed: passed.map(passedView) }, summaryText(imported, request));
+      for (const client of passed) output.say(passedText(client));
+      if (counts.rejected > 0) context.process.endWith(3);
+    });
+}

@@ -1,0 +1,123 @@
+/** One import from its file to its last lead, whoever asked for it. */
+import { type Columns, createColumns } from "../../../ingest/columns/columns.ts";
+import { readMapping } from "../../../ingest/columns/mapping.ts";
+import { writeRejects } from "../../../ingest/file/rejects.ts";
+import { openSource } from "../../../ingest/file/source.ts";
+import { type FileRead, type Reading, readFile } from "../../../ingest/reading.ts";
+import { giveWay } from "../../../operator/priority.ts";
+import type { Passed } from "../../../store/disclosures.ts";
+import type { ImportCounts, ImportOptions, MergeProgress, StagedImport } from "../../../store/imports.ts";
+import { accountOf } from "../../arguments.ts";
+import type { CommandContext } from "../../command.ts";
+import type { Output } from "../../terminal/output.ts";
+import { createProgress } from "../../terminal/progress.ts";
+import { announceColumns } from "./columns.ts";
+import type { Interruption } from "./interruption.ts";
+import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
+import { originOf } from "./origin.ts";
+import { announcePreview } from "./preview.ts";
+import { createNotes, type Notes } from "./report.ts";
+
+/** What is asked for, and of whom. */
+export interface Asked {
+  readonly idOrName: string;
+  readonly file: string;
+  readonly request: ImportRequest;
+  /** Hears what there is to say on the way. */
+  readonly output: Output;
+  /** How Ctrl-C ends it. */
+  readonly interruption: Interruption;
+}
+
+/** Everything that one import needs. */
+interface ImportRun extends Asked {
+  readonly columns: Columns;
+  readonly notes: Notes;
+}
+
+interface Imported extends MergeProgress {
+  /** Clients that have passed leads which came late. */
+  readonly passed: readonly Passed[];
+}
+
+/** Reads a file to its end, then writes its leads. */
+export async function importFile(context: CommandContext, asked: Asked): Promise<Imported> {
+  const { idOrName, file, request, output, interruption } = asked;
+  const columns = createColumns(readMapping(request.map ?? null));
+  const run = { ...asked, columns, notes: createNotes() };
+  const { imports, recipients } = context.store();
+  const account = accountOf(context, idOrName);
+  const rules = readRules(account.id, request);
+  checkPixel(context, account, request);
+  checkRejects(context, file, request);
+  const source = openSource(file, context.process.standardInput);
+  giveWay();
+  const options = optionsOf(request);
+  const staged = imports.begin(account, options, originOf(file, request, context.now()));
+  try {
+    const { retainDays } = account;
+    const reading = { source, columns, rules, options, retainDays, staged, now: context.now };
+    const fileRead = await interruption.beforeWriting(read(run, reading));
+    const leads = await interruption.beforeWriting(announcePreview(run, staged, fileRead));
+    // Once the import goes on, and before its first lead: an import that is cut short has its rejects, too.
+    if (request.rejects !== undefined && !options.dryRun) {
+      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles);
+    }
+    const positions = recipients.positions(account.number, context.now());
+    const merged = await merge(context, run, { staged, counts: fileRead.counts, leads });
+    for (const line of run.notes.lines(columns.missing())) output.say(line);
+    const { batch, counts } = merged;
+    const isLate = batch !== null && counts.late > 0;
+    return { ...merged, passed: isLate ? recipients.passed(account.number, batch, positions) : [] };
+  } finally {
+    interruption.close();
+    staged.close();
+  }
+}
+
+/** Reads the file to its end, and says which column is what and how far the reading is. */
+async function read({ output, notes }: ImportRun, reading: Reading): Promise<FileRead> {
+  const { source, columns } = reading;
+  const progress = createProgress("Reading", source.size, output);
+  try {
+    return await readFile(reading, {
+      ...notes,
+      onColumns: (format) => output.say(announceColumns(columns, format)),
+      onProgress: (rows) => progress.update(source.bytesRead(), rows),
+    });
+  } finally {
+    progress.stop();
+  }
+}
+
+function optionsOf({ onDuplicate, createPixels, dryRun }: ImportRequest): ImportOptions {
+  return { onDuplicate, createPixels: createPixels === true, dryRun: dryRun === true };
+}
+
+interface Merging {
+  readonly staged: StagedImport;
+  readonly counts: Readonly<ImportCounts>;
+  readonly leads: number;
+}
+
+async function merge(
+  context: CommandContext,
+  { output, request, interruption }: ImportRun,
+  merging: Merging,
+): Promise<MergeProgress> {
+  const { staged, leads, counts } = merging;
+  const progress = createProgress("Writing", leads, output);
+  let merged: MergeProgress = { done: 0, counts, batch: null, overwritten: 0 };
+  try {
+    for await (const step of staged.merge(counts, context.now)) {
+      merged = step;
+      progress.update(step.done, step.done);
+      // A dry run changes nothing: it is stopped as the reading is.
+      if (request.dryRun === true) await interruption.beforeWriting(Bun.sleep(0));
+      else interruption.afterStep(step, leads);
+    }
+  } finally {
+    progress.stop();
+  }
+  return merged;
+}

@@ -1,0 +1,79 @@
+/** What an import says of its rows: why some are rejected, what was left out, and what the counts mean. */
+import type { Warning } from "../../../ingest/lead/details.ts";
+import { printable } from "../../../operator/printable.ts";
+import { adminCommand } from "../../../operator/program-name.ts";
+import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
+import { grouped } from "../../terminal/numbers.ts";
+import { labelled } from "../../terminal/table.ts";
+import type { ImportRequest } from "./options.ts";
+
+/** Collects what deserves a word while a file is read. */
+export interface Notes {
+  readonly onLegacyLine: () => void;
+  readonly onWarning: (warning: Warning) => void;
+  readonly onReject: (row: RejectedRow) => void;
+  /** Why the first of the rejected rows are rejected. */
+  reasons(): readonly string[];
+  /** What was left out of rows, and the names in --map that were missing. */
+  lines(missing: readonly string[]): string[];
+}
+
+const shownRejects = 5;
+
+/** What was left out of rows, in the words of whoever owns the file. */
+const leftOut: readonly (readonly [Warning, string])[] = [
+  ["state", "with a state that is none of the US; it was left out"],
+  ["country", "with a state in another country than the US; the state was left out"],
+  ["email", "with an e-mail address that is none; it was left out"],
+  ["beside email", "with more in a cell than e-mail addresses; the first address was kept"],
+  ["phone", "with a phone number that is none; it was left out"],
+  ["beside phone", "with more in a cell than one phone number; the first number was kept"],
+];
+
+export function createNotes(): Notes {
+  let legacyLines = 0;
+  const warnings = new Map<Warning, number>();
+  const rejects: string[] = [];
+  return {
+    onLegacyLine: () => void legacyLines++,
+    onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
+    onReject({ line, reason }) {
+      if (rejects.length < shownRejects) rejects.push(`Line ${line} was rejected: ${printable(reason)}.`);
+    },
+    reasons: () => rejects,
+    lines: (missing) => [
+      ...warning(legacyLines, "line", "not in UTF-8; read as Windows-1252"),
+      ...leftOut.flatMap(([kind, text]) => warning(warnings.get(kind) ?? 0, "row", text)),
+      ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
+    ],
+  };
+}
+
+function warning(count: number, what: string, text: string): string[] {
+  return count === 0 ? [] : [`Warning: ${grouped(count)} ${what}${count === 1 ? "" : "s"} ${text}.`];
+}
+
+/** The counts, each with what it means for whoever reads it. */
+export function summaryText(imported: MergeProgress, { rejects, dryRun }: ImportRequest): string {
+  const { counts } = imported;
+  const rejected =
+    rejects === undefined ? "--rejects FILE keeps them to be mended" : `mend ${rejects} and import it as it is`;
+  const meanings: [keyof ImportCounts, string][] = [
+    ["read", "rows in the file"],
+    ["imported", "new leads, served from the next request on"],
+    ["duplicates", "were there already and were left as they are"],
+    ["replaced", "were there already and have the new content now"],
+    ["moved", "share their millisecond with another lead and lie up to the next free one later"],
+    ["late", "are older than the newest lead was: clients that poll have passed them; --stamp arrival would show them"],
+    ["suppressed", "belong to somebody who was erased, and stay out"],
+    ["rejected", `were not imported; ${rejected}`],
+  ];
+  const shown = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
+  const width = Math.max(...shown.map(([name]) => grouped(counts[name]).length));
+  const text = shown
+    .map(([name, meaning]) => labelled(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
+    .join("\n");
+  if (dryRun === true) return `Nothing was changed. An import would give:\n${text}`;
+  const { batch } = imported;
+  return batch === null ? text : `${text}\nThis is import ${batch}; ${adminCommand} import undo takes it back.`;
+}
