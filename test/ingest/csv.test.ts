@@ -36,6 +36,13 @@ test("a row knows the line on which it begins", async () => {
   expect((await readText(text)).rows.map(({ line }) => line)).toEqual([3, 7]);
 });
 
+test("a header that holds a NUL is refused: the file is no text, such as an archive with a CSV in it", async () => {
+  const archived = `export.csv${"\0".repeat(502)}Date,Email\n2026-01-05,dana@example.com\n`;
+  await expect(readText(archived)).rejects.toThrow(
+    "The header, line 1 of the file, cannot be read: it holds a NUL, as no text does.",
+  );
+});
+
 test("a row with another number of cells than the header is rejected, and the hint names a value without quotes", async () => {
   expect(await cellsOf("email,city\nd@example.com,Reno,NV\nd@example.com\nd@example.com,Reno\n")).toEqual([
     expect.stringContaining("the header has 2 cells, and this row 3; perhaps a value with a , in it is not quoted"),
@@ -63,6 +70,13 @@ describe("a quote that is not closed", () => {
     expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
   });
 
+  test.each([1, 3])("is refused in the header, on line %d: the next line is none", async (line) => {
+    const text = `${"\n".repeat(line - 1)}email,"city\n${good}`;
+    await expect(readText(text)).rejects.toThrow(
+      `The header, line ${line} of the file, cannot be read: it has a quote`,
+    );
+  });
+
   test("within a cell it is a letter like any other", async () => {
     expect(await cellsOf('name,city\n5" pipe,Reno\nDana "D" W,Reno\n"Dana" W,Reno\n')).toEqual([
       ['5" pipe', "Reno"],
@@ -88,6 +102,18 @@ describe("a quote that is not closed", () => {
       ["Harbor & Pine", "Reno"],
       ['ends "', "Reno"],
     ]);
+  });
+
+  test("behind blanks that follow a delimiter begins a cell, in a header as well", async () => {
+    const rows = ['"Whitfield, Dana", "Reno"', '"Lee" , "San ""S"" José"', 'Kim, "R" D', '"Sam", 5" pipe'];
+    expect(await cellsOf(`"name", "city"\n${rows.join("\n")}\n`)).toEqual([
+      ["Whitfield, Dana", "Reno"],
+      ["Lee", 'San "S" José'],
+      ["Kim", ' "R" D'],
+      ["Sam", ' 5" pipe'],
+    ]);
+    const { columns } = await readText('"name", "city"\na,b\n');
+    expect(columns.names).toEqual(["name", "city"]);
   });
 
   test("is none after a backslash that ends its cell", async () => {

@@ -1,4 +1,5 @@
 /** CSV to rows: most records are plain, and the parser reads the others. */
+import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
 import type { Row } from "../row.ts";
 import type { RawRecord } from "./record-reader.ts";
@@ -16,8 +17,8 @@ export async function* readCsv(
   function rowsOf(found: readonly RawRecord[]): Row[] {
     const rows: Row[] = [];
     for (const record of found) {
-      if (width === null && record.cells !== null) width = readHeader(record.cells, columns);
-      else rows.push(toRow(record, width ?? 0, delimiter));
+      if (width === null) width = readHeader(record, columns);
+      else rows.push(toRow(record, width, delimiter));
     }
     return holdsNul ? rows.map(withoutNul) : rows;
   }
@@ -30,7 +31,13 @@ export async function* readCsv(
   yield rowsOf(records.end());
 }
 
-function readHeader(cells: readonly string[], columns: Columns): number {
+/** Throws a UserError where the header cannot be read: the line behind it is none. */
+function readHeader(record: RawRecord, columns: Columns): number {
+  const { line, cells } = record;
+  if (cells === null) throw unreadableHeader(line, record.fault, "Mend that line, and import the file again.");
+  if (cells.some((cell) => cell.includes("\0"))) {
+    throw unreadableHeader(line, "it holds a NUL, as no text does", "Unpack the file, or save its table as CSV.");
+  }
   for (const [position, text] of cells.entries()) {
     const name = text.trim() === "" ? `(column ${position + 1})` : text.trim();
     // The same name twice is two columns, which hold the same field.
@@ -39,6 +46,10 @@ function readHeader(cells: readonly string[], columns: Columns): number {
   }
   columns.complete();
   return cells.length;
+}
+
+function unreadableHeader(line: number, fault: string, advice: string): UserError {
+  return new UserError(`The header, line ${line} of the file, cannot be read: ${fault}.`, advice);
 }
 
 function toRow(record: RawRecord, width: number, delimiter: string): Row {

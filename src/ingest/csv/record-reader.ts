@@ -102,11 +102,12 @@ export class RecordReader {
   }
 }
 
-/** A line is still good when its cells are plain to see: with a backslash before quotes, or a stray quote as a letter. */
+/** A line is still good when its cells are plain to see: with blanks or a backslash before quotes, or a stray quote. */
 function rescue(line: number, text: string, delimiter: string, error: Error | null): RawRecord {
   if (error !== null && isTooLarge(error)) return { line, cells: null, text, fault: "it is larger than 1 MiB" };
   const escaped = text.includes('\\"') ? onlyRecord(text, { delimiter, escape: "\\" }) : null;
-  const cells = escaped ?? (error === null ? null : onlyRecord(text, { delimiter, relax_quotes: true }));
+  const spaced = text.includes(`${delimiter} "`) ? onlyRecord(text, { delimiter, trim: true }) : null;
+  const cells = escaped ?? spaced ?? (error === null ? null : onlyRecord(text, { delimiter, relax_quotes: true }));
   if (cells !== null) return { line, cells };
   return { line, cells: null, text, fault: "it has a quote that is not closed" };
 }

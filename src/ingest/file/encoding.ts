@@ -61,10 +61,11 @@ function withoutMark({ head, rest, whole }: Beginning): AsyncGenerator<Buffer> {
   return isMarked ? prepend(head.subarray(3), rest) : whole;
 }
 
-/** UTF-16 is known by its mark. */
+/** UTF-16 has its mark, or the half of its first letter that is zero: a header or a brace begins with ASCII. */
 function wideDecoder([first, second]: Buffer): TextDecoder | null {
-  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le");
-  return first === 0xfe && second === 0xff ? new TextDecoder("utf-16be") : null;
+  if (first === undefined || second === undefined) return null;
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return new TextDecoder("utf-16le");
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? new TextDecoder("utf-16be") : null;
 }
 
 async function* decoded(chunks: AsyncGenerator<Buffer>, decoder: TextDecoder): AsyncGenerator<Buffer> {
