@@ -26,6 +26,10 @@ test.each([
   ["+44 20 7946 0123", "442079460123"],
   ["+49 30 901820", "4930901820"],
   ["030/901820", "030901820"],
+  ["+44 (0)20 7946 0958", "442079460958"],
+  ["+49 (0) 30 / 901820", "4930901820"],
+  ["(0)30 901820", "030901820"],
+  ["+39 (0)6 6982 1234", "390669821234"],
   ["123-456-7890", "1234567890"],
   ["555-0123", "5550123"],
   ["12345", "12345"],
@@ -58,6 +62,8 @@ test.each([
   ["555-0123 x45", "5550123"],
   ["tel:+1-619-555-0123;ext=4", "16195550123"],
   ["6195550123/4", "6195550123"],
+  ["(421) 310-2345 or 6195550124", "4213102345"],
+  ["123-555-0123 (421) 310-2345", "1235550123"],
 ])("of %j the first number is %j, with a remark on the other digits", (cell, phone) => {
   expect(read(cell)).toEqual({ value: phone, cut: true });
 });
@@ -140,4 +146,10 @@ test("of two whole numbers the first is found, whatever stands between them", ()
       expect(read(one + gap + other)).toEqual({ value: digits, cut: true }),
     ),
   );
+});
+
+test("a long cell full of blanks is read in time that grows with it", () => {
+  const begun = process.cpuUsage();
+  expect(read(`415-555-0100${" ".repeat(60_000)}x`)?.value).toBe("4155550100");
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
 });

@@ -1,6 +1,7 @@
 /** Times as vendors write them; what is wrong or could be two is refused and never guessed. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { readMoment, rfc3339 } from "../../src/contract/time.ts";
 import { readTime, type TimeReading } from "../../src/ingest/values/times.ts";
 import { isZone, readZone } from "../../src/ingest/values/zones.ts";
 import { noonMs } from "../builders.ts";
@@ -153,7 +154,7 @@ describe("a zone in a column of its own", () => {
     expect(readZone(text)).toBe(zone);
   });
 
-  test.each(["Mars", "5", "+99", ""])("%j is none", (text) => {
+  test.each(["Mars", "5", "+99", "-120", "+530", ""])("%j is none", (text) => {
     expect(readZone(text)).toBeNull();
   });
 
@@ -173,8 +174,18 @@ describe("a zone in a column of its own", () => {
     ["Date,Time", "46053,0.385416667", "2026-01-31T09:15:00.000Z"],
     ["Visit Date,Visit Time", "Jan 31 2026,9:15", "2026-01-31T09:15:00.000Z"],
     ["Date,Time", "1769850900,10:00", "2026-01-31T09:15:00.000Z"],
+    ["Date,Time", "2026-01-31 00:00:00.000,09:15:30", "2026-01-31T09:15:30.000Z"],
+    ["Time,Date", "9:15 PM,1/31/2026 12:00:00 AM", "2026-01-31T21:15:00.000Z"],
+    ["Date,Time,Time Zone", "2026-01-31T00:00:00Z,09:15,America/New_York", "2026-01-31T09:15:00.000Z"],
+    ["Date,Time", "2026-01-31 10:00:00,09:15", "2026-01-31T10:00:00.000Z"],
   ])("%s with %s is %s", async (columns, cells, moment) => {
     expect(await at(columns, cells)).toBe(moment);
+  });
+
+  test("two columns of which one is full of blanks take time that grows with them", async () => {
+    const begun = process.cpuUsage();
+    expect(await at("Date,Time", `1:1${" ".repeat(50_000)}x,09:15`)).toContain("in no form");
+    expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
   });
 
   test("is blamed when it is none, and only where it is needed", async () => {
@@ -198,6 +209,17 @@ test.each([
 test("whatever is written as RFC 3339 is read to its millisecond", () => {
   const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
   fc.assert(fc.property(date, (moment) => expect(read(moment.toISOString())).toBe(moment.toISOString())));
+});
+
+test("whatever has the shape of RFC 3339 means the same in a file as in a query", () => {
+  const reading = { zone: "UTC", dayFirst: false };
+  fc.assert(
+    fc.property(fc.stringMatching(rfc3339), (text) => {
+      const time = readTime(text, reading);
+      expect("ms" in time ? time.ms : null).toBe(readMoment(text, "down"));
+    }),
+    { numRuns: 3000 },
+  );
 });
 
 test("a time five minutes ahead of the clock is taken as now, and one a millisecond further is refused", async () => {

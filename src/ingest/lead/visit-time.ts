@@ -9,6 +9,8 @@ import { readZone } from "../values/zones.ts";
 const clockAlone = /^\d{1,2}:\d{2}(?::\d{2})?\b[^/]*$|^0?[.,]\d+$/;
 /** A date in which no time of day stands, and no number of seconds either. */
 const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)/;
+/** What programs write behind a date that has no time of day. It begins at the first of many blanks, not at each. */
+const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(?=\s*(?:Z|UTC|GMT)?$)/i;
 
 /** Clocks differ a little: a time so far ahead is taken as now, one further ahead is wrong. */
 const toleranceMs = 5 * 60_000;
@@ -72,11 +74,13 @@ function inZoneOf(row: Row, columns: Columns, reading: TimeReading): TimeReading
 function readTexts(texts: readonly string[], preferred: string, reading: TimeReading): ReadTime {
   if (texts.length === 1) return read(preferred, reading);
   const clock = texts.find((text) => clockAlone.test(text));
-  const day = texts.find((text) => dayAlone.test(text) && !clockAlone.test(text));
+  const day = texts.find((text) => (dayAlone.test(text) || midnight.test(text)) && !clockAlone.test(text));
   const isInTwo = clock !== undefined && day !== undefined && (preferred === day || preferred === clock);
   if (!isInTwo) return read(texts.find((text) => !clockAlone.test(text)) ?? preferred, reading);
   const date = read(day, reading);
-  return "fault" in date ? date : read(`${day} ${clockOf(clock)}`, reading);
+  if ("fault" in date) return date;
+  const time = ` ${clockOf(clock)}`;
+  return read(midnight.test(day) ? day.replace(midnight, () => time) : day + time, reading);
 }
 
 /** A time of day as clocks show it, also where a spreadsheet has made it a part of a day. */

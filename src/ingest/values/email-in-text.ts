@@ -1,13 +1,18 @@
 /** What may be an e-mail address in a text that has more in it: a name, brackets, a label or a sentence. */
 import { parseAddressList } from "email-addresses";
 
+/** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
+export const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069`;
+const unseenMarks = new RegExp(`[${unseen}]`, "g");
+
 /** What stands between the words of a cell, an address being one of them. */
 const betweenWords = /[\s<>()[\]{}",;:|\\]+/;
 /** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
 const longestList = 2000;
 
 /** What may be one, the likely first. */
-export function candidatesIn(text: string): readonly string[] {
+export function candidatesIn(cell: string): readonly string[] {
+  const text = cell.replaceAll(unseenMarks, "");
   // Names in quotes, comments and groups are a grammar of their own (RFC 5322).
   const isList = /[<("]|\s@|@\s/.test(text) && text.length <= longestList;
   return [...(isList ? addressesOfList(text) : []), ...wordsOf(text)];
@@ -28,10 +33,10 @@ function wordsOf(text: string): string[] {
     .map(withoutEdges);
 }
 
-/** A word without the quotes, stops and signs that a sentence or a link puts around it. */
+/** A word without the quotes, stops and signs that a sentence or a link puts around it; a word may be as long as a row. */
 function withoutEdges(word: string): string {
   return word
     .replace(/^['`./=]+/, "")
-    .replace(/(?<=@.*)[?&=!/].*$/, "")
-    .replace(/['`.]+$/, "");
+    .replace(/(@[^?&=!/]*).*$/, "$1")
+    .replace(/(?<!['`.])['`.]+$/, "");
 }

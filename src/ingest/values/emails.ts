@@ -1,9 +1,9 @@
 /** E-mail addresses out of cells: bare, without the names, brackets and labels that stand around them. */
 import type { Found } from "../row.ts";
-import { candidatesIn } from "./email-in-text.ts";
+import { candidatesIn, unseen } from "./email-in-text.ts";
 
 /** An address as nearly all cells have it. Whatever is stored has this form, and so comes back as it went out. */
-const inner = String.raw`\s@<>()[\]{}",;:|\\`;
+const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}`;
 const plain = new RegExp(`^[^${inner}'\`.][^${inner}]*@[^${inner}'\`/?&=.!][^${inner}/?&=!]*$`);
 /** What stands between the addresses of a list. */
 const betweenAddresses = /[,;|]\s*|\s+/;

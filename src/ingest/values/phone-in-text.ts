@@ -1,5 +1,5 @@
 /** Phone numbers in texts of any kind: the digits of the first, without its label and its extension. */
-import { findPhoneNumbersInText } from "libphonenumber-js";
+import { findPhoneNumbersInText, type PhoneNumber } from "libphonenumber-js";
 import type { Found } from "../row.ts";
 
 /** A number within a town has seven digits, one with its area ten in the US, and nowhere has one more than 15. */
@@ -11,22 +11,29 @@ const longestText = 500;
 
 const betweenNumbers = /[,;|&\n]|\s(?:or|and)\s|\s\/\s|\s(?=\+)|(?<=(?:\d\D?){7})\//i;
 const extension = /[([]?\s*(?:extension|extn|ext|x|#|poste|durchwahl)[\s.:#-]*(?:no\.?|number)?[\s.:#-]*\d+[\s.)\]]*$/i;
+/** A zero that is dialled only within the country: `+44 (0)20`. Italy's belongs to the number: `+39 06`. */
+const trunkZero = /(\+(?!39)\d{1,3}[\s.-]*)\(0\)/g;
 const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
 
 /** The first number in a text, cut where the text held more digits; null where there is none. */
 export function numberIn(whole: string): Found | null {
-  const text = whole.slice(0, longestText);
+  const text = whole.slice(0, longestText).replaceAll(trunkZero, "$1");
   const sheet = fromSpreadsheet(text);
   if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
   const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
-  if (known === undefined) return numberInParts(text);
-  // A number without its area is in no plan of the world, and may stand before one that is.
+  if (known === undefined || lacksItsArea(known.number)) return numberInParts(text);
+  // A number without its area may stand before one that has it.
   const before = numberInParts(text.slice(0, known.startsAt));
   if (before !== null && before.value.length >= townNumber) return { value: before.value, cut: true };
   const digits = digitsOf(text.slice(known.startsAt, known.endsAt));
   const value = digits.slice(0, digits.length - (known.number.ext?.length ?? 0));
   if (value === "" || value.length > longestNumber) return numberInParts(text);
   return { value, cut: digitsOf(text.slice(known.startsAt)) !== value };
+}
+
+/** Canada dials 310 0123 alike in every area: such digits are known alone, too, where they are the end of a number. */
+function lacksItsArea({ countryCallingCode, nationalNumber }: PhoneNumber): boolean {
+  return countryCallingCode === "1" && nationalNumber.length < areaNumber;
 }
 
 /** A number that a program took for an amount: with a decimal behind it, or as a power of ten; rounded, it is lost. */

@@ -21,7 +21,8 @@ export function firstPhone(texts: readonly string[]): Found | null {
 /** A number as nearly all cells have it, or the first of a list that begins with one. */
 function plainNumber(text: string): Found | null {
   if (plain.test(text)) return { value: withoutSigns(text), cut: false };
-  const [number = "", ...others] = text.split(/\s*[,;|]\s*/);
+  const [first = "", ...others] = text.split(/[,;|]/);
+  const number = first.trim();
   return plain.test(number) ? { value: withoutSigns(number), cut: /\d/.test(others.join("")) } : null;
 }
 

@@ -1,5 +1,5 @@
 /** Times as vendors write them. A date that no calendar has, or that could be two, is refused and never guessed. */
-import { calendarMs, clockMs, dayMs, decimalsToMs, readMoment, withinYears } from "../../contract/time.ts";
+import { calendarMs, clockMs, dayMs, decimalsToMs, withinYears } from "../../contract/time.ts";
 import { momentInZone, offsetForm, offsetMs } from "./zones.ts";
 
 export interface TimeReading {
@@ -30,8 +30,6 @@ const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
 export function readTime(text: string, reading: TimeReading): ReadTime {
-  const strict = readMoment(text, "down");
-  if (strict !== null) return { ms: strict };
   const epoch = readEpoch(text);
   if (epoch !== null) return { ms: epoch };
   const civil =

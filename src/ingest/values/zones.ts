@@ -21,6 +21,8 @@ export function readZone(text: string): string | null {
   const region = regions.find(([name]) => name.test(text.replaceAll("_", " ")));
   if (region !== undefined && !text.includes("/")) return region[1];
   if (text.trim() === "" || !offsetAlone.test(text)) return isZone(text) ? text : null;
+  // Three digits may be hours and minutes, or the minutes that browsers count in the other direction.
+  if (/^\s*[+-]\d{3}\s*$/.test(text)) return null;
   const ms = offsetMs(text);
   return ms === null ? null : zoneOfOffset(ms);
 }
