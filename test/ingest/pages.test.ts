@@ -86,6 +86,27 @@ test("what is no object in a page is rejected, and the records around it are rea
   ]);
 });
 
+describe("JSON that is nested more than a thousand levels deep", () => {
+  const withinLists = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  const visit = (levels: number) => `{"email":"a@example.com","more":${withinLists(levels)}}`;
+
+  test("costs its own line, and what lies less deep is read", async () => {
+    const brackets = `{"email":"b@example.com","name":"${"[".repeat(2000)}"}`;
+    const fault = "it is nested more than a thousand levels deep";
+    expect(await readAll([visit(200_000), visit(1000), visit(999), brackets].join("\n"))).toEqual([
+      { fault },
+      { fault },
+      { email: "a@example.com" },
+      { email: "b@example.com", name: "[".repeat(2000) },
+    ]);
+  });
+
+  test("is refused as a page", async () => {
+    const page = `{"data":[\n${visit(200_000)}]}`;
+    await expect(readText(page)).rejects.toThrow("This JSON is nested more than a thousand levels deep.");
+  });
+});
+
 test("one object over several lines is one record", async () => {
   expect(await readAll('{\n "email": "dana@example.com"\n}\n')).toEqual([{ email: "dana@example.com" }]);
 });
@@ -116,11 +137,19 @@ describe("refused whole is", () => {
   test.each([
     ["[", "]", ".[]"],
     ['{"page":{"n":1},"my data":{"items":[', "]}}", '."my data".items[]'],
+    ['{"meta":{"tags":[{"id":1},{"id":2}]},"visitors":[', "]}", ".visitors[]"],
   ])("one that is too large for memory, with the filter for its shape: %s", async (before, after, filter) => {
     const record = `${JSON.stringify({ email: "dana@example.com", notes: "x".repeat(900_000) })},\n`;
     const pieces = [before, ...Array.from({ length: 40 }, () => record), "{}", after].map((text) => Buffer.from(text));
     await expect(readPieces(pieces)).rejects.toMatchObject({ advice: expect.stringContaining(`jq -c '${filter}'`) });
   });
+});
+
+test("people under their ids in a document too large for memory are refused with the filter for them", async () => {
+  const person = { email: "dana@example.com", place: { city: "Reno" }, notes: "x".repeat(5000) };
+  const people = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`u${n}`, person]));
+  const text = JSON.stringify({ tags: [{ id: 1 }], people }, null, 1);
+  await expect(readText(text)).rejects.toMatchObject({ advice: expect.stringContaining("jq -c '.people[]'") });
 });
 
 test("a first line that is damaged costs that line, and no document is looked for", async () => {

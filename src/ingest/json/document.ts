@@ -3,9 +3,10 @@ import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
 import { recordsFilter } from "../jq.ts";
 import type { Row } from "../row.ts";
+import { excessIn, isNestedTooDeep } from "./bounds.ts";
+import { inGroups } from "./groups.ts";
 import { largestPage, parseJson, readNdjson, rowsOf } from "./ndjson.ts";
-
-const rowsAtOnce = 5000;
+import { placeOfRecords } from "./place-of-records.ts";
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<AsyncGenerator<Row[]>> {
@@ -14,14 +15,17 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     held.push(next.value);
     size += next.value.length;
-    if (size > largestPage) return readLines(held, chunks, columns, tooLarge(textOf(held)));
+    if (size > largestPage) return readLines(held, chunks, columns, tooLarge(textOf(held), mebibytes));
   }
   const text = textOf(held);
+  const excess = excessIn(text);
+  if (excess !== null) return readLines(held, chunks, columns, tooLarge(text, excess));
+  if (isNestedTooDeep(text)) return readLines(held, chunks, columns, tooDeep());
   const value = parseJson(text);
   if (value === undefined) return readLines(held, chunks, columns, damaged());
   const line = countOf("\n", text.slice(0, text.search(/\S/))) + 1;
   // The bytes and the text of a page are freed while its records are read.
-  return inGroups(rowsOf(value, line, columns, () => JSON.stringify(value)));
+  return readToEnd(rowsOf(value, line, columns, () => JSON.stringify(value)));
 }
 
 /** A damaged first line does not make a document of a file whose second line is a record. */
@@ -44,10 +48,19 @@ function textOf(held: readonly Buffer[]): string {
   return Buffer.concat(held).toString("utf8");
 }
 
-function tooLarge(text: string): UserError {
+const mebibytes = `${largestPage / 1024 / 1024} MiB`;
+
+function tooLarge(text: string, most: string): UserError {
   return new UserError(
-    `This is one JSON document of more than ${largestPage / 1024 / 1024} MiB, not one object a line.`,
-    `Convert it: jq -c '${recordsFilter(pathOfFirstList(text.slice(0, 65_536)))}' FILE > leads.ndjson`,
+    `This is one JSON document of more than ${most}, not one object a line.`,
+    `Convert it: jq -c '${recordsFilter(placeOfRecords(text.slice(0, 65_536)))}' FILE > leads.ndjson`,
+  );
+}
+
+function tooDeep(): UserError {
+  return new UserError(
+    "This JSON is nested more than a thousand levels deep.",
+    "No export is; check where it comes from.",
   );
 }
 
@@ -58,33 +71,9 @@ function damaged(): UserError {
   );
 }
 
-/** The names around the first list of objects in the beginning of a document. */
-function pathOfFirstList(text: string): string[] {
-  const path: string[] = [];
-  let name = "";
-  let before = "";
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
-    if (token === "{" && before === "[") break;
-    if (token === "{" || token === "[") path.push(name);
-    if (token === "}" || token === "]") path.pop();
-    if (token === ":" && before.startsWith('"')) name = String(parseJson(before));
-    before = token;
-  }
-  // The document itself has no name.
-  return path.slice(1);
-}
-
-/** Few rows at a time: a row has its text and its cells, and all of them would be several times the document. */
-async function* inGroups(rows: Iterable<Row>): AsyncGenerator<Row[]> {
-  let group: Row[] = [];
-  for (const row of rows) {
-    if (group.push(row) < rowsAtOnce) continue;
-    yield group;
-    group = [];
-    // Left to itself the engine keeps every row that was read, and the page while the leads are written.
-    Bun.gc(true);
-  }
-  yield group;
+async function* readToEnd(rows: Iterable<Row>): AsyncGenerator<Row[]> {
+  yield* inGroups([rows]);
+  // Left to itself the engine keeps the page while the leads are written.
   Bun.gc(true);
 }
 

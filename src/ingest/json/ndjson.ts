@@ -5,7 +5,9 @@ import type { Columns } from "../columns/columns.ts";
 import { recordsFilter } from "../jq.ts";
 import { splitLines } from "../lines.ts";
 import { type Cell, largestRecord, type Row } from "../row.ts";
+import { excessIn, isNestedTooDeep } from "./bounds.ts";
 import { isObject, valuesOf } from "./flatten.ts";
+import { inGroups } from "./groups.ts";
 import { readPage } from "./pages.ts";
 
 /** A page of records is held in memory, many times its size. */
@@ -14,20 +16,21 @@ export const largestPage = 8 * largestRecord;
 /** Reads UTF-8 in whole lines; a line may hold a page of records. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
   let line = 0;
-  for await (const chunk of chunks) {
-    const rows: Row[] = [];
+  function* readLines(chunk: Buffer): Generator<Iterable<Row>> {
     for (const bytes of splitLines(chunk)) {
       line++;
       const text = bytes.toString("utf8").trim();
-      if (text === "") continue;
-      for (const row of readLine(text, line, columns)) rows.push(row);
+      if (text !== "") yield readLine(text, line, columns);
     }
-    yield rows;
   }
+  for await (const chunk of chunks) yield* inGroups(readLines(chunk));
 }
 
 function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   if (text.length > largestPage) return [faulty("it is larger than 8 MiB", text, line)];
+  const excess = excessIn(text);
+  if (excess !== null) return [faulty(`it holds more than ${excess}`, text, line)];
+  if (isNestedTooDeep(text)) return [faulty("it is nested more than a thousand levels deep", text, line)];
   const value = parseJson(text);
   // A line of a rejects file holds the line that was rejected.
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
