@@ -11,6 +11,8 @@ export interface Row {
   readonly fault: string | null;
   /** Its text: the line of NDJSON, or the cells of CSV, those beyond the header at the end. */
   readonly source: string | readonly string[];
+  /** Whether it names further people, who are left out. */
+  readonly holdsOthers?: boolean;
 }
 
 /** What a file has in one place: a text, or the texts of a list. */

@@ -10,6 +10,7 @@ test.each<[string, unknown, object]>([
   ],
   ["first and last name", { demographics: { firstName: "Dana", lastName: null } }, { name: "Dana" }],
   ["a person's own name", { contact: { name: "Dana" } }, { name: "Dana" }],
+  ["the name of a person in a list", { contacts: [{ name: "Dana" }], pages: [{ name: "A" }] }, { name: "Dana" }],
   [
     "a company's name",
     { name: "Dana", company: { name: "Harbor & Pine" } },
@@ -130,6 +131,22 @@ test("of a list the first value counts that is not empty, and numbers and boolea
   });
 });
 
+test("of several people in one record those beside the first are said to be left out; of visits nothing is", async () => {
+  const warningsOf = async (record: unknown) => {
+    const [reading] = await leadsOf(JSON.stringify(record));
+    return reading !== undefined && "lead" in reading ? reading.warnings : null;
+  };
+  const dana = { name: "Dana", email: "dana@example.com" };
+  const lee = { name: "Lee", email: "lee@example.com" };
+  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, lee] })).toEqual(["others"]);
+  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual([]);
+  const visits = [
+    { url: "/a", referrer: "/" },
+    { url: "/b", referrer: "/" },
+  ];
+  expect(await warningsOf({ ...dana, visits })).toEqual([]);
+});
+
 test("of several people or visits in one record the first is taken whole, and never parts of two", async () => {
   const contacts = [
     { first_name: "Dana", last_name: null, email: null },
@@ -159,13 +176,16 @@ describe("a file of ever new names", () => {
 
   test("is refused at the column after 2,000, with the filter that makes records of its ids", async () => {
     const inLines = many.map((n) => ({ profiles: { [`u${n}`]: { email: `d${n}@example.com`, city: "Reno" } } }));
-    const inOneLine = { profiles: Object.assign({}, ...inLines.slice(0, 5_000).map(({ profiles }) => profiles)) };
     const advice = expect.stringContaining("jq -c '.profiles[]'");
     expect(await refusalOf(inLines)).toMatchObject({
       message: expect.stringContaining("more than 2,000 columns"),
       advice,
     });
-    expect(await refusalOf([inOneLine])).toMatchObject({ message: expect.stringContaining("under their ids"), advice });
+  });
+
+  test("is rejected where they stand in one line, with the same filter", async () => {
+    const people = Object.fromEntries(many.slice(0, 5_000).map((n) => [`u${n}`, { email: `d${n}@example.com` }]));
+    expect(await leadOfObject({ profiles: people })).toEqual({ fault: expect.stringContaining("jq -c '.profiles[]'") });
   });
 
   test("is told to leave them out where they hold no record", async () => {

@@ -83,6 +83,21 @@ test("what an import rejects lies in rejected/ with its reason", async () => {
   await eventually(async () => expect(existsSync(rejected)).toBe(true));
 });
 
+test("a delivery that an import cannot read costs itself, and what came with it is served", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { url } = await opened(admin);
+  const people = { u1: { email: "dana@example.com" }, u2: { email: "lee@example.com" } };
+  const deep = { email: "kim@example.com", more: JSON.parse("[".repeat(2000) + "]".repeat(2000)) };
+  const answers = await Promise.all([
+    post(url, token, people),
+    post(url, token, deep),
+    post(url, token, { email: "sam@example.com" }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  await eventually(async () => expect((await admin.leads()).map(({ email }) => email)).toEqual(["sam@example.com"]));
+});
+
 test("a second endpoint on the same file is refused", async () => {
   const admin = anAdminWithDoor();
   await opened(admin);

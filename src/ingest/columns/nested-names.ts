@@ -21,7 +21,7 @@ const surroundings: readonly { readonly within: RegExp; readonly means: (last: s
   // The whole of a visit can stand in one object; what is said of the visit outside of it goes first.
   { within: /^(?:visitor|lead)$/, means: ofWrapper },
   {
-    within: /^(?:contact|person|identity|profile|customer|user|resolution|demographics)$/,
+    within: /^(?:contacts?|persons?|people|identity|profile|customer|user|resolution|demographics)$/,
     means: (last) => without(meaningOf(last), "id identified_at page_url pixel_id"),
   },
 ];

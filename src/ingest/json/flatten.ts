@@ -9,24 +9,38 @@ interface Value {
   readonly text: string;
 }
 
-/** The values of an object that are of any use, each with the column of its path. */
-export function valuesOf(value: unknown, path: readonly string[], columns: Columns): Value[] {
+/**
+ * The values of an object that are of any use, each with the column of its path. Tells where a list in it has people
+ * beside the first, whose values are left out.
+ */
+export function valuesOf(value: unknown, path: readonly string[], columns: Columns, onOthers: () => void): Value[] {
   if (value === null || value === undefined || path.length > deepest) return [];
-  if (Array.isArray(value)) return valuesOfList(value, path, columns);
+  if (Array.isArray(value)) return valuesOfList(value, path, columns, onOthers);
   if (isObject(value)) {
-    return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name], columns));
+    return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name], columns, onOthers));
   }
   const column = columns.indexOf(path.join("."), path);
   return columns.isKept(column) ? [{ column, text: String(value) }] : [];
 }
 
-/** Of a list with values of one kind all of them, else its first element that has any: two people must not mix. */
-function valuesOfList(items: readonly unknown[], path: readonly string[], columns: Columns): Value[] {
+/**
+ * A list whose values are of one kind gives all of them. Any other gives those of its first element that has any: two
+ * people must not mix.
+ */
+function valuesOfList(
+  items: readonly unknown[],
+  path: readonly string[],
+  columns: Columns,
+  onOthers: () => void,
+): Value[] {
   const elements = items
-    .map((item) => valuesOf(item, path, columns))
+    .map((item) => valuesOf(item, path, columns, onOthers))
     .filter((values) => values.some(({ text }) => text.trim() !== ""));
   const kinds = new Set(elements.flat().map(({ column }) => column));
-  return kinds.size <= 1 ? elements.flat() : (elements[0] ?? []);
+  if (kinds.size <= 1) return elements.flat();
+  const [kept = [], ...others] = elements;
+  if (others.flat().some(({ column }) => columns.of.email?.includes(column))) onOthers();
+  return kept;
 }
 
 /** Whether a JSON value is an object. */

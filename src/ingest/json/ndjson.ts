@@ -1,6 +1,4 @@
 /** NDJSON: one object a line, nested ones flattened to a path for each value. */
-
-import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
 import { recordsFilter } from "../jq.ts";
 import { splitLines } from "../lines.ts";
@@ -56,10 +54,12 @@ export function* rowsOf(value: unknown, line: number, columns: Columns, text: ()
       break;
     }
     case "by id":
-      throw new UserError(
-        `The records stand under their ids in line ${line}, not one object a line.`,
-        `Convert it: jq -c '${recordsFilter(shape.path)}' FILE > leads.ndjson`,
+      yield faulty(
+        `it holds records under their ids; take them with jq -c '${recordsFilter(shape.path)}'`,
+        text(),
+        line,
       );
+      break;
     case "unclear": {
       const filters = shape.paths.map((path) => `'${recordsFilter(path)}'`).join(" or ");
       yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, text(), line);
@@ -96,11 +96,15 @@ function rowOf(
   if (source.length > largestRecord) return faulty("it is larger than 1 MiB", source, line);
   if (source.includes("\\u0000") && holdsNul(record)) return faulty("it holds a NUL", source, line);
   const cells: Cell[] = [];
-  for (const { column, text } of valuesOf(record, path, columns)) {
+  let holdsOthers = false;
+  const onOthers = () => {
+    holdsOthers = true;
+  };
+  for (const { column, text } of valuesOf(record, path, columns, onOthers)) {
     const present = cells[column];
     cells[column] = present === undefined ? text : [present, text].flat();
   }
-  return { line, cells, fault: null, source };
+  return { line, cells, fault: null, source, holdsOthers };
 }
 
 /** JSON as numbers with all of their digits, such as ids have; undefined for a text that is none. */

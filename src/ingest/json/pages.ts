@@ -90,21 +90,32 @@ function allListsIn(value: Record<string, unknown>, path: readonly string[], tar
   return lists;
 }
 
-/** Where people stand in an object under their ids, of which every one has a digit. */
+/** Where people stand in an object under their ids. */
 function pathOfIds(
   value: Record<string, unknown>,
   path: readonly string[],
   targetOf: TargetOf,
 ): readonly string[] | null {
   const entries = Object.entries(value);
-  const isById = entries.length > 1 && entries.every(([name, item]) => /\d/.test(name) && isObject(item));
-  if (isById) return saidBy(entries[0]?.[1], targetOf).has("email") ? path : null;
+  if (isById(entries)) return most(entries, ([, item]) => saidBy(item, targetOf).has("email")) ? path : null;
   if (path.length === deepest) return null;
   for (const [name, item] of entries) {
     const found = isObject(item) ? pathOfIds(item, [...path, name], targetOf) : null;
     if (found !== null) return found;
   }
   return null;
+}
+
+/** An id that was drawn by lot may be without a digit, a person's address or name is. */
+function isById(entries: readonly (readonly [name: string, item: unknown])[]): boolean {
+  return (
+    entries.length > 1 && entries.every(([, item]) => isObject(item)) && most(entries, ([name]) => /[\d@\s]/.test(name))
+  );
+}
+
+/** Whether something is true of more than half of a list. */
+function most<Item>(items: readonly Item[], isTrue: (item: Item) => boolean): boolean {
+  return items.filter(isTrue).length * 2 > items.length;
 }
 
 function saidBy(item: unknown, targetOf: TargetOf): ReadonlySet<Target> {

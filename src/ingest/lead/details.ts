@@ -8,7 +8,7 @@ import { firstEmail } from "../values/emails.ts";
 import { firstPhone } from "../values/phones.ts";
 
 /** What was left out of a lead: a value that is none of its kind, or what stood beside the value in its cell. */
-export type Warning = "state" | "country" | "email" | "beside email" | "phone" | "beside phone";
+export type Warning = "state" | "country" | "email" | "beside email" | "phone" | "beside phone" | "others";
 
 export interface ReadDetails {
   readonly details: LeadDetails;
@@ -51,6 +51,7 @@ export function readDetails(row: Row, columns: Columns): ReadDetails {
   if (best?.cut || verified?.cut) warnings.push("beside email");
   if (isLost(phone, of.phone)) warnings.push("phone");
   if (phone?.cut) warnings.push("beside phone");
+  if (row.holdsOthers === true) warnings.push("others");
   return { details, warnings };
 }
 

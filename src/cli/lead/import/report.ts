@@ -28,6 +28,7 @@ const leftOut: readonly (readonly [Warning, string])[] = [
   ["beside email", "with more in a cell than e-mail addresses; the first address was kept"],
   ["phone", "with a phone number that is none; it was left out"],
   ["beside phone", "with more in a cell than one phone number; the first number was kept"],
+  ["others", "with several people or addresses in a list; the first was kept"],
 ];
 
 export function createNotes(): Notes {
