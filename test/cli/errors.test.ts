@@ -85,11 +85,36 @@ describe("a file that is no export is refused in one line, and nothing is import
     expect(await admin.leads()).toEqual([]);
   });
 
+  test("one long line, of which the beginning is shown", async () => {
+    const admin = anAdmin();
+    const ended = await admin.import("[".repeat(100_000));
+    expectRefusal(ended, 1);
+    expect(ended.stderr).toMatch(/^No column of the file was recognised\. Its columns are \[{80}…\. /);
+  });
+
+  test.each([
+    "2026-01-31 09:15,Dana,Reno\n",
+    "Dana,dana@example.com\n",
+    "Dana,619-555-0123\n",
+    "Dana,https://x.example/a\n",
+    '[["dana@example.com","Dana"]]',
+  ])("a table without a header, of which nothing is shown: %j", async (text) => {
+    const ended = await anAdmin().import(text);
+    expectRefusal(ended, 1);
+    expect(ended.stderr).toContain("looks like a row, not like a header. Put a line");
+    expect(ended.stderr).not.toContain("Dana");
+  });
+
   test("a folder", async () => {
     const admin = anAdmin();
     mkdirSync(join(admin.folder, "exports"));
     expectRefusal(await admin.run("lead", "import", "acme", join(admin.folder, "exports")), 1);
   });
+});
+
+test("a column with an endless name is told by its beginning", async () => {
+  const text = `email,${"x".repeat(100_000)}\nd@example.com,1\n`;
+  expect((await anAdmin().import(text, "--pixel", "px")).stderr).toMatch(/^Not kept: x{80}…\.$/m);
 });
 
 test("gzip that is cut off leaves nothing behind and says so, and the whole file comes in", async () => {
@@ -124,6 +149,22 @@ test("--rejects never writes over the file that is read, nor over the database",
     await admin.run("lead", "import", "acme", file, "--rejects", join(admin.folder, "no/such/folder.csv")),
     1,
   );
+});
+
+test("a file that cannot be read or written is named, and not the database", async () => {
+  const admin = anAdmin();
+  const tooLong = join(admin.folder, "x".repeat(300));
+  const file = admin.put("export.csv", "email\nd@example.com\n");
+  for (const [says, ...args] of [
+    // It is there, and nobody can read its beginning.
+    ["/proc/self/mem cannot be read (EIO)", "/proc/self/mem"],
+    [`${tooLong} cannot be read (ENAMETOOLONG)`, tooLong, "--rejects", join(admin.folder, "rejects")],
+    [`${tooLong} cannot be written (ENAMETOOLONG)`, file, "--rejects", tooLong],
+  ] as const) {
+    const ended = await admin.run("lead", "import", "acme", ...args);
+    expectRefusal(ended, 1);
+    expect(ended.stderr).toContain(says);
+  }
 });
 
 test("a file that is no database is refused in one line, and stays as it is", async () => {

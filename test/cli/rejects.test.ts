@@ -135,6 +135,22 @@ test.each(["the file itself", "a hard link to it", "standard input"])(
   },
 );
 
+test.each(["-wal", ".asking", ".serving"])(
+  "--rejects that would write over a file of the database is refused, there or not: %s",
+  async (end) => {
+    const admin = anAdmin();
+    const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", `${admin.file}${end}`);
+    expect(ended).toMatchObject({ status: 2, stderr: expect.stringContaining("--rejects would write over") });
+    expect(await admin.leads()).toEqual([]);
+  },
+);
+
+test("--rejects of - is refused: there is no file of that name", async () => {
+  const admin = anAdmin();
+  const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", "-");
+  expect(ended).toMatchObject({ status: 2, stderr: "--rejects is -, which is no file. Name a file.\n" });
+});
+
 test("a rejects file stays as it is in a dry run, and where the import is refused", async () => {
   const admin = anAdmin();
   const rejects = admin.put("rejects.csv", "from before\n");

@@ -132,6 +132,16 @@ describe("key revoke", () => {
   });
 });
 
+test("key check says on a terminal what it waits for", async () => {
+  const admin = anAdmin();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const terminal = onTerminal(admin.file, ["key", "check"]);
+  await terminal.seen(/Waiting for standard input: .* Ctrl-D\./);
+  terminal.type(`${key}\n\u0004`);
+  expect(await terminal.ended).toBe(0);
+  expect(plain(terminal.shown())).toContain("active");
+});
+
 test("Ctrl-C ends an import with 130, the cursor is back, and the same import completes it", async () => {
   const admin = anAdmin();
   const rows = Array.from({ length: 60_000 }, (_, n) => `d${n}@example.com,2026-01-31,px\n`);

@@ -13,12 +13,12 @@ export class RejectsNotWritten extends UserError {}
 
 /** Throws a UserError where the file could not be written, before anything is read; it touches nothing. */
 export function checkWritable(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) throw new UserError(`--rejects names ${path}, which is a folder.`, "Name a file in it.");
   try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) throw new UserError(`--rejects names ${path}, which is a folder.`, "Name a file in it.");
     accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
   } catch (cause) {
-    throw unwritable(path, cause);
+    throw cause instanceof UserError ? cause : unwritable(path, cause);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Where the bytes of an import come from: a file or standard input, gzipped or not. */
 import { createReadStream, statSync } from "node:fs";
+import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { lookAhead } from "./beginning.ts";
 import { chunkBytes, gunzip, isGzip } from "./gzip.ts";
@@ -19,9 +20,15 @@ export function openSource(file: string, standardInput: () => AsyncIterable<Uint
   const size = file === "-" ? null : sizeOf(file);
   let read = 0;
   async function* counted(): AsyncGenerator<Buffer> {
-    for await (const chunk of file === "-" ? standardInput() : createReadStream(file, { highWaterMark: chunkBytes })) {
-      read += chunk.length;
-      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    try {
+      for await (const chunk of file === "-"
+        ? standardInput()
+        : createReadStream(file, { highWaterMark: chunkBytes })) {
+        read += chunk.length;
+        yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+      }
+    } catch (cause) {
+      throw unreadable(file, cause);
     }
   }
   return { chunks: unpacked(counted(), file), bytesRead: () => read, size };
@@ -33,16 +40,17 @@ function sizeOf(file: string): number | null {
     if (found.isDirectory()) throw new UserError(`${file} is a folder.`, "Name the export itself.");
     return found.isFile() ? found.size : null;
   } catch (cause) {
-    throw cause instanceof UserError ? cause : unreadable(file);
+    throw cause instanceof UserError ? cause : unreadable(file, cause);
   }
 }
 
-function unreadable(file: string): UserError {
+function unreadable(file: string, cause: unknown): UserError {
+  const name = file === "-" ? "Standard input" : file;
   // What a shell makes of <(…) is a descriptor, which bun run does not hand on.
   const advice = file.startsWith("/dev/fd/")
     ? "Pipe it into this command, with - for the file."
     : "Check the name, and that this user may read it.";
-  return new UserError(`${file} cannot be read.`, advice);
+  return new UserError(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice);
 }
 
 async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {

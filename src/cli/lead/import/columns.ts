@@ -11,17 +11,23 @@ import { table } from "../../terminal/table.ts";
 
 /** So many columns are named; a file can have thousands. */
 const shownColumns = 40;
+const longestName = 80;
 
 /** What is read as what; throws a UserError where a table has nothing to read, or not what --map names. */
 export function announceColumns(columns: Columns, format: Format): string {
   const report = reportOn(columns);
   const [missing] = columns.missing();
-  const names = `Its columns are ${columns.names.slice(0, shownColumns).map(printable).join(", ")}.`;
+  const isRow = looksLikeRow(columns.names);
+  const names = isRow
+    ? "Its first line looks like a row, not like a header."
+    : `Its columns are ${columns.names.slice(0, shownColumns).map(shownName).join(", ")}.`;
   if (format.kind === "csv" && missing !== undefined) {
     throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, names);
   }
   if (format.kind === "csv" && report.matched.length === 0) {
-    const advice = "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
+    const advice = isRow
+      ? "Put a line with the names of the columns above it."
+      : "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
     throw new UserError(`No column of the file was recognised. ${names}`, advice);
   }
   return columnsText(report, format);
@@ -34,7 +40,7 @@ function columnsText({ matched, unmatched, remark }: ColumnReport, format: Forma
     rows.length === 0
       ? "No column was recognised; --map theirs=ours says which is which."
       : table(["FIELD", "COLUMN"], rows);
-  const shown = unmatched.slice(0, shownColumns).map(printable).join(", ");
+  const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
   const more = unmatched.length > shownColumns ? ` and ${grouped(unmatched.length - shownColumns)} more` : "";
   const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
   const untimed = matched.some(({ target }) => target === "identified_at")
@@ -56,6 +62,16 @@ const helping: readonly (readonly [Target, string])[] = [
 interface FieldColumns {
   readonly field: string;
   readonly names: readonly string[];
+}
+
+/** An address, a page, a phone or a time is the name of no column. It says something of a person, and a log may keep it. */
+function looksLikeRow(names: readonly string[]): boolean {
+  return names.some((name) => /\S@\S|:\/\/|(?:\d\W{0,2}){6}/.test(name));
+}
+
+/** What is no header may be a line of any length. */
+function shownName(name: string): string {
+  return printable(name.length > longestName ? `${name.slice(0, longestName)}…` : name);
 }
 
 /** First and last names are told with the field that they make. */

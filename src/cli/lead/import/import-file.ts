@@ -11,6 +11,7 @@ import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";
 import { createProgress } from "../../terminal/progress.ts";
+import { sayThatItWaits } from "../../terminal/standard-input.ts";
 import { announceColumns } from "./columns.ts";
 import type { Interruption } from "./interruption.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
@@ -50,6 +51,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
   checkRejects(context, file, request);
+  if (file === "-") sayThatItWaits();
   const source = openSource(file, context.process.standardInput);
   giveWay();
   const options = optionsOf(request);

@@ -7,7 +7,7 @@ import type { LeadRules } from "../../../ingest/lead/lead.ts";
 import { isZone } from "../../../ingest/values/zones.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import { UserError } from "../../../operator/user-error.ts";
-import { filesOf } from "../../../store/database-files.ts";
+import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../store/database-files.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { checkPixelId } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
@@ -72,17 +72,27 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
 /** Throws a UserError where --rejects cannot be written, or is what is read or the database, by whatever name. */
 export function checkRejects(context: CommandContext, file: string, { rejects }: ImportRequest): void {
   if (rejects === undefined) return;
-  const parts = filesOf(context.databasePath);
-  if (parts.some((part) => resolve(part) === resolve(rejects))) throw overwrites(context.databasePath);
+  if (rejects === "-") throw new UserError("--rejects is -, which is no file.", "Name a file.", 2);
+  checkWritable(rejects);
+  const { databasePath: path } = context;
+  const parts = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
+  if (parts.some((part) => resolve(part) === resolve(rejects))) throw overwrites(path);
   const found = statSync(rejects, { throwIfNoEntry: false });
   if (found?.isFile() === true) {
     const isFound = (other: Stats | undefined) => other?.ino === found.ino && other.dev === found.dev;
-    const source = file === "-" ? fstatSync(0) : statSync(file, { throwIfNoEntry: false });
+    const source = file === "-" ? fstatSync(0) : statsOf(file);
     if (isFound(source)) throw overwrites(file === "-" ? "standard input" : file);
-    if (parts.some((part) => isFound(statSync(part, { throwIfNoEntry: false }))))
-      throw overwrites(context.databasePath);
+    if (parts.some((part) => isFound(statsOf(part)))) throw overwrites(path);
   }
-  checkWritable(rejects);
+}
+
+/** Undefined where there is no such file, or none that this user may look at: that is said when it is read. */
+function statsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
+  }
 }
 
 function overwrites(precious: string): UserError {
