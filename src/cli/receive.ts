@@ -1,8 +1,10 @@
 /** bun admin receive: the webhook endpoint for vendors, and the import of what they delivered. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
+import type { Logger } from "pino";
 import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
+import { systemCode } from "../operator/system-code.ts";
 import { UserError } from "../operator/user-error.ts";
 import { createEndpoint } from "../receive/endpoint.ts";
 import { listenForDeliveries } from "../receive/listen.ts";
@@ -50,16 +52,20 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   const server = listenForDeliveries(address, endpoint);
   process.stdout.write(`listening on ${server.url.origin}\n`);
   const importing = startCompanion(["receive", "--import"]);
-  await completeEvery(every * 1000, spool, context);
+  while (!(await context.process.pause(every * 1000))) await complete(spool, log);
   await server.stop();
-  await spool.close();
+  await complete(spool, log);
   await importing.stop();
   release();
 }
 
-/** Completes the files every so often, so that one import takes all deliveries of that time. */
-async function completeEvery(ms: number, spool: Spool, context: CommandContext): Promise<void> {
-  while (!(await context.process.pause(ms))) await spool.complete();
+/** Completes the files, so that one import takes all deliveries of that time. Trouble ends no deliveries. */
+async function complete(spool: Spool, log: Logger): Promise<void> {
+  try {
+    await spool.complete();
+  } catch (cause) {
+    log.error({ cause: systemCode(cause) ?? "unknown" }, "deliveries wait in the spool until receive is started again");
+  }
 }
 
 /** Imports what is complete, in a process beside the endpoint: an import must keep no delivery waiting. */

@@ -23,12 +23,15 @@ const mostSpoolBytes = 1_000_000_000;
 /** Answers one request: whether the delivery was kept. */
 export type Endpoint = (request: Request) => Promise<Response>;
 
+/** Nothing is thrown: whatever goes wrong is answered, and told to the log. */
 export function createEndpoint(parts: EndpointParts): Endpoint {
-  const all = { bytes: 0 };
+  // Of all deliveries that are not on the disk yet.
+  const held = { bytes: 0 };
   return async (request) => {
-    const memory = reserveMemory(all);
+    const memory = reserveMemory(held);
     const startedNs = Bun.nanoseconds();
-    const { pathname } = new URL(request.url, "http://localhost");
+    // The path may hold a token.
+    const pathname = pathOf(request.url);
     if (pathname === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
     let source: Source | null = null;
     try {
@@ -38,6 +41,8 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       const body = await readBody(request, memory);
       const visits = readVisits(body, request.headers.get("content-encoding"));
       memory.addTexts(visits);
+      // A slow body may have outlived the token.
+      source = findSource(request, pathname, parts.sources);
       await keep(parts.spool, source, visits);
       logDelivery(parts.log, source, 200, visits.length, startedNs);
       return answer(200, { object: "delivery", visits: visits.length });
@@ -49,6 +54,11 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       memory.release();
     }
   };
+}
+
+/** The path as it was sent. Without a usable Host header, Bun's URL is the path and the query alone. */
+function pathOf(url: string): string {
+  return url.replace(/^\w+:\/\/[^/]*/, "").replace(/\?.*/, "");
 }
 
 /** The live source whose token stands in the path or in the Authorization header. */

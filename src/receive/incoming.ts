@@ -14,19 +14,19 @@ interface MemoryReservation {
   release(): void;
 }
 
-/** Begins a delivery. `all` counts the bytes of all deliveries. */
-export function reserveMemory(all: { bytes: number }): MemoryReservation {
+/** Begins a delivery. `held` has the bytes of all deliveries. */
+export function reserveMemory(held: { bytes: number }): MemoryReservation {
   let own = 0;
   const add = (bytes: number) => {
     own += bytes;
-    all.bytes += bytes;
-    if (all.bytes > mostBytesAtOnce) throw tryAgain("Too many deliveries come at once");
+    held.bytes += bytes;
+    if (held.bytes > mostBytesAtOnce) throw tryAgain("Too many deliveries come at once");
   };
   return {
     add,
     addTexts: (texts) => add(texts.reduce((sum, { length }) => sum + length + bytesBesideText, 0)),
     release() {
-      all.bytes -= own;
+      held.bytes -= own;
     },
   };
 }

@@ -2,17 +2,17 @@
  * The spool: deliveries lie here, on the disk, from before their answer until their import. Each source has a folder. A
  * file in it is `….part` while it is written, and `….ndjson` once it is complete.
  */
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, truncate } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readdir, rename, rm, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { openSpoolFile, type SpoolFile } from "./spool-file.ts";
 
 export interface Spool {
   /** Resolves when the lines are on the disk. When it throws, none of them is kept. */
   append(sourceId: string, lines: readonly string[]): Promise<void>;
-  /** Completes the files, so that the import takes them. */
+  /** Completes the files, so that the import takes them. When it throws, the next start completes what is left. */
   complete(): Promise<void>;
   /** The bytes of all files, at most a second old. */
   size(): Promise<number>;
-  close(): Promise<void>;
 }
 
 const sizeHoldsMs = 1_000;
@@ -23,21 +23,20 @@ export async function openSpool(folder: string, now: () => number): Promise<Spoo
   await completeLeftovers(folder);
   const writers = new Map<string, SpoolWriter>();
   let known = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
-  const completeAll = async () => {
-    await Promise.all([...writers.values()].map((writer) => writer.complete()));
-  };
   return {
     append(sourceId, lines) {
       let writer = writers.get(sourceId);
       if (writer === undefined) writers.set(sourceId, (writer = createWriter(join(folder, sourceId), now)));
       return writer.append(lines);
     },
-    complete: completeAll,
+    async complete() {
+      const ended = await Promise.allSettled([...writers.values()].map((writer) => writer.complete()));
+      for (const end of ended) if (end.status === "rejected") throw end.reason;
+    },
     async size() {
-      if (now() - known.atMs > sizeHoldsMs) known = { atMs: now(), bytes: await sizeOf(folder) };
+      if (Math.abs(now() - known.atMs) > sizeHoldsMs) known = { atMs: now(), bytes: await sizeOf(folder) };
       return known.bytes;
     },
-    close: completeAll,
   };
 }
 
@@ -63,7 +62,7 @@ function createWriter(folder: string, now: () => number): SpoolWriter {
     pending = [];
     if (together.length === 0) return;
     try {
-      file ??= await openFile(folder, `${now()}-${process.pid}-${++made}`);
+      file ??= await openSpoolFile(folder, `${now()}-${process.pid}-${++made}`);
       await file.write(together.flatMap(({ lines }) => lines));
       for (const { written } of together) written.resolve();
     } catch (cause) {
@@ -75,12 +74,17 @@ function createWriter(folder: string, now: () => number): SpoolWriter {
   }
 
   async function complete(): Promise<void> {
-    await file?.complete();
+    const whole = file;
     file = null;
+    await whole?.complete();
   }
 
-  /** Runs work after all that was begun before. */
-  const inTurn = (work: () => Promise<void>) => (turn = turn.then(work));
+  /** Runs work after all that was begun before, whether that succeeded or not. */
+  const inTurn = (work: () => Promise<void>) => {
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
+  };
   return {
     append(lines) {
       const written = Promise.withResolvers<void>();
@@ -90,50 +94,6 @@ function createWriter(folder: string, now: () => number): SpoolWriter {
     },
     complete: () => inTurn(complete),
   };
-}
-
-interface SpoolFile {
-  write(lines: readonly string[]): Promise<void>;
-  complete(): Promise<void>;
-  /** Takes back what was written since the last sync. */
-  giveUp(): Promise<void>;
-}
-
-async function openFile(folder: string, name: string): Promise<SpoolFile> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${name}.part`);
-  const handle = await open(path, "ax", 0o600);
-  await syncFolder(folder);
-  await syncFolder(dirname(folder));
-  let syncedBytes = 0;
-  return {
-    async write(lines) {
-      const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
-      await handle.appendFile(bytes);
-      await handle.datasync();
-      syncedBytes += bytes.length;
-    },
-    async complete() {
-      await handle.close();
-      await rename(path, join(folder, `${name}.ndjson`));
-    },
-    async giveUp() {
-      await settle(handle.close());
-      await settle(truncate(path, syncedBytes));
-      await settle(rename(path, join(folder, `${name}.ndjson`)));
-    },
-  };
-}
-
-/** A failure is ignored: the next start does what is left. */
-async function settle(work: Promise<unknown>): Promise<void> {
-  await work.catch(() => undefined);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle: FileHandle = await open(folder, "r");
-  await handle.sync();
-  await handle.close();
 }
 
 /** Cuts off a line without its end: it was never answered, and its vendor sends it again. */

@@ -32,6 +32,41 @@ test.each([
   expect(logged.join("")).not.toContain(`"level":50`);
 });
 
+test.each(["[", "%", "a b", "x:99999"])("a delivery to a host that is written %s is taken", async (host) => {
+  const { url, token, kept, logged } = await receive();
+  const { hostname, port } = new URL(url);
+  let answer = "";
+  const closed = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: { data: (_, bytes) => void (answer += bytes.toString()), close: () => closed.resolve() },
+  });
+  socket.write(`POST /in/${token} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`);
+  await closed.promise;
+  expect(answer).toStartWith("HTTP/1.1 200");
+  expect(kept()).toEqual([{}]);
+  expect(logged.join("")).not.toContain(token);
+});
+
+test("a delivery whose token is revoked while its body comes is refused, and not kept", async () => {
+  const { url, token, id, admin, kept } = await receive();
+  const begun = Promise.withResolvers<void>();
+  const revoked = Promise.withResolvers<void>();
+  async function* body() {
+    yield new TextEncoder().encode('{"email":');
+    begun.resolve();
+    await revoked.promise;
+    yield new TextEncoder().encode('"dana@example.com"}');
+  }
+  const answer = fetch(`${url}/in/${token}`, { method: "POST", body: body() });
+  await begun.promise;
+  await Bun.sleep(100);
+  admin.sources.revoke(id, Date.now());
+  revoked.resolve();
+  expect([(await answer).status, kept()]).toEqual([401, []]);
+});
+
 test("deliveries that wait for the disk are taken up to a bound, and the others get a Retry-After", async () => {
   const disk = Promise.withResolvers<void>();
   const { deliver } = await receive({

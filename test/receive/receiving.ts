@@ -40,7 +40,7 @@ export async function receive(setup: ReceivingSetup = {}) {
   onTestFinished(async () => {
     await server.stop(true);
     // The folder is gone by then, and with it what was to be completed.
-    await real.close().catch(() => undefined);
+    await real.complete().catch(() => undefined);
     admin.close();
   });
   const aSource = () => {

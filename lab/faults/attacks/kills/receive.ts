@@ -25,8 +25,8 @@ export const killReceive: Fault = {
       patches: [
         {
           file: "src/receive/spool.ts",
-          from: "      file ??= await openFile(",
-          to: "      for (const { written } of together) written.resolve();\n      await Bun.sleep(200);\n      file ??= await openFile(",
+          from: "      file ??= await openSpoolFile(",
+          to: "      for (const { written } of together) written.resolve();\n      await Bun.sleep(200);\n      file ??= await openSpoolFile(",
         },
       ],
     },
