@@ -91,6 +91,12 @@ describe("an erasure", () => {
     expect((await admin.import(other)).json).toMatchObject({ read: 2, suppressed, imported: 2 - suppressed });
   });
 
+  test("with --dry-run says how many leads would go, and speaks of no list where there is none", async () => {
+    const admin = await aFile();
+    const { status, stdout } = await admin.run("lead", "erase", "acme", "--email", "dana.w@example.com", "--dry-run");
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "email: 2 leads\n" });
+  });
+
   test("of nobody is no failure, and keeps them out from then on", async () => {
     const admin = anAdmin();
     const { status, json } = await admin.run("lead", "erase", "acme", "--email", "robin@example.com", "--json");

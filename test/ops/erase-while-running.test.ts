@@ -56,6 +56,27 @@ test("an import that runs meanwhile does not bring the person back, and is not h
   expect((await admin.leads()).length).toBe(20_000 - 3);
 });
 
+test("a person of whom an import adds leads meanwhile has one receipt, with all that were erased", async () => {
+  const admin = anAdmin();
+  const dana = (number: number) =>
+    `2026-01-31T00:00:00Z,px,Dana ${number},dana@example.com,1619555${1000 + (number % 9000)}\n`;
+  const more = Array.from({ length: 30_000 }, (_, n) => (n % 50 === 0 ? dana(n) : row(100_000 + n))).join("");
+  const importing = admin.run(
+    "lead",
+    "import",
+    "acme",
+    admin.put("more.csv", header + more),
+    "--create-pixels",
+    "--json",
+  );
+  while (!(await admin.exported()).includes("dana@example.com")) await Bun.sleep(5);
+  const erased = await admin.run("lead", "erase", "acme", "--email", "dana@example.com", "--json");
+  const { imported, suppressed } = (await importing).json;
+  expect([imported, Number(suppressed)]).toEqual([30_000 - Number(suppressed), expect.any(Number)]);
+  expect(erased.json).toMatchObject({ erased: 600 - Number(suppressed), receipt: { account: expect.any(String) } });
+  expect(erased.stderr).not.toContain("of 1 of");
+});
+
 test("a program that keeps reading the state before is named as what is in the way, and the receipt is given", async () => {
   const { admin } = await aServer();
   using other = new Database(admin.file);

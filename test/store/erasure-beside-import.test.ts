@@ -1,7 +1,8 @@
 /** An erasure while leads come in: what an import brings meanwhile is found, too, and one that is over costs nothing. */
-import { expect, onTestFinished, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { beginBatch, recordBatch } from "../../src/sqlite/import/batch-record.ts";
 import { openAgain } from "../../src/sqlite/open.ts";
@@ -39,20 +40,63 @@ function anImport({ path, store, account }: ReturnType<typeof aStore>, count: nu
 }
 
 /** Erases Robin, and tells how many leads were erased, and how many were read each time that it said so. */
-function erase({ store, account }: ReturnType<typeof aStore>, afterTheFirst: () => unknown = () => undefined) {
+function erase(
+  { store, account }: ReturnType<typeof aStore>,
+  afterTheFirst: () => unknown = () => undefined,
+  { withMentions = false, untilIt = 1 } = {},
+) {
   const read: number[] = [];
   const onRead = (leads: number) => {
-    if (read.push(leads) === 1) void afterTheFirst();
+    if (read.push(leads) === untilIt) void afterTheFirst();
   };
-  const erasure = store.people.erase(account, [robin], { withMentions: false, onRead }, noonMs);
+  const erasure = store.people.erase(account, [robin], { withMentions, onRead }, noonMs);
   const erased = [...erasure.steps()].flat().reduce((sum, person) => sum + person.erased, 0);
-  return { erased, read };
+  return { erased, read, mentions: erasure.mentions().length };
 }
 
 test("what an import brings behind the reading is erased as well", () => {
   const there = aStore();
   const merge = anImport(there, 1);
   expect(erase(there, () => merge.next())).toMatchObject({ erased: 1 });
+});
+
+describe("a lead that only mentions the person, and comes in behind the reading,", () => {
+  const mention = () => [
+    newLead(aLead({ page_url: `https://example.com/?e=${robin.value}`, identified_at: new Date(1).toISOString() })),
+  ];
+
+  test("is erased as well where mentions are to go", () => {
+    const there = aStore();
+    const merge = importing(there.store, there.account, mention());
+    onTestFinished(async () => void (await merge.return(undefined)));
+    expect(erase(there, () => merge.next(), { withMentions: true })).toMatchObject({ erased: 1, mentions: 0 });
+  });
+
+  test("is told of where they stay", () => {
+    const there = aStore();
+    const merge = importing(there.store, there.account, mention());
+    onTestFinished(async () => void (await merge.return(undefined)));
+    expect(erase(there, () => merge.next())).toMatchObject({ erased: 0, mentions: 1 });
+  });
+});
+
+test("a lead that has taken the place of one that mentions the person stays", () => {
+  const there = aStore();
+  const { store, account } = there;
+  const at = { identified_at: new Date(noonMs - 1).toISOString() };
+  const [gone, stranger] = [
+    aLead({ ...at, page_url: `/?e=${robin.value}` }),
+    aLead({ ...at, email: "lee@example.com", phone: null }),
+  ];
+  importLeads(store.leads, account.number, [newLead(gone)]);
+  const exchange = () => {
+    for (const _ of store.people.erase(account, [{ kind: "id", value: gone.id }], { withMentions: false }, 0).steps());
+    importLeads(store.leads, account.number, [newLead(stranger)]);
+  };
+  const reads = erase(there, undefined).read.length;
+  expect(erase(there, exchange, { withMentions: true, untilIt: reads })).toMatchObject({ erased: 0 });
+  const ids = [...store.leads.export(account.number)].flat().map((document) => (JSON.parse(document) as Lead).id);
+  expect(ids).toContain(stranger.id);
 });
 
 test("so is what is brought by an import that has begun before", () => {
@@ -81,5 +125,5 @@ test("the leads are read once where nothing comes in, though an import before wa
   await merge.next();
   await merge.return(undefined);
   expect(there.store.imports.list(there.account)).toMatchObject([{ imported: 500, finishedMs: null }]);
-  expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000] });
+  expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0 });
 });

@@ -1,14 +1,15 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
-import type { Erased, Erasure, Survey } from "../../store/privacy.ts";
+import type { Erasure, Survey } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
-import { type Output, print } from "../terminal/output.ts";
+import type { Output } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
+import { createReceipts, type Receipts } from "./receipts.ts";
 import { sayTraces } from "./traces.ts";
 
 interface Options extends PersonOptions {
@@ -52,12 +53,7 @@ interface Done {
 }
 
 /** Erases all persons and prints their receipts. Each person is gone with the receipt, whatever happens later. */
-async function eraseAll(
-  context: CommandContext,
-  erasure: Erasure,
-  persons: number,
-  receipts: ReturnType<typeof createReceipts>,
-): Promise<Done> {
+async function eraseAll(context: CommandContext, erasure: Erasure, persons: number, receipts: Receipts): Promise<Done> {
   const rejectsFiles: readonly string[] = [];
   const done = { persons: 0, leads: 0, held: 0, rejectsFiles };
   // An import that runs meanwhile has a person erased twice.
@@ -88,27 +84,6 @@ async function eraseAll(
   );
 }
 
-/** Prints a receipt on each line. With --json the lines are one value together. */
-function createReceipts(output: Output, isList: boolean) {
-  const say = throttle(output);
-  let printed = 0;
-  return {
-    add({ erased, receipt }: Erased): void {
-      const value = { erased, receipt };
-      if (!isList) output.result(value, JSON.stringify(receipt));
-      else if (output.json) print(`${printed === 0 ? "[" : ","}${JSON.stringify(value)}\n`);
-      else print(`${JSON.stringify(receipt)}\n`);
-      printed++;
-    },
-    progress(done: number, all: number): void {
-      say(() => `${grouped(done)} of ${grouped(all)} erased`);
-    },
-    end(): void {
-      if (isList && output.json) print(printed === 0 ? "[]\n" : "]\n");
-    },
-  };
-}
-
 function sayErased(output: Output, account: string, { persons, leads, held }: Done): void {
   const blocked = `in ${account}; a later import or restore leaves them out.`;
   if (persons === 1 && leads === 0) output.say(`Nothing was held on this person ${blocked}`);
@@ -129,7 +104,12 @@ function sayMentions(output: Output, ids: readonly string[]): void {
   );
 }
 
-function printSurvey(output: Output, persons: readonly ListedPerson[], survey: Survey, { mentions }: Options): void {
+function printSurvey(
+  output: Output,
+  persons: readonly ListedPerson[],
+  survey: Survey,
+  { list, mentions }: Options,
+): void {
   const kinds = Object.entries(
     Object.groupBy(persons.keys().toArray(), (place) => persons[place]?.reference.kind ?? ""),
   );
@@ -138,10 +118,10 @@ function printSurvey(output: Output, persons: readonly ListedPerson[], survey: S
     persons: places.length,
     leads: places.reduce((sum, place) => sum + (survey.leads[place] ?? 0), 0),
   }));
-  const lines = counts.map(
-    ({ kind, persons, leads }) => `${kind}: ${leadsText(leads)} by ${grouped(persons)} on the list`,
-  );
+  const onList = (count: number) => (list === undefined ? "" : ` by ${grouped(count)} on the list`);
+  const lines = counts.map(({ kind, persons, leads }) => `${kind}: ${leadsText(leads)}${onList(persons)}`);
   output.result({ kinds: counts, mentions: survey.mentions }, lines.join("\n"));
-  const others = `${leadsText(survey.mentions.length)} hold their addresses elsewhere`;
+  const count = survey.mentions.length;
+  const others = `${leadsText(count)} ${count === 1 ? "holds" : "hold"} their addresses elsewhere`;
   output.say(`Nothing was changed. ${others}, and would ${mentions === true ? "go" : "stay"}.`);
 }

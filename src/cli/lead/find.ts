@@ -37,7 +37,8 @@ function printOne(output: Output, account: string, { leads, received }: Held): v
     ...received.filter(({ id }) => id === documents[place]?.id).map((one) => recipientText(account, one)),
   ]);
   output.result(value, texts.join("\n"));
-  const nobody = received.length === 0 ? ", and no key is known to have received them" : "";
+  const them = leads.length === 1 ? "it" : "them";
+  const nobody = received.length === 0 ? `, and no key is known to have received ${them}` : "";
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
   else output.say(`Nothing is held on this person in ${account}.`);
 }

@@ -3,7 +3,6 @@
  * are as they were set last, and the records go on. `old` is the file that is replaced.
  */
 import { type SQL, sql } from "drizzle-orm";
-import type { Lead } from "../../contract/lead.ts";
 import type { Merged } from "../../store/backups.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../export.ts";
@@ -152,10 +151,8 @@ export function eraseAgain(database: Connection): number {
     const isBlocked = openSuppressions(database, account);
     const remove = openDeletion(database, account.number);
     for (const documents of exportDocuments(database, account.number)) {
-      const gone = documents
-        .map((document): Lead => JSON.parse(document))
-        .filter((lead) => isBlocked(identifiersOf(lead)));
-      for (const lead of gone) remove(lead);
+      const gone = documents.filter((document) => isBlocked(identifiersOf(JSON.parse(document))));
+      for (const document of gone) remove(document);
       erased += gone.length;
     }
   }

@@ -22,8 +22,12 @@ interface Removed {
 interface Moments {
   /** Of the leads of the person. */
   readonly own: readonly number[];
-  /** Of leads that only mention the person, and are erased too. */
-  readonly mentions: readonly number[];
+  /** Of leads that only mention the person, and are erased too, with their ids. */
+  readonly mentions: ReadonlyMap<number, string>;
+}
+
+interface StoredAs extends ArrivedLead {
+  readonly doc: string;
 }
 
 type ErasePerson = (reference: PersonReference, moments: Moments, nowMs: number) => Removed;
@@ -37,24 +41,24 @@ export function openErasing(database: Connection, account: Account): ErasePerson
   const recipientsOf = openRecipients(database, account.number);
   const remove = openDeletion(database, account.number);
   const rejectsFiles = listRejectsFiles(database, account.number);
-  const leadAt = (ms: number): ArrivedLead[] =>
-    storedAt(ms).map(({ doc, batch }) => ({ lead: JSON.parse(doc), batch }));
+  const leadAt = (ms: number): StoredAs[] =>
+    storedAt(ms).map(({ doc, batch }) => ({ lead: JSON.parse(doc), doc, batch }));
 
   return (reference, { own, mentions }, nowMs) => {
     // Somebody may have put another lead in the place of one since it was found.
     const theirs = own
       .flatMap(leadAt)
       .filter(({ lead }) => referencesTo(lead, reference.kind === "digest").includes(reference.value));
-    const others = mentions.flatMap(leadAt);
+    const others = [...mentions].flatMap(([ms, id]) => leadAt(ms).filter(({ lead }) => lead.id === id));
     const received = [...theirs, ...others].flatMap(recipientsOf);
-    const gone = [...theirs, ...others].map(({ lead }) => lead);
+    const gone = [...theirs, ...others];
     const hashes = identifiersToBlock(reference, leadsOf(theirs), leadsOf(others)).map((identifier) =>
       hashOf(instance, account.id, identifier),
     );
     for (const hash of hashes) blocking.hash(instance, hash, nowMs);
     const digests = reference.kind === "digest" ? [reference.value] : [];
     for (const digest of digests) blocking.digest(Buffer.from(digest, "hex"), nowMs);
-    for (const lead of gone) remove(lead);
+    for (const { doc } of gone) remove(doc);
     const receipt = {
       erased_at: writeMoment(nowMs),
       account: account.id,
@@ -64,7 +68,7 @@ export function openErasing(database: Connection, account: Account): ErasePerson
       received: daysByKey(received),
       rejects_files: rejectsFiles,
     };
-    return { leads: gone, receipt };
+    return { leads: leadsOf(gone), receipt };
   };
 }
 

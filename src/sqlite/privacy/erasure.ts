@@ -41,35 +41,31 @@ export function startErasure(
   const erasePerson = openErasing(database, account);
   const isStill = openPresence(database, account.number);
 
-  function eraseOne(place: number, found: FoundLeads): Erased[] {
+  /** `gone` has the moments of what the transaction has deleted: on a cluster it still reads them. */
+  function eraseOne(place: number, found: FoundLeads, gone: Set<number>): Erased[] {
     const reference = persons[place];
     if (reference === undefined) return [];
-    const own = found.own.get(place) ?? [];
-    const mentions = found.mentions.get(place) ?? new Map<number, string>();
+    const own = (found.own.get(place) ?? []).filter((ms) => !gone.has(ms));
+    const mentions = new Map([...(found.mentions.get(place) ?? [])].filter(([ms]) => !gone.has(ms)));
     if (!withMentions) removed.mention(mentions);
-    const { leads, receipt } = erasePerson(
-      reference,
-      { own, mentions: withMentions ? [...mentions.keys()] : [] },
-      nowMs,
-    );
+    const { leads, receipt } = erasePerson(reference, { own, mentions: withMentions ? mentions : new Map() }, nowMs);
     removed.take(reference, leads);
+    for (const { identified_at: at } of leads) gone.add(Date.parse(at));
     return [{ place, erased: leads.length, receipt }];
+  }
+
+  function eraseSome(places: readonly number[], found: FoundLeads): Erased[] {
+    const gone = new Set<number>();
+    const done = eraseForAWhile(places, (place) => eraseOne(place, found, gone));
+    const detail = { ...detailOf(persons, done.length), erased: done.reduce((sum, { erased }) => sum + erased, 0) };
+    recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
+    return done;
   }
 
   function* eraseFound(places: readonly number[], found: FoundLeads): Generator<readonly Erased[]> {
     for (let next = 0; next < places.length; ) {
-      const some = database.transaction(
-        () => {
-          const done = eraseForAWhile(places.slice(next, next + personsAtOnce), (place) => eraseOne(place, found));
-          const detail = {
-            ...detailOf(persons, done.length),
-            erased: done.reduce((sum, { erased }) => sum + erased, 0),
-          };
-          recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
-          return done;
-        },
-        { behavior: "immediate" },
-      );
+      const following = places.slice(next, next + personsAtOnce);
+      const some = database.transaction(() => eraseSome(following, found), { behavior: "immediate" });
       next += some.length;
       yield some;
     }
@@ -83,13 +79,11 @@ export function startErasure(
       // Everybody is blocked by now. But an import that ran meanwhile may have added leads behind the search.
       if (!importsBefore.wereAtWork()) return;
       const again = findLeads(database, account.number, persons, onRead);
-      yield* eraseFound([...again.own.keys()], again);
+      if (!withMentions) for (const mentions of again.mentions.values()) removed.mention(mentions);
+      const places = new Set([...again.own.keys(), ...(withMentions ? again.mentions.keys() : [])]);
+      yield* eraseFound([...places], again);
     },
-    mentions: () =>
-      removed.mentions
-        .entries()
-        .flatMap(([ms, id]) => (isStill(ms) ? [id] : []))
-        .toArray(),
+    mentions: () => [...removed.mentions].flatMap(([ms, id]) => (isStill(ms) ? [id] : [])),
     removeTraces: () => removeTraces(database, path, removed.wanted(), descriptors, removed.isTooMany()),
   };
 }

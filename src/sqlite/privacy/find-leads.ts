@@ -5,7 +5,7 @@ import type { PersonIdentifier, PersonReference } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
 import { digestsOf, identifiersOf } from "./identifiers.ts";
-import { leadsOf, type OnRead, type Row, readLead } from "./reading-leads.ts";
+import { leadsOf, type OnRead, type Row, readLead } from "./search/all-leads.ts";
 import { createSearch } from "./search/byte-search.ts";
 import { formsOf, standsAlone } from "./search/forms.ts";
 

@@ -3,7 +3,6 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { bytesOf } from "../import/stored-leads.ts";
 import { positionOf } from "../position.ts";
 import { placeholder } from "../reading/placeholder.ts";
 import { leads } from "../schema.ts";
@@ -20,12 +19,13 @@ export function openStoredLeads(database: Connection, account: AccountNumber): (
   return (ms) => one.values({ ms }).map(([doc, batch]) => ({ doc, batch }));
 }
 
-/** Prepares deleting a lead, unless another one has taken its place. Call it within a transaction. */
-export function openDeletion(database: Connection, account: AccountNumber): (lead: Lead) => void {
-  const isSame = and(atMoment(account), eq(leads.uuid, placeholder.blob("uuid")));
+/** Prepares deleting a lead as it was read, and no other one. Call it within the transaction that has read it. */
+export function openDeletion(database: Connection, account: AccountNumber): (doc: string) => void {
+  const isSame = and(atMoment(account), eq(leads.doc, sql.placeholder("doc")));
   const one = database.delete(leads).where(isSame).prepare();
-  return ({ id, identified_at: at }) => {
-    one.run({ ms: Date.parse(at), uuid: bytesOf(id) });
+  return (doc) => {
+    const lead: Lead = JSON.parse(doc);
+    one.run({ ms: Date.parse(lead.identified_at), doc });
   };
 }
 

@@ -114,7 +114,7 @@ function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Gen
       () => {
         const rows = some.limit(leadsAtOnce).all();
         const older = rows.map(({ doc }): Lead => JSON.parse(doc));
-        for (const lead of older) remove(lead);
+        for (const { doc } of rows) remove(doc);
         return older;
       },
       { behavior: "immediate" },

@@ -12,7 +12,7 @@ import { accounts } from "../../schema.ts";
 import { vacuum } from "../../vacuum.ts";
 import { truncateWal } from "../../wal.ts";
 import { collectingGarbage } from "../garbage-collection.ts";
-import { leadsOf } from "../reading-leads.ts";
+import { leadsOf } from "./all-leads.ts";
 import { createSearch, type Search } from "./byte-search.ts";
 import { copiesWith } from "./copies-beside.ts";
 import { searchFile } from "./file-search.ts";

@@ -1,12 +1,12 @@
 /** Reads all leads of an account as bytes, with little memory. */
 import { and, asc, gte, lt, sql } from "drizzle-orm";
-import type { Lead } from "../../contract/lead.ts";
-import type { Connection } from "../connection.ts";
-import { momentBounds, positionOf } from "../position.ts";
-import { placeholder } from "../reading/placeholder.ts";
-import { leads } from "../schema.ts";
-import { collectingGarbage } from "./garbage-collection.ts";
-import { viewOf } from "./search/forms.ts";
+import type { Lead } from "../../../contract/lead.ts";
+import type { Connection } from "../../connection.ts";
+import { momentBounds, positionOf } from "../../position.ts";
+import { placeholder } from "../../reading/placeholder.ts";
+import { leads } from "../../schema.ts";
+import { collectingGarbage } from "../garbage-collection.ts";
+import { viewOf } from "./forms.ts";
 
 /** A stored lead: its moment and its document. */
 export type Row = readonly [ms: number, doc: Uint8Array];

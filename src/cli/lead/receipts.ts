@@ -1,0 +1,71 @@
+/** The receipts of an erasure as they are printed: one for a person, or a line for each of a list. */
+import type { Erased, Receipt } from "../../store/privacy.ts";
+import { grouped } from "../terminal/numbers.ts";
+import { type Output, print } from "../terminal/output.ts";
+import { throttle } from "../terminal/progress.ts";
+
+export interface Receipts {
+  add(one: Erased): void;
+  progress(done: number, all: number): void;
+  /** To be called when nothing more comes. */
+  end(): void;
+}
+
+/** Those of a list are printed as they come. With --json the lines are one value together. */
+export function createReceipts(output: Output, isList: boolean): Receipts {
+  const say = throttle(output);
+  const progress = (done: number, all: number) => say(() => `${grouped(done)} of ${grouped(all)} erased`);
+  return isList ? { ...receiptsOfList(output), progress } : { ...receiptOfOne(output), progress };
+}
+
+function receiptsOfList(output: Output): Pick<Receipts, "add" | "end"> {
+  let printed = 0;
+  return {
+    add({ erased, receipt }) {
+      if (output.json) print(`${printed === 0 ? "[" : ","}${JSON.stringify({ erased, receipt })}\n`);
+      else print(`${JSON.stringify(receipt)}\n`);
+      printed++;
+    },
+    end() {
+      if (output.json) print(printed === 0 ? "[]\n" : "]\n");
+    },
+  };
+}
+
+/** A person is erased twice where an import has added leads behind the search. It is one receipt all the same. */
+function receiptOfOne(output: Output): Pick<Receipts, "add" | "end"> {
+  let all: Pick<Erased, "erased" | "receipt"> | null = null;
+  return {
+    add({ erased, receipt }) {
+      all =
+        all === null ? { erased, receipt } : { erased: all.erased + erased, receipt: together(all.receipt, receipt) };
+    },
+    end() {
+      if (all !== null) output.result(all, JSON.stringify(all.receipt));
+    },
+  };
+}
+
+function together(one: Receipt, later: Receipt): Receipt {
+  return {
+    ...later,
+    hashes: [...new Set([...one.hashes, ...later.hashes])],
+    digests: [...new Set([...one.digests, ...later.digests])],
+    received: recipientsOf([...one.received, ...later.received]),
+  };
+}
+
+/** Each key once: it received the one on these days, and the other on those. */
+function recipientsOf(received: Receipt["received"]): Receipt["received"] {
+  const byKey = new Map<string, Receipt["received"][number]>();
+  for (const one of received) {
+    const { first, last, possibly } = byKey.get(one.key) ?? one;
+    byKey.set(one.key, {
+      key: one.key,
+      first: [first, one.first].toSorted()[0] ?? first,
+      last: [last, one.last].toSorted()[1] ?? last,
+      possibly: possibly && one.possibly,
+    });
+  }
+  return [...byKey.values()];
+}
