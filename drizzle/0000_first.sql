@@ -4,7 +4,8 @@ CREATE TABLE `accounts` (
 	`name` text NOT NULL,
 	`active` integer NOT NULL,
 	`created_at` integer NOT NULL,
-	`retain_days` integer
+	`retain_days` integer,
+	`traces_left` integer DEFAULT false NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);--> statement-breakpoint

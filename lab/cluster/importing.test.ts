@@ -1,9 +1,13 @@
 /** Imports into a cluster: each lead once, whoever imports beside it, and whatever node is killed meanwhile. */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
+import { openAgain } from "../../src/sqlite/open.ts";
+import { areTracesLeft } from "../../src/sqlite/privacy/traces-left.ts";
 import { type Admin, readLeads } from "../../test/admin.ts";
 import { aLead, someLeads } from "../../test/builders.ts";
-import { aCluster, type Cluster, least, missing, storedBy, until } from "./cluster.ts";
+import { aFolder } from "../../test/folder.ts";
+import { aCluster, answerOf, type Cluster, least, missing, storedBy, until } from "./cluster.ts";
 
 const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
 
@@ -19,6 +23,18 @@ async function onEveryNode(cluster: Cluster): Promise<Lead[][]> {
       return readLeads(ended.stdout);
     }),
   );
+}
+
+/** Whether the server of a restored backup would write the whole file anew, to look for bytes of erased leads. */
+async function areTracesInBackup(admin: Admin): Promise<boolean> {
+  const file = join(aFolder(), "backup.db");
+  await admin.run("backup", file);
+  const backup = openAgain(file);
+  try {
+    return areTracesLeft(backup);
+  } finally {
+    backup.$client.close();
+  }
 }
 
 /** Leads of twelve seconds, a hundred of each, from three pixels. */
@@ -125,8 +141,9 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(erased.json).toMatchObject({ erased: 1 });
     expect(erased.stderr).toContain("until bun admin cluster scrub has run there");
     for (const place of cluster.places) {
-      expect((await cluster.as(place).get("/leads")).text).not.toContain("gone@example.com");
+      expect((await answerOf(cluster.as(place), "/leads")).text).not.toContain("gone@example.com");
     }
+    expect(await areTracesInBackup(one)).toBe(false);
     const back = (await importInto(two, cluster, lines([person, ...someLeads(2, { email: "new@example.com" })]))).json;
     expect(back).toMatchObject({ imported: 2, suppressed: 1 });
     const found = await three.run("lead", "find", cluster.account.id, "--email", "gone@example.com", "--json");

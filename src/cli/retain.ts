@@ -31,7 +31,7 @@ export function retainCommand(context: CommandContext): Command {
       const { erased, traces } = retention.set(account, days, context.now());
       const output = outputOf(options);
       output.result({ days, erased }, textOf(account.name, days, erased));
-      if (erased > 0) sayTraces(output, context.databasePath, traces);
+      if (erased > 0 || !traces.gone) sayTraces(output, context.databasePath, traces);
     });
 }
 

@@ -3,7 +3,10 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
+import { isRetentionDue, openRetentionWith } from "../../src/sqlite/privacy/retention.ts";
 import { aLead, importLeads, newLead, noonMs } from "../builders.ts";
+import { filesWith } from "../bytes.ts";
 import { aFolder } from "../folder.ts";
 import { anAccount } from "../harness.ts";
 
@@ -11,8 +14,8 @@ const days = 30;
 const oldestMs = noonMs - days * dayMs;
 const leadAt = (ms: number) => aLead({ identified_at: new Date(ms).toISOString() });
 
-function aStore() {
-  const store = openAdminStore(join(aFolder(), "leadfile.db"));
+function aStore(folder = aFolder()) {
+  const store = openAdminStore(join(folder, "leadfile.db"));
   onTestFinished(() => store.close());
   return store;
 }
@@ -38,4 +41,19 @@ test("an account whose newest lead is as old as it is to keep would not lose all
   const account = anAccount(store, { leads: [leadAt(oldestMs - 5), leadAt(oldestMs)] });
   expect(store.retention.wouldEraseAll(account.number, days, noonMs)).toBe(false);
   expect(store.retention.wouldEraseAll(account.number, days, noonMs + 1)).toBe(true);
+});
+
+test("the bytes that a killed retention has left are removed by the next one, once", () => {
+  const folder = aFolder();
+  const store = aStore(folder);
+  const account = anAccount(store, { leads: [{ ...leadAt(oldestMs - 1), email: "zefira@example.com" }] });
+  const database = openDatabase(join(folder, "leadfile.db"));
+  onTestFinished(() => database.$client.close());
+  const killed = openRetentionWith(database, () => {
+    throw new Error("killed");
+  });
+  expect(() => killed.set(account, days, noonMs)).toThrow("killed");
+  expect([filesWith(folder, "zefira@example.com").length > 0, isRetentionDue(database, noonMs)]).toEqual([true, true]);
+  expect(store.retention.set(account, days, noonMs)).toMatchObject({ erased: 0, traces: { gone: true } });
+  expect([filesWith(folder, "zefira@example.com"), isRetentionDue(database, noonMs)]).toEqual([[], false]);
 });

@@ -5,6 +5,7 @@
 import type { Connection } from "../../sqlite/connection.ts";
 import { openPeople } from "../../sqlite/privacy/people.ts";
 import { openRetentionWith } from "../../sqlite/privacy/retention.ts";
+import { forgetTraces } from "../../sqlite/privacy/traces-left.ts";
 import type { PeopleRepository, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Writer } from "../writer.ts";
 
@@ -21,6 +22,8 @@ export function openClusterPeople(database: Connection, writer: Writer): PeopleR
         ...erasure,
         *steps() {
           yield* erasure.steps();
+          // The bytes are in the logs. Whoever restores a backup of the file need not look for them in it.
+          forgetTraces(database);
           writer.commitEverywhere([]);
         },
         removeTraces: () => inLogs(writer),

@@ -13,6 +13,7 @@ import { collectingGarbage } from "./garbage-collection.ts";
 import { openStoredLeads } from "./one-lead.ts";
 import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
 import { mostLookedFor, removeTraces } from "./search/traces.ts";
+import { areTracesLeft, forgetTraces, noteTraces } from "./traces-left.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. A person is never split. */
 const transactionMs = 100;
@@ -37,6 +38,7 @@ export function startErasure(
   { withMentions, onRead = ignore }: HowToErase,
   nowMs: number,
 ): Erasure {
+  const wasCutShort = areTracesLeft(database);
   const removed = createRemoved();
   const erasePerson = openErasing(database, account);
   const isStill = openPresence(database, account.number);
@@ -58,6 +60,7 @@ export function startErasure(
     const gone = new Set<number>();
     const done = eraseForAWhile(places, (place) => eraseOne(place, found, gone));
     const detail = { ...detailOf(persons, done.length), erased: done.reduce((sum, { erased }) => sum + erased, 0) };
+    if (gone.size > 0) noteTraces(database, account.number);
     recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
     return done;
   }
@@ -84,7 +87,13 @@ export function startErasure(
       yield* eraseFound([...places], again);
     },
     mentions: () => [...removed.mentions].flatMap(([ms, id]) => (isStill(ms) ? [id] : [])),
-    removeTraces: () => removeTraces(database, path, removed.wanted(), descriptors, removed.isTooMany()),
+    removeTraces() {
+      // What the last erasure has deleted is not known any more, so it cannot be looked for.
+      const isMuch = wasCutShort || removed.isTooMany();
+      const traces = removeTraces(database, path, removed.wanted(), descriptors, isMuch);
+      if (traces.gone) forgetTraces(database);
+      return traces;
+    },
   };
 }
 

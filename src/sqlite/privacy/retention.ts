@@ -11,6 +11,7 @@ import { accounts, leads } from "../schema.ts";
 import { openDeletion } from "./one-lead.ts";
 import { type Wanted, wantedOf } from "./search/forms.ts";
 import { mostLookedFor, removeTraces } from "./search/traces.ts";
+import { areTracesLeft, forgetTraces, noteTraces } from "./traces-left.ts";
 
 /** Deleting so many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;
@@ -18,7 +19,7 @@ const leadsAtOnce = 500;
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
 /** Removes the bytes of erased leads from all files. Too many leads are not looked for one by one. */
-export type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean) => Traces;
+type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean) => Traces;
 
 /** Retention on the one file. */
 export function openRetention(database: Connection, path: string): RetentionRepository {
@@ -53,8 +54,9 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
 export const noTraces: Traces = { gone: true, bytes: 0, shared: 0, copies: [] };
 const nothing = { erased: 0, traces: noTraces };
 
-/** Whether any account has leads that are older than it keeps. */
+/** Whether any account has leads that are older than it keeps, or bytes of such leads are still to be looked for. */
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
+  if (areTracesLeft(database)) return true;
   return accountsKeeping(database).some(({ number, retainDays }) => {
     const oldest = database
       .select({ ms: min(leads.identifiedAt) })
@@ -70,6 +72,7 @@ export function applyRetention(database: Connection, nowMs: number, remove: Remo
   return erase(database, accountsKeeping(database), nowMs, remove);
 }
 
+/** Removes bytes from the one file, its log and what lies beside them. */
 export function removingFrom(database: Connection, path: string, descriptors: Descriptors): RemoveTraces {
   return (wanted, isTooMany) => removeTraces(database, path, wanted, descriptors, isTooMany);
 }
@@ -89,6 +92,7 @@ function erase(
   nowMs: number,
   remove: RemoveTraces,
 ): { erased: number; traces: Traces } {
+  const wasCutShort = areTracesLeft(database);
   let erased = 0;
   const wanted: Wanted[] = [];
   for (const account of keeping) {
@@ -100,8 +104,11 @@ function erase(
     const detail = { days: account.retainDays, erased: erased - before };
     if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
   }
-  if (erased === 0) return nothing;
-  return { erased, traces: remove(wanted, erased > mostLookedFor) };
+  if (erased === 0 && !wasCutShort) return nothing;
+  // What the last one has erased is not known any more, so it cannot be looked for.
+  const traces = remove(wanted, wasCutShort || erased > mostLookedFor);
+  if (traces.gone) forgetTraces(database);
+  return { erased, traces };
 }
 
 /** Deletes in short transactions, oldest first, and hands on what was deleted. */
@@ -113,9 +120,10 @@ function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Gen
     const gone = database.transaction(
       () => {
         const rows = some.limit(leadsAtOnce).all();
-        const older = rows.map(({ doc }): Lead => JSON.parse(doc));
+        if (rows.length === 0) return [];
         for (const { doc } of rows) remove(doc);
-        return older;
+        noteTraces(database, account.number);
+        return rows.map(({ doc }): Lead => JSON.parse(doc));
       },
       { behavior: "immediate" },
     );

@@ -42,7 +42,9 @@ export function removeTraces(
   const { search, kinds } = searchFor(wanted);
   const copies = copiesWith(path, search);
   const first = countIn(path, search, kinds.length, descriptors);
-  if (first.found.every((places) => places === 0)) return { gone: true, bytes: first.bytes, shared: 0, copies };
+  // Of so many leads, not all were looked for.
+  const isSure = cut || !isMuch;
+  if (first.found.every((places) => places === 0)) return { gone: isSure, bytes: first.bytes, shared: 0, copies };
   const living = countInLeads(database, search, kinds);
   const isLeft = first.found.some((places, value) => places > (living.places[value] ?? 0));
   const rest = { shared: living.values, copies };
