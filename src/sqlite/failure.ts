@@ -38,7 +38,8 @@ export function storeErrorOf(failure: unknown, path: string): unknown {
 
 function problemOf(cause: unknown, path: string): Problem | null {
   if (cause instanceof SQLiteError) {
-    if (isDamaged(cause)) return { kind: "not a database", path };
+    if (codeOf(cause) === "SQLITE_NOTADB") return { kind: "not a database", path };
+    if (isDamaged(cause)) return { kind: "file damaged", path, reason: cause.message };
     if (isLocked(cause)) return { kind: "locked for too long", path };
     if (isFull(cause)) return { kind: "disk full", path };
     return { kind: "database unusable", path, reason: cause.message };

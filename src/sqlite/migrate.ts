@@ -4,23 +4,20 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { StoreError } from "../store/errors.ts";
+import { type ProblemKind, StoreError } from "../store/errors.ts";
 import type { Connection } from "./connection.ts";
 import { withTemporaryFiles } from "./vacuum.ts";
 
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
 
-/** Migrates an older file, after it has put a copy beside it; refuses a newer file, and one that is not ours. */
+/** Migrates an older file, after it has put a copy beside it. Only for a file that `refuseUnusable` lets pass. */
 export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
   const known = knownMs();
   const newest = Math.max(...known);
   const applied = appliedMs(database);
   if (applied === newest) return;
-  if (applied !== null && applied > newest) {
-    throw new StoreError({ kind: "database of a newer version", path });
-  }
-  if (applied !== null && copy === "copy first") keepCopy(database, path, known.filter((ms) => ms <= applied).length);
+  if (applied !== null && copy === "copy first") keepCopy(database, path, known.indexOf(applied) + 1);
   apply(database, newest);
 }
 
@@ -35,7 +32,7 @@ function knownMs(): number[] {
   return readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
 }
 
-export interface Migration {
+interface Migration {
   readonly statements: readonly string[];
   readonly hash: string;
   readonly madeMs: number;
@@ -49,19 +46,31 @@ export function pendingMigrations(database: Connection): Migration[] {
     .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, madeMs: folderMillis }));
 }
 
-/** Throws a StoreError for the database of another program, before anything in it is changed. */
-export function refuseForeign(database: Connection, path: string): void {
-  // Another first start may run at the same time. So the tables are asked for first, and the migrations after them.
-  if (!hasTables(database) || appliedMs(database) !== null) return;
-  throw new StoreError({ kind: "database of another program", path });
+/** Why this version cannot use a file: another program made it, a newer version, or a build whose schema is not known. */
+export type Unusable = "foreign" | "newer" | "of another build";
+
+/** Throws a StoreError for a file that this version cannot use, before anything in it is changed. */
+export function refuseUnusable(database: Connection, path: string): void {
+  const behind = migrationsBehind(database);
+  if (typeof behind !== "number") throw new StoreError({ kind: refusals[behind], path });
 }
 
-/** How many migrations a file lacks; "newer" where it has one that is not known here, "foreign" where it is not ours. */
-export function migrationsBehind(database: Connection): number | "foreign" | "newer" {
+const refusals = {
+  foreign: "database of another program",
+  newer: "database of a newer version",
+  "of another build": "database of another build",
+} as const satisfies Record<Unusable, ProblemKind>;
+
+/** How many migrations a file lacks, or why it cannot be used. */
+export function migrationsBehind(database: Connection): number | Unusable {
   const known = knownMs();
+  // Another first start may run at the same time. So the tables are asked for first, and the migrations after them.
+  const used = hasTables(database);
   const applied = appliedMs(database);
-  if (applied === null) return hasTables(database) ? "foreign" : known.length;
-  return applied > Math.max(...known) ? "newer" : known.filter((ms) => ms > applied).length;
+  if (applied === null) return used ? "foreign" : known.length;
+  if (applied > Math.max(...known)) return "newer";
+  // A build between two versions has a migration that became another one before it was released.
+  return known.includes(applied) ? known.filter((ms) => ms > applied).length : "of another build";
 }
 
 /** When the newest migration of the file was made; null for a file that has none. */

@@ -8,7 +8,7 @@ import { isLocked, storeErrorOf } from "./failure.ts";
 import { inodeOf } from "./file.ts";
 import { RequestingDatabase } from "./locks/lock-requests.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
-import { migrateSchema, refuseForeign } from "./migrate.ts";
+import { migrateSchema, refuseUnusable } from "./migrate.ts";
 import { ensureInstance } from "./privacy/suppressions.ts";
 import { pagesUntilCopied } from "./wal.ts";
 
@@ -44,7 +44,7 @@ export function openAgain(path: string): Connection {
     client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
     // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
-    refuseForeign(drizzle({ client }), path);
+    refuseUnusable(drizzle({ client }), path);
     turnToLog(client);
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.
     client.run("PRAGMA synchronous = FULL");

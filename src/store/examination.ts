@@ -9,6 +9,8 @@ export type Examination =
   | { readonly kind: "no database"; readonly reason: string }
   | { readonly kind: "foreign" }
   | { readonly kind: "newer" }
+  /** A build between two versions made it. */
+  | { readonly kind: "of another build" }
   /** Its log is not empty, and only a program that may write can copy it into the file. */
   | { readonly kind: "unfinished"; readonly logBytes: number }
   | { readonly kind: "read"; readonly contents: Contents };

@@ -174,6 +174,17 @@ test("a file that is no database is refused in one line, and stays as it is", as
   expect(readFileSync(admin.file, "utf8")).toBe("this is a letter to my aunt");
 });
 
+test("a file that is cut off is called damaged, and nobody is told to move it away", async () => {
+  const admin = anAdmin();
+  const whole = readFileSync(admin.file);
+  writeFileSync(admin.file, whole.subarray(0, whole.length / 2));
+  const ended = await admin.run("account", "list");
+  expectRefusal(ended, 1);
+  expect(ended.stderr).toContain("is damaged");
+  expect(ended.stderr).toContain("restore FILE");
+  expect(ended.stderr).not.toContain("move this one away");
+});
+
 test("a full standard output ends a command without a stack trace", async () => {
   const child = anAdmin().start("account", "list");
   await child.stdout.cancel();

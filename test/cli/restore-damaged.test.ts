@@ -50,7 +50,9 @@ test("an unreadable page of the revocations does not stop a restore, and erasure
   damage(admin.file, "keys");
   const { status, json, stderr } = await admin.run("restore", file, "--json");
   expect({ status, ...json }).toMatchObject({ status: 0, leads: 1, erased_again: 1 });
-  expect(stderr).toMatch(/^Warning: [^\n]*: revoked keys, expiries of keys, the ledger of recipients\. [^\n]*\n/m);
+  expect(stderr).toMatch(
+    /^Warning: [^\n]*: revoked keys, expiries of keys, days of usage, the ledger of recipients\. [^\n]*\n/m,
+  );
   expect(await state(admin, key)).toBe("active");
 });
 

@@ -1,8 +1,8 @@
 /** Opening the file: what is made, what is migrated, and what is refused and left as it is. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { explain } from "../../src/operator/explain.ts";
 import { UserError } from "../../src/operator/user-error.ts";
@@ -70,6 +70,19 @@ describe("a file that is not ours", () => {
     expect(refusalOf(path)).toContain("another program");
     const tables = other.query<{ name: string }, []>("SELECT name FROM sqlite_schema").all();
     expect(tables).toEqual([{ name: "bookmarks" }]);
+  });
+
+  test("is refused and left as it is: one of a build whose migration is not the first of this version", async () => {
+    const path = join(aFolder(), "leadfile.db");
+    // A process of its own leaves nothing open.
+    await open(root, path);
+    using other = new Database(path);
+    other.run("UPDATE __drizzle_migrations SET created_at = created_at - 1, hash = 'another'");
+    other.close();
+    const before = readFileSync(path);
+    for (let attempt = 0; attempt < 2; attempt++) expect(refusalOf(path)).toMatch(/another build.*export its leads/);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(dirname(path)).filter((name) => name.includes("before-migration"))).toEqual([]);
   });
 
   test("is refused: a folder", () => {

@@ -46,6 +46,8 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
       return broken("schema", `${path} is the database of another program.`, otherFile);
     case "newer":
       return broken("schema", `${path} was written by a newer version.`, "Install that version or a later one.");
+    case "of another build":
+      return broken("schema", `${path} was made by another build of Leadfile.`, "Export its leads with that build.");
     case "unfinished": {
       const what = `${path}-wal holds ${bytesText(found.logBytes)} that are not in the file yet, so the file was not read.`;
       const advice = `Start the server, or run ${adminCommand} account list, as the owner of the file; then look again.`;

@@ -45,10 +45,32 @@ const keepRevokedKeys = (nowMs: number) => sql`
     OR replaced.number IN (SELECT key FROM old.disclosures)
   ORDER BY replaced.number`;
 
+const keepSourceRevocations = sql`
+  UPDATE main.sources SET revoked_at = replaced.revoked_at FROM old.sources AS replaced
+  WHERE replaced.digest = main.sources.digest AND replaced.revoked_at IS NOT NULL AND main.sources.revoked_at IS NULL`;
+
+/** Sources that were made since the backup stay: what they delivered was answered, and may still wait in the spool. */
+const keepSources = sql`
+  INSERT OR IGNORE INTO main.sources (account, id, digest, prefix, label, options, created_at, revoked_at)
+  SELECT account.number, replaced.id, replaced.digest, replaced.prefix, replaced.label, replaced.options,
+    replaced.created_at, replaced.revoked_at
+  FROM old.sources AS replaced JOIN old.accounts AS old_account ON old_account.number = replaced.account
+  JOIN main.accounts AS account ON account.id = old_account.id
+  ORDER BY replaced.number`;
+
 const keepExpiries = sql`
   UPDATE main.keys SET expires_at = replaced.expires_at FROM old.keys AS replaced
   WHERE replaced.digest = main.keys.digest AND replaced.expires_at IS NOT NULL
     AND replaced.expires_at IS NOT main.keys.expires_at`;
+
+/** The counts only grow, so the larger one is the later one. */
+const keepUsage = sql`
+  INSERT INTO main.usage (key, day, requests)
+  SELECT key.number, counted.day, counted.requests
+  FROM old.usage AS counted JOIN old.keys AS replaced ON replaced.number = counted.key
+  JOIN main.keys AS key ON key.digest = replaced.digest
+  WHERE TRUE
+  ON CONFLICT DO UPDATE SET requests = excluded.requests WHERE excluded.requests > requests`;
 
 const keepSubscriptions = sql`
   UPDATE main.accounts SET active = replaced.active FROM old.accounts AS replaced
@@ -132,6 +154,12 @@ export const allParts: readonly Part[] = [
     merges: (nowMs) => [keepRevocations, keepRevokedKeys(nowMs)],
   },
   { name: "expiries of keys", tables: ["keys"], merges: () => [keepExpiries] },
+  { name: "days of usage", tables: ["usage", "keys"], merges: () => [keepUsage] },
+  {
+    name: "sources",
+    tables: ["sources", "accounts"],
+    merges: () => [keepSourceRevocations, keepSources],
+  },
   { name: "subscriptions", tables: ["accounts"], merges: () => [keepSubscriptions] },
   {
     name: "erasures",

@@ -1,6 +1,6 @@
 /** The manifest beside a backup: its size, its digest, and how many rows it has. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
@@ -27,8 +27,9 @@ export function manifestPath(file: string): string {
   return `${file}.manifest.json`;
 }
 
-/** Reads the manifest of a backup; throws a StoreError where there is none that can be read. */
+/** Reads the manifest of a backup; throws a StoreError where there is no such file, or no manifest that can be read. */
 export function readManifest(file: string): Manifest {
+  if (!existsSync(file)) throw new StoreError({ kind: "no such backup", file });
   const path = manifestPath(file);
   let text: string;
   try {

@@ -31,6 +31,7 @@ export function attachReplaced(database: Connection, target: string): Attached {
   }
 }
 
+/** Refuses to replace a file that another process has open. */
 export function refuseOpen(path: string): never {
   throw new StoreError({ kind: "database in use", path });
 }

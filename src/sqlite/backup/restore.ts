@@ -16,7 +16,7 @@ import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
 import { isSqlite } from "../file.ts";
 import { lockForServing } from "../locks/server-lock.ts";
-import { migrateSchema, refuseForeign } from "../migrate.ts";
+import { migrateSchema, refuseUnusable } from "../migrate.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
 import { vacuum } from "../vacuum.ts";
 import { eraseAgain, mergeReplaced } from "./carry-over.ts";
@@ -30,9 +30,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
   const target = existsSync(path) ? realpathSync(path) : resolve(path);
   const manifest = readManifest(file);
   const named = receipts === null ? [] : readReceipts(receipts);
-  if (existsSync(file) && realpathSync(file) === target) {
-    throw new StoreError({ kind: "backup is the database itself", file });
-  }
+  if (realpathSync(file) === target) throw new StoreError({ kind: "backup is the database itself", file });
   mkdirSync(dirname(target), { recursive: true });
   const release = lockForServing(target) ?? refuseOpen(path);
   const draft = draftOf(target);
@@ -62,7 +60,6 @@ export function restoreAside(file: string, draft: string): { manifest: Manifest;
 }
 
 function copyChecked(file: string, draft: string, manifest: Manifest): void {
-  if (!existsSync(file)) throw new StoreError({ kind: "no such backup", file });
   const { sha256, bytes } = copyDigesting(file, draft);
   if (bytes !== manifest.bytes) {
     throw new StoreError({ kind: "backup of another size", file, bytes, expected: manifest.bytes });
@@ -75,7 +72,7 @@ function openDraft(draft: string, file: string, manifest: Manifest): Connection 
   if (!isSqlite(draft)) throw new StoreError({ kind: "not a backup", file });
   const client = new Database(draft, { readwrite: true });
   const database = drizzle({ client });
-  refuseForeign(database, file);
+  refuseUnusable(database, file);
   client.run("PRAGMA journal_mode = DELETE");
   client.run("PRAGMA secure_delete = ON");
   client.run("PRAGMA temp_store = MEMORY");

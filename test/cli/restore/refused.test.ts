@@ -71,6 +71,11 @@ describe("is refused in one line, and the data stays as it was:", () => {
     expect(readdirSync(admin.folder).filter((name) => /draft|replaced/.test(name))).toEqual([]);
   });
 
+  test("a name that was mistyped, as a file that is not there", async () => {
+    const { admin, file } = await aBackup();
+    expect((await admin.run("restore", `${file}x`)).stderr).toStartWith(`There is no file ${file}x.`);
+  });
+
   test("the database itself", async () => {
     const { admin, file } = await aBackup();
     cpSync(`${file}.manifest.json`, `${admin.file}.manifest.json`);

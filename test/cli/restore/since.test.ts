@@ -1,4 +1,5 @@
 /** bun admin restore: what was set, revoked or undone since the backup holds on. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { anAdmin } from "../../admin.ts";
@@ -20,6 +21,27 @@ test("a key that was revoked after the backup stays revoked, and retention that 
   expect(acts.map(({ act }) => act)).toEqual(["restore", "retain.set", "key.revoke", "backup", "key.create"]);
 });
 
+test("requests that were counted since the backup are counted still, and those that only it knows as well", async () => {
+  const admin = anAdmin();
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+  const file = join(admin.folder, "copy.db");
+  const month = new Date().toISOString().slice(0, 8);
+  const count = (day: string, requests: number) => {
+    using database = new Database(admin.file);
+    database.run("INSERT OR REPLACE INTO usage (key, day, requests) VALUES (1, ?, ?)", [`${month}${day}`, requests]);
+  };
+  count("01", 5);
+  count("02", 7);
+  await admin.run("backup", file);
+  count("01", 3);
+  count("02", 10);
+  count("03", 20);
+  const { stderr } = await admin.run("restore", file);
+  expect(stderr).toContain("days of usage (2)");
+  const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
+  expect(keys).toMatchObject([{ id, requests_this_month: 5 + 10 + 20 }]);
+});
+
 test("a key that was rotated after the backup ends when it was to", async () => {
   const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
@@ -29,6 +51,22 @@ test("a key that was rotated after the backup ends when it was to", async () => 
   expect((await admin.run("restore", file)).status).toBe(0);
   const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
   expect(keys).toMatchObject([{ id, state: "active", expires_at: ends }]);
+});
+
+test("a source that was revoked after the backup stays revoked, and one that was made since can go on", async () => {
+  const admin = anAdmin();
+  const before = (await admin.run("source", "create", "acme", "--json")).json;
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  await admin.run("source", "revoke", before.id);
+  const since = (await admin.run("source", "create", "acme", "--label", "rb2b", "--json")).json;
+  const { status, stderr } = await admin.run("restore", file);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("sources (2)")]);
+  const sources = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  expect(sources).toMatchObject([
+    { id: before.id, state: "revoked" },
+    { id: since.id, state: "active", label: "rb2b" },
+  ]);
 });
 
 test("a subscription is as it was set last, and keys that were made and revoked since stay revoked", async () => {

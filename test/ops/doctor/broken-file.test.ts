@@ -27,6 +27,11 @@ describe("a file that cannot be used is broken: status 2, and it is left as it i
       (admin) => change(admin, "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('x', 9999999999999)"),
       /newer version/,
     ],
+    [
+      "of another build",
+      (admin) => change(admin, "UPDATE __drizzle_migrations SET created_at = created_at - 1, hash = 'x'"),
+      /another build/,
+    ],
     ["that lost an index", (admin) => change(admin, "DROP INDEX leads_by_state"), /removed leads_by_state/],
   ];
 
