@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
-import { aCluster, answerOf, missing, until } from "./cluster.ts";
+import { aCluster, answerOf, least, missing, until } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("keeps accounts, pixels and keys, whichever node a command stands beside", async () => {
@@ -29,6 +29,22 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(acts.map(({ act }) => act)).toEqual(expect.arrayContaining(["key.create", "key.revoke"]));
   });
 
+  test("makes a pixel once, which commands beside all nodes ask for at once, and tells one of them that it did", async () => {
+    const cluster = await aCluster();
+    const admins = cluster.places.map((place) => cluster.admin(place));
+    const { name } = cluster.account;
+    for (const id of ["px_1", "px_2", "px_3", "px_4", "px_5", "px_6"]) {
+      const make = (status: string) => ["pixel", "create", name, "--id", id, "--status", status, "--json"];
+      const ended = await Promise.all(admins.map((admin, place) => admin.run(...make(`made_by_${place}`))));
+      const made = ended.flatMap(({ status, stdout }) => (status === 0 ? [JSON.parse(stdout) as object] : [])); // As decided.
+      const listed = await admins[0]?.run("pixel", "list", name, "--json");
+      expect(made).toHaveLength(1);
+      expect(JSON.parse(listed?.stdout ?? "[]")).toContainEqual(expect.objectContaining(made[0] ?? {}));
+    }
+  });
+});
+
+describe.skipIf(missing !== null)(`a cluster that serves${missing === null ? "" : ` (${missing})`}`, () => {
   test("makes a backup that a server without a cluster serves, and refuses to restore", async () => {
     const leads = someLeads(5);
     const cluster = await aCluster(leads);
@@ -81,5 +97,23 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
       "No majority of the cluster is heard: what this node shows may be old.\n",
     ]);
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id: cluster.keyId }]);
+  });
+
+  test("says soon that the node beside is not there, or that no majority takes a write", async () => {
+    const cluster = await aCluster();
+    const [first, ...others] = cluster.places;
+    const create = async (name: string, says: string) => {
+      const begunMs = performance.now();
+      const ended = await cluster.admin(first).run("account", "create", name);
+      expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining(says) });
+      return performance.now() - begunMs;
+    };
+    for (const { engine } of others) engine.kill("SIGKILL");
+    const unheard = () => create("birch", "The cluster has not taken it");
+    expect(await least(25_000, unheard, 2)).toBeLessThan(25_000);
+    first.engine.kill("SIGKILL");
+    await first.engine.exited;
+    const alone = () => create("cedar", "The node at CLUSTER gave no answer");
+    expect(await least(15_000, alone, 2)).toBeLessThan(15_000);
   });
 });

@@ -131,6 +131,63 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(one).toHaveLength(6001);
     for (const other of others) expect(other).toEqual(one ?? []);
   });
+});
+
+describe.skipIf(missing !== null)(`a cluster that is to lose leads${missing === null ? "" : ` (${missing})`}`, () => {
+  test("takes an import back that still runs through another node, with all that it adds meanwhile", async () => {
+    const cluster = await aCluster(someLeads(2));
+    const [one, other] = cluster.places.map((place) => cluster.admin(place));
+    if (one === undefined || other === undefined) throw new Error("there are three nodes");
+    const before = await onEveryNode(cluster);
+    const running = importInto(one, cluster, lines(someLeads(8000)));
+    await until(async () => (await storedBy(cluster.places[1].node)) > 2);
+    expect((await other.run("import", "undo", cluster.account.id, "1")).status).toBe(0);
+    await running;
+    expect((await onEveryNode(cluster)).map(({ length }) => length)).toEqual(before.map(({ length }) => length));
+  });
+
+  test("erases no stranger who takes the place of a person, and counts each lead for one of two erasures", async () => {
+    const persons = Array.from({ length: 1500 }, (_, n) => aLead({ email: `person${n}@example.com` }));
+    const cluster = await aCluster(persons);
+    const [one, two, three] = cluster.places.map((place) => cluster.admin(place));
+    if (one === undefined || two === undefined || three === undefined) throw new Error("there are three nodes");
+    const strangers = persons.map((lead, n) => ({ ...lead, email: `stranger${n}@example.com`, verified_email: null }));
+    const list = one.put("list.txt", persons.map(({ email }) => email).join("\n"));
+    const erase = (admin: Admin) => admin.run("lead", "erase", cluster.account.id, "--list", list, "--json");
+    const [replaced, ...erased] = await Promise.all([
+      importInto(two, cluster, lines(strangers), "--on-duplicate", "replace"),
+      erase(one),
+      erase(three),
+    ]);
+    const each = erased.flatMap(({ stdout }) => JSON.parse(stdout) as { erased: number }[]); // As decided.
+    const count = each.reduce((sum, { erased: some }) => sum + some, 0);
+    expect(replaced.json).toMatchObject({ read: 1500, imported: count, replaced: 1500 - count });
+    const [left, ...others] = await onEveryNode(cluster);
+    expect(left?.map(({ email }) => email).toSorted()).toEqual(strangers.map(({ email }) => email).toSorted());
+    for (const other of others) expect(other).toEqual(left ?? []);
+  });
+
+  test("is told by two commands at once that an import is taken back, each lead by one of them", async () => {
+    const cluster = await aCluster(someLeads(2));
+    const [one, two] = cluster.places.map((place) => cluster.admin(place));
+    if (one === undefined || two === undefined) throw new Error("there are three nodes");
+    await importInto(one, cluster, lines(someLeads(2500)));
+    const undo = (admin: Admin) => admin.run("import", "undo", cluster.account.id, "1", "--json");
+    const removed = (await Promise.all([undo(one), undo(two)])).map(({ json }) => Number(json["removed"]));
+    expect(removed.reduce((sum, some) => sum + some, 0)).toBe(2500);
+    const acts = JSON.parse((await one.run("audit", "list", "--json")).stdout) as { act: string }[]; // As decided.
+    expect(acts.filter(({ act }) => act === "import.undo")).toHaveLength(1);
+  });
+
+  test("counts the lead of a person once, who is in a list by e-mail address and by phone", async () => {
+    const cluster = await aCluster([...someLeads(3), aLead({ email: "twice@example.com", phone: "6195550123" })]);
+    const admin = cluster.admin(cluster.places[0]);
+    const list = admin.put("list.txt", "twice@example.com\n6195550123\n");
+    const ended = await admin.run("lead", "erase", cluster.account.id, "--list", list, "--json");
+    const each = JSON.parse(ended.stdout) as { erased: number }[]; // As decided.
+    expect(each.map(({ erased }) => erased)).toEqual([1, 0]);
+    expect(ended.stderr).toContain("Erased 1 lead of 1 of 2 persons");
+  });
 
   test("erases a person on every node, and keeps them out of imports beside any", async () => {
     const person = aLead({ email: "gone@example.com", phone: "6195550123" });

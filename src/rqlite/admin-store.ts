@@ -44,7 +44,7 @@ export function openClusterAdminStore({ path, node, onSilent, onUnheard }: Clust
     if (!(cause instanceof StoreError)) throw cause;
     onUnheard();
   }
-  const database = openCapturing(file, writer.commit);
+  const database = openCapturing(file, writer);
   const pixels = openClusterPixels(file, writer);
   const importing = { database, file, writer, pixels };
   return {

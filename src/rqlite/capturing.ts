@@ -1,6 +1,7 @@
 /**
- * A connection that reads from the file of the own node and writes into the cluster: what looks after people, retention and the
- * record runs on it as on a file. What a transaction writes is collected and goes out as one; until then it is not seen.
+ * A connection that reads the file of the own node and writes into the cluster. What finds and erases people, applies
+ * retention and keeps the record runs on it as on a file. What a transaction writes is collected, and goes out at its
+ * end. Until then the transaction does not see it.
  */
 import type { Database, Statement as Prepared, SQLQueryBindings } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
@@ -8,6 +9,8 @@ import type { Connection } from "../sqlite/connection.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { Statement } from "./node/node.ts";
 import { bind } from "./node/statement.ts";
+import { changed } from "./premise.ts";
+import { type Writer, wentIn } from "./writer.ts";
 
 type Values = SQLQueryBindings[];
 type Reading = Prepared<unknown, Values>;
@@ -15,19 +18,28 @@ type Reading = Prepared<unknown, Values>;
 /** The file of the own node, as it lies there now. */
 export type ReadFile = Pick<LocalFile, "path" | "current">;
 
-export function openCapturing(file: ReadFile, commit: (statements: readonly Statement[]) => void): Connection {
+/** Gets all that a transaction has written, or one statement outside of a transaction. */
+type Outlet = Pick<Writer, "commit" | "catchUp">;
+
+/** A transaction is begun again so often where somebody else has written what it has read. */
+const mostTries = 50;
+
+/** Leads are deleted one by one. */
+const deletedOne = changed(1);
+
+export function openCapturing(file: ReadFile, outlet: Outlet): Connection {
   /** What the transaction has written until now; null outside of one. */
   let collected: Statement[] | null = null;
 
   function write(text: string, values: Values): { changes: number; lastInsertRowid: number } {
-    const statement = bind(text, values);
-    if (collected === null) commit([statement]);
-    else collected.push(statement);
+    const statements = [bind(text, values), ...(deletesLead(text) ? [deletedOne] : [])];
+    if (collected === null) outlet.commit(statements);
+    else collected.push(...statements);
     // Nobody knows yet how many rows it meets.
     return { changes: Number.NaN, lastInsertRowid: Number.NaN };
   }
 
-  function transact(work: () => void): void {
+  function collect(work: () => void): readonly Statement[] {
     if (collected !== null) throw new Error("a transaction of a cluster has none within it");
     collected = [];
     const statements = collected;
@@ -36,7 +48,17 @@ export function openCapturing(file: ReadFile, commit: (statements: readonly Stat
     } finally {
       collected = null;
     }
-    if (statements.length > 0) commit(statements);
+    return statements;
+  }
+
+  /** Works anew where a lead to delete is not any more what was read. */
+  function transact(work: () => void): void {
+    const send = () => {
+      const statements = collect(work);
+      if (statements.length > 0) outlet.commit(statements);
+    };
+    for (let tries = 1; tries < mostTries; tries++) if (wentIn(outlet, send)) return;
+    send();
   }
 
   const client = {
@@ -54,6 +76,10 @@ export function openCapturing(file: ReadFile, commit: (statements: readonly Stat
 
 function isWrite(text: string): boolean {
   return /^\s*(?:insert|update|delete|replace)\b/i.test(text);
+}
+
+function deletesLead(text: string): boolean {
+  return text.startsWith('delete from "stored_leads"');
 }
 
 function prepareWrite(text: string, write: (text: string, values: Values) => unknown) {

@@ -13,7 +13,7 @@ import type { AccountRepository, KeyRecord, KeyRepository, PixelRepository } fro
 import type { LocalFile } from "./local-file.ts";
 import type { Statement } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
-import type { Writer } from "./writer.ts";
+import { type Writer, wentIn } from "./writer.ts";
 
 export function openClusterAccounts(file: LocalFile, writer: Writer): AccountRepository {
   const stored = () => openAccounts(file.current());
@@ -46,11 +46,10 @@ export function openClusterPixels(file: LocalFile, writer: Writer): PixelReposit
     has: (account, id) => stored().has(account, id),
     create(account, { id, status }, nowMs) {
       if (stored().has(account, id)) return false;
-      writer.commit([
-        statementOf(sql`INSERT INTO ${pixels} (account, id, status, created_at)
-                        VALUES (${account}, ${id}, ${status}, ${nowMs}) ON CONFLICT (account, id) DO NOTHING`),
-      ]);
-      return true;
+      const row = sql`VALUES (${account}, ${id}, ${status}, ${nowMs})`;
+      const insertion = statementOf(sql`INSERT INTO ${pixels} (account, id, status, created_at) ${row}`);
+      // Refused where a command beside another node was faster.
+      return wentIn(writer, () => writer.commit([insertion]));
     },
     setStatus(account, { id, status }) {
       if (!stored().has(account, id)) return false;

@@ -21,19 +21,22 @@ import {
   writeRequest,
 } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
+import { retry } from "./retry.ts";
 
-/** A cluster that has lost its leader has another one after a second or two. */
-const patienceMs = 30_000;
-/** A leader that stands still is given up soon; a large write on a busy machine gets more time with each try. */
-const timeoutsMs = { urgent: 400, first: 2_000, longest: 10_000 };
-/** Between two looks at a file, or two tries. */
+/**
+ * A cluster that has lost its leader has another one after a second or two, and a node that starts again is soon there. What
+ * runs already, such as an import, waits long for that. A command that nobody has answered yet says sooner what is wrong.
+ */
+const patienceMs = { running: 30_000, unheard: 12_000, nobodyThere: 5_000 };
+/** What the first try of a write gets: a leader that stands still is given up soon where every node waits. */
+const timeoutsMs = { urgent: 400, usual: 2_000 };
+/** Between two looks at a file. */
 const lookMs = 5;
-const pauseMs = 100;
 /** So long a write is known by its id; nothing is sent again for that long. */
 const rememberedMs = 86_400_000;
 
 /** SQLite has rolled the transaction back: something in it did not fit what was there. */
-export class WriteRefused extends Error {
+class WriteRefused extends Error {
   override readonly name = "WriteRefused";
 }
 
@@ -48,7 +51,19 @@ export interface Writer {
   nodeNames(): string[];
 }
 
-export interface WriterSetup {
+/** Whether a write went in. Where SQLite refused it, the own file shows by then what others have written. */
+export function wentIn({ catchUp }: Pick<Writer, "catchUp">, write: () => void): boolean {
+  try {
+    write();
+    return true;
+  } catch (cause) {
+    if (!(cause instanceof WriteRefused)) throw cause;
+    catchUp();
+    return false;
+  }
+}
+
+interface WriterSetup {
   readonly node: RqliteNode;
   readonly blocking: BlockingNode;
   readonly file: LocalFile;
@@ -68,22 +83,29 @@ const lastWrite = statementOf(sql`SELECT id FROM ${writes} ORDER BY rowid DESC L
 const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
 
 export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Writer {
+  let wasHeard = false;
+
+  const patience = () => ({
+    withinMs: wasHeard ? patienceMs.running : patienceMs.unheard,
+    unsentMs: wasHeard ? patienceMs.running : patienceMs.nobodyThere,
+  });
+
   /** Sends until it is in, or SQLite has refused it. */
-  function send(statements: readonly Statement[], firstTimeoutMs: number): void {
-    const endMs = performance.now() + patienceMs;
-    for (let timeoutMs = firstTimeoutMs; ; timeoutMs = Math.min(timeoutsMs.longest, timeoutMs * 1.5)) {
-      const written = readWritten(blocking.ask(writeRequest(node, statements, timeoutMs)));
-      if (written.kind === "done") return;
+  function send(statements: readonly Statement[], firstMs: number): void {
+    retry({ firstMs, ...patience(), otherwise: "cluster not written" }, (timeoutMs) => {
+      const answer = blocking.ask(writeRequest(node, statements, timeoutMs));
+      const written = readWritten(answer);
+      if (written.kind === "unknown") return { reason: written.reason, isSent: answer.isRefused !== true };
+      wasHeard = true;
       // It was in already: the answer to an earlier try was lost.
-      if (written.kind === "refused" && written.reason.includes("writes.id")) return;
-      if (written.kind === "refused") throw new WriteRefused(written.reason);
-      if (performance.now() > endMs) throw new StoreError({ kind: "cluster not written", reason: written.reason });
-      Bun.sleepSync(pauseMs);
-    }
+      const isIn = written.kind === "done" || written.reason.includes("writes.id");
+      if (!isIn) throw new WriteRefused(written.reason);
+      return { result: undefined };
+    });
   }
 
   /** Gives the moment, on the monotonic clock, at which the write was in for sure. */
-  function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.first): number {
+  function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.usual): number {
     const id = randomText(20);
     const nowMs = Date.now();
     const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${nowMs})`;
@@ -95,17 +117,17 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
   }
 
   /** The id of the last write of the cluster; undefined where it remembers none. */
-  function askLast(withinMs: number): unknown {
-    const endMs = performance.now() + withinMs;
-    for (let timeoutMs: number = timeoutsMs.urgent; ; timeoutMs = Math.min(timeoutsMs.longest, timeoutMs * 1.5)) {
+  function askLast(within: { readonly withinMs: number; readonly unsentMs: number }): unknown {
+    return retry({ firstMs: timeoutsMs.urgent, ...within, otherwise: "cluster not heard" }, (timeoutMs) => {
+      const answer = blocking.ask(questionRequest(node, lastWrite, "linearizable", timeoutMs));
       try {
-        return readValue(blocking.ask(questionRequest(node, lastWrite, "linearizable", timeoutMs)));
+        const result = readValue(answer);
+        wasHeard = true;
+        return { result };
       } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : "unknown";
-        if (performance.now() > endMs) throw new StoreError({ kind: "cluster not heard", reason });
+        return { reason: cause instanceof Error ? cause.message : "unknown", isSent: answer.isRefused !== true };
       }
-      Bun.sleepSync(pauseMs);
-    }
+    });
   }
 
   function isShown(id: unknown): boolean {
@@ -113,7 +135,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
   }
 
   function waitFor(isSo: () => boolean): void {
-    const endMs = performance.now() + patienceMs;
+    const endMs = performance.now() + patienceMs.running;
     for (;;) {
       try {
         if (isSo()) return;
@@ -155,8 +177,8 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
       waitForAll(file.revision(), writtenMs);
     },
     nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),
-    catchUp(withinMs = patienceMs) {
-      const last = askLast(withinMs);
+    catchUp(withinMs) {
+      const last = askLast(withinMs === undefined ? patience() : { withinMs, unsentMs: withinMs });
       if (last !== undefined) waitFor(() => isShown(last));
     },
   };

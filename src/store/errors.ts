@@ -25,8 +25,9 @@ interface Problems {
   readonly "too many accounts": { readonly most: number };
   /** A server stops, and its last counts are lost. */
   readonly "usage not written": object;
-  /** No majority of a cluster has taken a write in time. */
+  /** No majority of a cluster has answered in time. */
   readonly "cluster not heard": { readonly reason: string };
+  /** No majority of a cluster has taken a write in time. */
   readonly "cluster not written": { readonly reason: string };
   /** A write is in, but the node beside has not shown it in time. */
   readonly "node behind": object;

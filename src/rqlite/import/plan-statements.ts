@@ -5,15 +5,17 @@ import { accounts, imports, leads, suppressedDigests, suppressions } from "../..
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
+import { premise } from "../premise.ts";
 import type { Plan, PlannedLead, Premises } from "./plan.ts";
 
-/** Which account a plan is for, and which batch its leads belong to; whether that has a row. */
-export interface PlanOf {
+/** The account and the batch that a plan is for, and whether the batch has a row. */
+interface PlanOf {
   readonly account: AccountNumber;
   readonly batch: number;
   readonly isThere: boolean;
 }
 
+/** The first statement fails where a premise no longer holds, and the transaction with it. */
 export function statementsOf(plan: Plan, of: PlanOf): Statement[] {
   return [
     premisesStatement(plan.premises, of),
@@ -22,7 +24,6 @@ export function statementsOf(plan: Plan, of: PlanOf): Statement[] {
   ];
 }
 
-/** A column that takes no null becomes null where something is not as it was: that ends the transaction. */
 function premisesStatement({ blocks, retainDays, there, newestMs }: Premises, { account, batch, isThere }: PlanOf) {
   const blocked = sql`(SELECT count(*) FROM ${suppressions} WHERE account = ${account})
     + (SELECT count(*) FROM ${suppressedDigests} WHERE account = ${account})`;
@@ -32,11 +33,10 @@ function premisesStatement({ blocks, retainDays, there, newestMs }: Premises, { 
     CROSS JOIN stored_leads AS lead ON lead.account = ${account} AND lead.uuid = unhex(one.value)`;
   const newest = sql`(SELECT max(identified_at) FROM ${leads} WHERE account = ${account}) IS ${newestMs ?? null}`;
   const batchStays = sql`EXISTS (SELECT 1 FROM ${imports} WHERE number = ${batch} AND undone_at IS NULL)`;
-  return statementOf(sql`
-    UPDATE ${accounts} SET active = CASE WHEN ${blocked} = ${blocks} AND retain_days IS ${retainDays}
-      AND (${stillThere}) = ${there.length}
-      AND ${newestMs === undefined ? sql`1` : newest} AND ${isThere ? batchStays : sql`1`}
-    THEN active END WHERE number = ${account}`);
+  return premise(sql`${blocked} = ${blocks}
+    AND (SELECT retain_days FROM ${accounts} WHERE number = ${account}) IS ${retainDays}
+    AND (${stillThere}) = ${there.length}
+    AND ${newestMs === undefined ? sql`1` : newest} AND ${isThere ? batchStays : sql`1`}`);
 }
 
 /** Without ON CONFLICT: a moment or an id that is taken by now ends the transaction. */

@@ -7,7 +7,7 @@ import type { AccountNumber } from "../../store/reading.ts";
 import type { PixelRepository } from "../../store/repositories.ts";
 import type { LocalFile } from "../local-file.ts";
 import type { Statement } from "../node/node.ts";
-import { WriteRefused, type Writer } from "../writer.ts";
+import { type Writer, wentIn } from "../writer.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
 import { statementsOf } from "./plan-statements.ts";
 
@@ -48,14 +48,9 @@ export function writePlanned(
       for (const id of plan.pixels) pixels.create(account, { id, status: "active" }, now.nowMs);
       continue;
     }
-    try {
-      writer.commit([...statementsOf(plan, { account, batch: now.batch, isThere }), ...recorded(plan)]);
-      return plan;
-    } catch (cause) {
-      if (!(cause instanceof WriteRefused)) throw cause;
-      writer.catchUp();
-      refused();
-    }
+    const statements = [...statementsOf(plan, { account, batch: now.batch, isThere }), ...recorded(plan)];
+    if (wentIn(writer, () => writer.commit(statements))) return plan;
+    refused();
   }
   throw new StoreError({ kind: "import cut short", reason: "others write into the same account all the time" });
 }

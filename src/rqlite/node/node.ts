@@ -21,6 +21,8 @@ export interface NodeRequest {
 export interface NodeAnswer {
   readonly status: number;
   readonly text: string;
+  /** Nobody listens there: what was asked has not left. */
+  readonly isRefused?: boolean;
 }
 
 /** One SQL statement, and all that it binds as one JSON text, which it takes apart itself. */
@@ -126,6 +128,7 @@ export async function ask({ url, timeoutMs, saveTo, ...request }: NodeRequest): 
     }
     return { status: answer.status, text: await answer.text() };
   } catch (cause) {
-    return { status: 0, text: cause instanceof Error ? cause.message : "unknown" };
+    const text = cause instanceof Error ? cause.message : "unknown";
+    return { status: 0, text, isRefused: cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED" };
   }
 }

@@ -20,7 +20,7 @@ function retain({ path, node, nowMs, hasJumped }: ClusterRetentionWork): Retaine
   const blocking = openBlockingNode();
   try {
     const writer = openWriter({ node, blocking, file, onSilent: () => {} });
-    const database = openCapturing(file, writer.commit);
+    const database = openCapturing(file, writer);
     const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
     if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
     // The bytes are in the logs of the nodes until those are scrubbed.

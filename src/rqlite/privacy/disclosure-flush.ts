@@ -17,7 +17,8 @@ interface DisclosureFlusher extends DisclosureNotes {
 export function createDisclosureFlusher(node: RqliteNode, file: ReadFile): DisclosureFlusher {
   const ledger = createDisclosureLedger({ of: (key, day) => openDisclosureReader(file.current()).of(key, day) });
   let collected: Statement[] = [];
-  const write = openDisclosureWriter(openCapturing(file, (statements) => void collected.push(...statements)));
+  const commit = (statements: readonly Statement[]) => void collected.push(...statements);
+  const write = openDisclosureWriter(openCapturing(file, { commit, catchUp: () => {} }));
   let sending: Promise<void> | null = null;
 
   async function send(): Promise<void> {

@@ -20,7 +20,7 @@ export const clusterImports: Fault = {
     {
       name: "an import without its premises",
       times: 2,
-      patches: [{ file: "src/rqlite/import/plan-statements.ts", from: "= CASE WHEN $", to: "= CASE WHEN 1 OR $" }],
+      patches: [{ file: "src/rqlite/import/plan-statements.ts", from: "premise(sql`", to: "premise(sql`1 OR " }],
     },
   ],
   run,
