@@ -7,7 +7,7 @@ import type { Batch } from "../store/batches.ts";
 import type { Account } from "../store/repositories.ts";
 import { accountOf } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { grouped } from "./terminal/numbers.ts";
+import { grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { listed } from "./terminal/table.ts";
 
@@ -45,7 +45,7 @@ function undoCommand(context: CommandContext): Command {
     .action(async (idOrName: string, text: string, options) => {
       const account = accountOf(context, idOrName);
       const batch = findBatch(context, account, text);
-      refuseReplaced(batch);
+      refuseOverwritten(batch);
       const output = outputOf(options);
       const progress = createProgress("Taking back", batch.imported, output);
       let removed = 0;
@@ -59,7 +59,7 @@ function undoCommand(context: CommandContext): Command {
       }
       const said =
         batch.undoneMs === null
-          ? `Import ${batch.number} is taken back: ${grouped(removed)} leads are gone.`
+          ? `Import ${batch.number} is taken back: ${leadsText(removed)} of it ${removed === 1 ? "is" : "are"} gone.`
           : `Import ${batch.number} was taken back at ${writeMoment(batch.undoneMs)} already.`;
       output.result({ import: batch.number, removed }, said);
     });
@@ -74,10 +74,10 @@ function findBatch(context: CommandContext, account: Account, text: string): Bat
   );
 }
 
-function refuseReplaced({ number, replaced }: Batch): void {
-  if (replaced === 0) return;
+function refuseOverwritten({ number, overwritten }: Batch): void {
+  if (overwritten === 0) return;
   throw new UserError(
-    `Import ${number} replaced ${grouped(replaced)} leads, and what they were before is not kept.`,
+    `Import ${number} replaced ${leadsText(overwritten)}, and what was there before is not kept.`,
     `It stays; ${adminCommand} import list shows what each import did, and a backup from before has the leads.`,
   );
 }

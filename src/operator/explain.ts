@@ -98,11 +98,15 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
   ],
   "import cut short": ({ reason }) => [
     `The import was cut short (${reason}).`,
-    "What was imported until then is in; mend the cause, run it again, and it completes.",
+    "What was imported until then, if anything, is in; mend the cause, run it again, and it completes.",
   ],
   "import undone meanwhile": ({ number }) => [
-    `Import ${number} was taken back while it ran; what it added since then is in.`,
-    `Take it back once more: ${adminCommand} import undo.`,
+    `Import ${number} was taken back while it ran, and has ended: nothing that it added is in.`,
+    "Import its file again to bring all of it in.",
+  ],
+  "undo overtaken": ({ number }) => [
+    `Import ${number} still runs, and has begun to replace leads: it cannot be taken back any more.`,
+    "Import its file again once it has ended: that brings back what is gone.",
   ],
 
   "nothing to back up": ({ path }) => [

@@ -46,6 +46,8 @@ interface Problems {
   readonly "import cut short": { readonly reason: string };
   /** Somebody takes back what the import has added so far. */
   readonly "import undone meanwhile": { readonly number: number };
+  /** While it was taken back, the import went on and replaced leads of others. */
+  readonly "undo overtaken": { readonly number: number };
 
   readonly "nothing to back up": { readonly path: string };
   readonly "no such folder": { readonly folder: string };

@@ -1,7 +1,11 @@
 /** Every import is a batch with a number, and can be taken back: exactly what it added, and nothing else. */
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { openAgain } from "../../src/sqlite/open.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { betweenTransactions } from "../between-transactions.ts";
+import { watchDatabases } from "../closing.ts";
 
 const px = ["--pixel", "px"];
 const january = "date,email\n2026-01-10,a@example.com\n2026-01-10,b@example.com\n2026-01-12,c@example.com\n";
@@ -73,8 +77,48 @@ test("an import that replaced leads is not taken back, and says why", async () =
   await admin.import("id,email,name\n1,a@example.com,Dana\n2,b@example.com,Lee\n", ...px, "--on-duplicate", "replace");
   const { status, stderr } = await undo(admin, 2);
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^Import 2 replaced 1 leads[^\n]*import list[^\n]*\n$/);
+  expect(stderr).toMatch(/^Import 2 replaced 1 lead,[^\n]*import list[^\n]*\n$/);
   expect(await admin.leads()).toHaveLength(2);
+});
+
+test("an import says at its end whether it can be taken back", async () => {
+  const admin = anAdmin();
+  const last = async (text: string) => {
+    const how = ["--on-duplicate", "replace"];
+    const { stdout } = await admin.give(text, "lead", "import", "acme", "-", ...px, "--create-pixels", ...how);
+    return stdout.trim().split("\n").at(-1);
+  };
+  expect(await last("id,email\n1,a@example.com\n")).toMatch(/^This is import 1; .* import undo takes it back\.$/);
+  expect(await last("id,email,name\n1,a@example.com,Dana\n")).toBe(
+    "This is import 2; it replaced 1 lead of other imports, and cannot be taken back.",
+  );
+});
+
+test("an import that replaced nothing but leads of its own is taken back", async () => {
+  const admin = anAdmin();
+  const seen = "email,date,city\na@example.com,2026-01-10,Reno\na@example.com,2026-01-11,Sparks\n";
+  const { json } = await admin.import(seen, ...px, "--identity", "email", "--on-duplicate", "replace");
+  expect(json).toMatchObject({ import: 1, imported: 1, replaced: 1 });
+  expect(await admin.leads()).toMatchObject([{ city: "Sparks" }]);
+  expect((await undo(admin, 1)).json as unknown).toEqual({ import: 1, removed: 1 });
+  expect(await admin.exported()).toBe("");
+});
+
+test("an import that begins to replace leads while it is taken back is not taken back any more", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  const closeDatabases = watchDatabases();
+  onTestFinished(closeDatabases);
+  const { accounts, imports } = openAdminStore(admin.file);
+  const account = accounts.find("acme");
+  const batch = account === null ? null : imports.find(account, 1);
+  if (account === null || batch === null) throw new Error("there is no import");
+  const running = openAgain(admin.file);
+  onTestFinished(() => running.$client.close());
+  running.run(sql`UPDATE imports SET overwritten = 1, replaced = 1, read = read + 1`);
+  const undoing = Array.fromAsync(imports.undo(account, batch, 0));
+  await expect(undoing).rejects.toMatchObject({ problem: { kind: "undo overtaken", number: 1 } });
+  expect(await admin.leads()).toHaveLength(3);
 });
 
 test("taking back what is taken back changes nothing, and an unknown number is refused", async () => {
@@ -112,4 +156,19 @@ test("an undo that is killed is completed by the next one", async () => {
   expect([left > 1, left <= 20_000]).toEqual([true, true]);
   expect((await undo(admin, 2)).status).toBe(0);
   expect(await admin.exported()).toBe(before);
+}, 60_000);
+
+test("an import that still runs is taken back with all that it adds meanwhile", async () => {
+  const admin = anAdmin();
+  await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
+  const before = await admin.exported();
+  const rows = Array.from({ length: 30_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  const running = admin.import(`date,email\n${rows}`, ...px);
+  while ((await listed(admin)).length < 2) await Bun.sleep(20);
+  expect((await undo(admin, 2)).status).toBe(0);
+  const { status, stderr } = await running;
+  // It may have come to its end before.
+  if (status !== 0) expect(stderr).toMatch(/^Import 2 was taken back while it ran.*Import its file again.*$/m);
+  expect(await admin.exported()).toBe(before);
+  expect(await listed(admin)).toMatchObject([{ import: 2, state: "taken back" }, { import: 1 }]);
 }, 60_000);

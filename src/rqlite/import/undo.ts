@@ -1,26 +1,52 @@
 /** A batch is taken back on a cluster: exactly the leads that it added, in short steps. */
 import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
+import { findBatch } from "../../sqlite/import/batches.ts";
 import { positionOf } from "../../sqlite/position.ts";
 import { imports, leads } from "../../sqlite/schema.ts";
 import type { Batch } from "../../store/batches.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { Account } from "../../store/repositories.ts";
 import { statementOf } from "../node/statement.ts";
+import { changed } from "../premise.ts";
 import { auditStatement } from "../repositories.ts";
-import type { Writer } from "../writer.ts";
+import { type Writer, wentIn } from "../writer.ts";
 
 /** Of so many leads those of the batch are deleted at once. */
 const leadsAtOnce = 500;
 
+interface ClusterUndoing {
+  readonly database: Connection;
+  readonly writer: Writer;
+}
+
 /** Each step tells how many leads are gone. Cut short and begun again, it completes. */
 export async function* undoClusterBatch(
-  { database, writer }: { readonly database: Connection; readonly writer: Writer },
+  cluster: ClusterUndoing,
   account: Account,
-  { number, oldestMs, newestMs }: Batch,
+  asked: Batch,
   nowMs: number,
 ): AsyncGenerator<number> {
+  const { database, writer } = cluster;
   writer.catchUp();
   let removed = 0;
+  for (let batch = asked, isDone = false; !isDone; ) {
+    for (const some of removeLeads(cluster, account, batch)) {
+      removed += some;
+      yield removed;
+    }
+    isDone = recordUndo(writer, account, batch, { nowMs, removed });
+    // An import that still runs has added leads since, also where this has been.
+    if (!isDone) batch = findBatch(database, account.number, batch.number) ?? batch;
+    if (batch.overwritten > 0) throw new StoreError({ kind: "undo overtaken", number: batch.number });
+    // Another command was faster.
+    isDone ||= batch.undoneMs !== null;
+  }
+  yield removed;
+}
+
+/** Deletes a few at a time, and tells how many. */
+function* removeLeads({ database, writer }: ClusterUndoing, account: Account, { number, oldestMs, newestMs }: Batch) {
   for (let doneMs = (oldestMs ?? 0) - 1; newestMs !== null && doneMs < newestMs; ) {
     const within = and(
       eq(leads.account, account.number),
@@ -32,16 +58,23 @@ export async function* undoClusterBatch(
     const moments = next.filter(({ batch }) => batch === number).map(({ ms }) => ms);
     const position = positionOf(sql`${account.number}`, sql`value`);
     const those = sql`position IN (SELECT ${position} FROM json_each(${JSON.stringify(moments)}))`;
-    if (moments.length > 0)
-      writer.commit([statementOf(sql`DELETE FROM ${leads} WHERE ${those} AND import = ${number}`)]);
-    removed += moments.length;
+    const deletion = statementOf(sql`DELETE FROM ${leads} WHERE ${those} AND import = ${number}`);
+    if (moments.length > 0 && !wentIn(writer, () => writer.commit([deletion, changed(moments.length)]))) continue;
     doneMs = next.at(-1)?.ms ?? newestMs;
-    yield removed;
+    yield moments.length;
   }
+}
+
+/** Says that a batch is taken back; false where its import has gone on since it was looked at, or somebody was faster. */
+function recordUndo(
+  writer: Writer,
+  account: Account,
+  { number, read }: Batch,
+  { nowMs, removed }: { readonly nowMs: number; readonly removed: number },
+): boolean {
   const detail = { import: number, leads: removed };
-  writer.commitEverywhere([
-    statementOf(database.update(imports).set({ undoneAt: nowMs }).where(eq(imports.number, number))),
-    auditStatement({ atMs: nowMs, act: "import.undo", account: account.id, detail }),
-  ]);
-  yield removed;
+  const undone = sql`UPDATE ${imports} SET undone_at = ${nowMs} WHERE number = ${number} AND read = ${read}
+    AND undone_at IS NULL`;
+  const act = auditStatement({ atMs: nowMs, act: "import.undo", account: account.id, detail });
+  return wentIn(writer, () => writer.commitEverywhere([statementOf(undone), changed(1), act]));
 }

@@ -1,6 +1,7 @@
 /** A batch is taken back: exactly the leads that it added, and nothing that came before or since. */
-import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 import type { Batch } from "../../store/batches.ts";
+import { StoreError } from "../../store/errors.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
@@ -9,6 +10,7 @@ import { inLargeTransactions, type Portions } from "../locks/large-transactions.
 import { openForImport } from "../open.ts";
 import { imports, leads } from "../schema.ts";
 import { truncateWal } from "../wal.ts";
+import { findBatch } from "./batches.ts";
 
 /** Of so many leads those of the batch are deleted at once, which takes a few hundredths of a second. */
 const leadsAtOnce = 300;
@@ -26,15 +28,24 @@ export async function* undoBatch(path: string, account: Account, batch: Batch, n
   }
 }
 
-function takeBack(database: Connection, account: Account, { number, oldestMs, newestMs }: Batch, nowMs: number) {
-  let doneMs = (oldestMs ?? 0) - 1;
+function takeBack(database: Connection, account: Account, asked: Batch, nowMs: number) {
+  const { number } = asked;
+  let batch = asked;
+  let doneMs = justBefore(batch);
   let removed = 0;
   const portions: Portions = {
-    begin: () => undefined,
+    begin() {
+      const known = batch;
+      batch = findBatch(database, account.number, number) ?? known;
+      if (batch.overwritten > 0) throw new StoreError({ kind: "undo overtaken", number });
+      // An import that still runs has added leads since, also where this has been.
+      if (batch.read !== known.read) doneMs = justBefore(batch);
+    },
     step() {
+      const { oldestMs, newestMs } = batch;
       if (oldestMs === null || newestMs === null) return false;
-      const toMs = endOfPortion(database, account.number, doneMs, newestMs);
-      removed += removeBetween(database, { account: account.number, batch: number, fromMs: doneMs, toMs });
+      const toMs = endOfPortion(database, between(account.number, doneMs, newestMs)) ?? newestMs;
+      removed += remove(database, and(between(account.number, doneMs, toMs), eq(leads.import, number)));
       doneMs = toMs;
       return toMs < newestMs;
     },
@@ -48,31 +59,29 @@ function takeBack(database: Connection, account: Account, { number, oldestMs, ne
   return { portions, removed: () => removed };
 }
 
-/** The moment up to which the next few leads lie, of whatever batch: a long stretch of others is not walked at once. */
-function endOfPortion(database: Connection, account: AccountNumber, fromMs: number, newestMs: number): number {
-  const within = and(eq(leads.account, account), gt(leads.identifiedAt, fromMs), lte(leads.identifiedAt, newestMs));
+function justBefore({ oldestMs }: Batch): number {
+  return (oldestMs ?? 0) - 1;
+}
+
+/** The leads of an account behind a moment, up to another one. */
+function between(account: AccountNumber, afterMs: number, toMs: number): SQL | undefined {
+  return and(eq(leads.account, account), gt(leads.identifiedAt, afterMs), lte(leads.identifiedAt, toMs));
+}
+
+/** The moment of the last of the next few leads, of any batch: leads of others are passed in portions, too. */
+function endOfPortion(database: Connection, following: SQL | undefined): number | null {
   const last = database
     .select({ ms: leads.identifiedAt })
     .from(leads)
-    .where(within)
+    .where(following)
     .orderBy(asc(leads.identifiedAt))
     .limit(1)
     .offset(leadsAtOnce - 1)
     .get();
-  return last?.ms ?? newestMs;
+  return last?.ms ?? null;
 }
 
-interface Stretch {
-  readonly account: AccountNumber;
-  readonly batch: number;
-  /** The moment before the first. */
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-function removeBetween(database: Connection, { account, batch, fromMs, toMs }: Stretch): number {
-  const between = and(eq(leads.account, account), gt(leads.identifiedAt, fromMs), lte(leads.identifiedAt, toMs));
-  const ofBatch = and(between, eq(leads.import, batch));
-  database.delete(leads).where(ofBatch).run();
+function remove(database: Connection, those: SQL | undefined): number {
+  database.delete(leads).where(those).run();
   return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
 }

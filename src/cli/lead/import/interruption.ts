@@ -2,7 +2,7 @@
 import { adminCommand } from "../../../operator/program-name.ts";
 import { UserError } from "../../../operator/user-error.ts";
 import type { MergeProgress } from "../../../store/imports.ts";
-import { grouped } from "../../terminal/numbers.ts";
+import { grouped, leadsText } from "../../terminal/numbers.ts";
 
 export interface Interruption {
   /** Waits for the reading, or for an answer, and throws a UserError as soon as Ctrl-C comes. */
@@ -31,12 +31,18 @@ export function watchInterruption(): Interruption {
       if (!hasCome || step.done === total) return;
       throw new UserError(
         `Stopped after ${grouped(step.done)} of ${grouped(total)} leads, which stay.`,
-        `Run it again, and it completes; ${adminCommand} import undo takes them back.`,
+        `Run it again, and it completes${wayBack(step)}.`,
         130,
       );
     },
     close: () => void process.off("SIGINT", listener),
   };
+}
+
+function wayBack({ batch, overwritten }: MergeProgress): string {
+  if (batch === null) return "; nothing of it was new so far";
+  if (overwritten === 0) return `; ${adminCommand} import undo takes them back`;
+  return `. It replaced ${leadsText(overwritten)} of other imports, and cannot be taken back`;
 }
 
 /** Nothing interrupts. */

@@ -3,7 +3,7 @@ import type { Warning } from "../../../ingest/lead/details.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
-import { grouped } from "../../terminal/numbers.ts";
+import { grouped, leadsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 
@@ -75,6 +75,11 @@ export function summaryText(imported: MergeProgress, { rejects, dryRun }: Import
     .map(([name, meaning]) => labelled(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
   if (dryRun === true) return `Nothing was changed. An import would give:\n${text}`;
-  const { batch } = imported;
-  return batch === null ? text : `${text}\nThis is import ${batch}; ${adminCommand} import undo takes it back.`;
+  return [text, ...batchText(imported)].join("\n");
+}
+
+function batchText({ batch, overwritten }: MergeProgress): string[] {
+  if (batch === null) return [];
+  const replaced = `it replaced ${leadsText(overwritten)} of other imports, and cannot be taken back`;
+  return [`This is import ${batch}; ${overwritten > 0 ? replaced : `${adminCommand} import undo takes it back`}.`];
 }
