@@ -32,7 +32,13 @@ export function openStoreOf({
 export function openAdminStoreOf(path: string, cluster: ClusterConfig | null): AdminStore {
   checkOwner(path, cluster);
   if (cluster === null) return openAdminStore(path);
-  return openClusterAdminStore({ path, node: nodeBeside(cluster), onSilent: nameSilent, onUnheard: warnOfAge });
+  return openClusterAdminStore({
+    path,
+    name: cluster.name,
+    node: nodeBeside(cluster),
+    onSilent: nameSilent,
+    onUnheard: warnOfAge,
+  });
 }
 
 /** The backups of what is served: of the one file, or of what the node beside has. */

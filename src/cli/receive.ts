@@ -48,7 +48,7 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
     throw new UserError(`Another process takes deliveries for ${context.databasePath}.`, "End that first.");
   }
   const spool = await openSpool(folder, context.now);
-  const endpoint = createEndpoint({ sources: context.store().sources, spool, log, baseUrl, trustProxy });
+  const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
   process.stdout.write(`listening on ${server.url.origin}\n`);
   const importing = startCompanion(["receive", "--import"]);

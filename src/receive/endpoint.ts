@@ -1,6 +1,7 @@
 /** The webhook endpoint: each POST is a delivery, and lies on the disk before it is answered. */
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
+import { StoreError } from "../store/errors.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
 import { checkType, readVisits } from "./body.ts";
 import { readBody, reserveMemory } from "./incoming.ts";
@@ -71,10 +72,19 @@ function findSource(request: Request, pathname: string, sources: SourceFinder): 
   if (token === undefined || token === "") {
     throw new DeliveryRefused("missing_token", "No token was sent; the address ends with it: /in/lfin_….");
   }
-  const source = isWellFormed(token, "lfin_") ? sources.findByDigest(digestOf(token)) : null;
+  const source = isWellFormed(token, "lfin_") ? lookUp(token, sources) : null;
   if (source === null) throw new DeliveryRefused("invalid_token", "This token does not exist.");
   if (source.revokedMs !== null) throw new DeliveryRefused("invalid_token", "This token was revoked.");
   return source;
+}
+
+function lookUp(token: string, sources: SourceFinder): Source | null {
+  try {
+    return sources.findByDigest(digestOf(token));
+  } catch (cause) {
+    if (cause instanceof StoreError) throw tryAgain("The token could not be looked up", cause);
+    throw cause;
+  }
 }
 
 /** Whether a proxy says that the client spoke plain HTTP, though the public address is HTTPS. */

@@ -16,12 +16,15 @@ import { openBlockingNode } from "./node/blocking.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
 import { openClusterAccounts, openClusterKeys, openClusterPixels } from "./repositories.ts";
+import { openSourceFinder } from "./source-finder.ts";
 import { openClusterSources } from "./sources.ts";
 import { openWriter } from "./writer.ts";
 
-export interface ClusterAdminSetup {
+interface ClusterAdminSetup {
   /** The SQLite file of the node beside. */
   readonly path: string;
+  /** The name of the server beside that node. */
+  readonly name: string;
   readonly node: RqliteNode;
   /** Hears the names of nodes that could not be asked, and that answer nobody until they have caught up. */
   readonly onSilent: (names: readonly string[]) => void;
@@ -33,7 +36,7 @@ export interface ClusterAdminSetup {
 const patienceMs = 2_000;
 
 /** Opens it. */
-export function openClusterAdminStore({ path, node, onSilent, onUnheard }: ClusterAdminSetup): AdminStore {
+export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }: ClusterAdminSetup): AdminStore {
   const file = openLocalFile(path);
   const blocking = openBlockingNode();
   const writer = openWriter({ node, blocking, file, onSilent });
@@ -46,6 +49,7 @@ export function openClusterAdminStore({ path, node, onSilent, onUnheard }: Clust
   }
   const database = openCapturing(file, writer);
   const pixels = openClusterPixels(file, writer);
+  let finder: ReturnType<typeof openSourceFinder> | null = null;
   const importing = { database, file, writer, pixels };
   return {
     accounts: openClusterAccounts(file, writer),
@@ -62,13 +66,14 @@ export function openClusterAdminStore({ path, node, onSilent, onUnheard }: Clust
       find: ({ number: account }, number) => findBatch(database, account, number),
       undo: (...asked) => undoClusterBatch({ database, writer }, ...asked),
     },
-    sources: openClusterSources(file, writer),
+    sources: openClusterSources(file, writer, () => (finder ??= openSourceFinder(node, name, file))),
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
     people: openClusterPeople(database, writer),
     recipients: openRecipientRepository(database),
     retention: openClusterRetention(database, writer),
     audit: openAudit(database),
     close() {
+      finder?.close();
       blocking.close();
       file.close();
     },

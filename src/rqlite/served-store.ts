@@ -9,7 +9,7 @@ import { QueryFailed } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage-counter.ts";
 import { announce } from "./lease/announce.ts";
-import { keepLease } from "./lease/keep-lease.ts";
+import { keepLease, serverQuestion } from "./lease/keep-lease.ts";
 import { createLease, type Lease } from "./lease/lease.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
@@ -46,7 +46,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
   const settle = async () => void (await Promise.all([usage.settle(), ledger.settle()]));
   let isClosed = false;
   let isLedgersTurn = false;
-  const stopAsking = keepLease(node, name, lease, see);
+  const stopAsking = keepLease(node, serverQuestion(name), lease, see);
   return {
     version,
     ...readerOf(reading),

@@ -9,7 +9,12 @@ import { statementOf } from "./node/statement.ts";
 import { auditOfAccount, auditStatement } from "./repositories.ts";
 import type { Writer } from "./writer.ts";
 
-export function openClusterSources(file: LocalFile, writer: Writer): SourceRepository {
+/** `finder` answers from the file for as long as the node hears of revocations. */
+export function openClusterSources(
+  file: LocalFile,
+  writer: Writer,
+  finder: SourceRepository["finder"],
+): SourceRepository {
   const stored = () => openSources(file.current());
   return {
     create(account, { digest, prefix, label, options }, nowMs) {
@@ -35,6 +40,6 @@ export function openClusterSources(file: LocalFile, writer: Writer): SourceRepos
       ]);
       return stored().find(id);
     },
-    findByDigest: (digest) => stored().findByDigest(digest),
+    finder,
   };
 }

@@ -44,6 +44,6 @@ export function openSources(database: Connection): SourceRepository {
         const live = and(eq(sources.id, id), isNull(sources.revokedAt));
         database.update(sources).set({ revokedAt: nowMs }).where(live).run();
       }),
-    findByDigest: (digest) => select(eq(sources.digest, digest))[0] ?? null,
+    finder: () => ({ findByDigest: (digest) => select(eq(sources.digest, digest))[0] ?? null }),
   };
 }

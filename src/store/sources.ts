@@ -14,14 +14,19 @@ export interface Source {
   readonly revokedMs: number | null;
 }
 
-export type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
+type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
 
-/** What the webhook endpoint asks: the source with this token as it is now. */
+/**
+ * What the webhook endpoint asks: the source with this token as it is now. Throws a StoreError where nobody can say, beside a
+ * node that does not hear the rest of its cluster.
+ */
 export interface SourceFinder {
   findByDigest(digest: Buffer): Source | null;
 }
 
-export interface SourceRepository extends SourceFinder {
+export interface SourceRepository {
+  /** For an endpoint, which goes on for as long as the store is open. */
+  finder(): SourceFinder;
   create(account: AccountNumber, source: NewSource, nowMs: number): Source;
   list(account: AccountNumber): Source[];
   find(id: string): Source | null;

@@ -30,7 +30,7 @@ export async function receive(setup: ReceivingSetup = {}) {
   const logged: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
   const endpoint = createEndpoint({
-    sources: admin.sources,
+    sources: admin.sources.finder(),
     spool: setup.spool?.(real) ?? real,
     log,
     baseUrl: "https://www.example.com",

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { nodes, revision } from "../../sqlite/schema.ts";
 import { ask, questionRequest, type RqliteNode, readNumber, type Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease, Question } from "./lease.ts";
 
 const askEveryMs = 500;
 const timeoutMs = 1_000;
@@ -14,22 +14,41 @@ const lookMs = 25;
 export const revisionQuestion = statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision}`);
 
 /** The same for a server by its name: no number where the cluster does not know it, or lets it go. */
-function leaseQuestion(name: string): Statement {
+export function serverQuestion(name: string): Statement {
   return statementOf(
     sql`SELECT (SELECT coalesce(max(count), 0) FROM ${revision}) FROM ${nodes} WHERE name = ${name} AND leaving = 0`,
   );
 }
 
+/** The same for what stands beside a server: no number where the cluster lets it go. */
+export function companionQuestion(name: string): Statement {
+  const leaving = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND leaving = 1`;
+  return statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision} HAVING NOT EXISTS (${leaving})`);
+}
+
 /** Begins to ask; `see` tells the lease what the own file shows. What it returns ends it. */
-export function keepLease(node: RqliteNode, name: string, lease: Lease, see: () => void): () => void {
-  const own = leaseQuestion(name);
+export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: () => void): () => void {
   let isOver = false;
+  let last: Question | null = null;
+  let answered: Question | null = null;
+
+  /**
+   * A leader that stood still may take the late answer to an old heartbeat for its majority, and tell what was so before it
+   * stood still. So the question behind a gap goes through the log, where only the leader of today gets an answer.
+   */
+  function levelOf(question: Question): "strong" | "linearizable" {
+    const goesOn = last !== null && answered === last && question.wallMs - last.wallMs < 2 * askEveryMs;
+    return goesOn ? "linearizable" : "strong";
+  }
 
   async function askOnce(): Promise<void> {
     const question = lease.begin();
+    const level = levelOf(question);
+    last = question;
     try {
-      const answer = await ask(questionRequest(node, own, "linearizable", timeoutMs));
+      const answer = await ask(questionRequest(node, own, level, timeoutMs));
       lease.answered(question, readNumber(answer));
+      answered = question;
       await look();
     } catch {
       // No majority, or a node that is not there: the lease runs out, and /healthz says so.

@@ -1,7 +1,8 @@
 /**
- * For how long this node may answer. A revocation holds everywhere when its command returns, though a node may be cut off:
- * every node answers only for so long after a question to the majority whose answer its own file has shown. A command that
- * cannot reach a node waits that long, and knows that it is silent by then. No two clocks are compared, only durations.
+ * For how long this node may answer. A revocation must hold everywhere when its command returns, even where a node is cut
+ * off. So a node asks the majority how far the cluster is, and answers for a few seconds after a question whose answer its
+ * own file has reached. A command that cannot reach a node waits that long, and knows that the node is silent by then. No
+ * two clocks are compared, only durations.
  */
 
 /** A node answers for so long after the question that it has caught up with. */
@@ -16,7 +17,7 @@ export interface Clocks {
   wallMs(): number;
 }
 
-interface Question {
+export interface Question {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }

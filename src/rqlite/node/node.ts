@@ -61,11 +61,14 @@ export function writeRequest(node: RqliteNode, statements: readonly Statement[],
   return requestTo(node, "POST", `/db/execute?transaction&timeout=${timeoutMs}ms`, body, timeoutMs + 100);
 }
 
-/** The request for one value: as the majority knows it, or as this node has it. */
+/**
+ * The request for one value: as this node has it, or as the majority knows it, which may be asked through the log of the
+ * cluster ("strong").
+ */
 export function questionRequest(
   node: RqliteNode,
   { sql, json }: Statement,
-  level: "linearizable" | "none",
+  level: "strong" | "linearizable" | "none",
   timeoutMs: number,
 ): NodeRequest {
   const wait = level === "linearizable" ? `&linearizable_timeout=${timeoutMs}ms` : "";

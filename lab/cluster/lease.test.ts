@@ -1,0 +1,27 @@
+/** How a server asks for its lease. A stand-in takes the place of its node. */
+import { expect, onTestFinished, test } from "bun:test";
+import { keepLease, serverQuestion } from "../../src/rqlite/lease/keep-lease.ts";
+import { createLease } from "../../src/rqlite/lease/lease.ts";
+import { until } from "./cluster.ts";
+
+test("a question behind one that got no answer goes through the log of the cluster", async () => {
+  const levels: (string | null)[] = [];
+  const standIn = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      levels.push(new URL(request.url).searchParams.get("level"));
+      if (levels.length === 3) return new Promise<Response>(() => undefined);
+      return Response.json({ results: [{ values: [[7]] }] });
+    },
+  });
+  const lease = createLease({ monotonicMs: () => performance.now(), wallMs: () => Date.now() });
+  const node = { url: standIn.url.origin, authorization: null };
+  const end = keepLease(node, serverQuestion("n1"), lease, () => lease.seen(7));
+  onTestFinished(async () => {
+    end();
+    await standIn.stop(true);
+  });
+  await until(() => levels.length >= 6 && levels.includes("linearizable") && lease.holds());
+  expect([levels[0], levels[3]]).toEqual(["strong", "strong"]);
+});
