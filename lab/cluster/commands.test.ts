@@ -1,10 +1,11 @@
 /** The commands on a cluster: each works through the node beside, and what it did is there on every node. */
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
-import { aCluster, answerOf, least, missing, until } from "./cluster.ts";
+import { aCluster, answerOf, least, missing, settingsOf, storedBy, until } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("keeps accounts, pixels and keys, whichever node a command stands beside", async () => {
@@ -85,6 +86,32 @@ describe.skipIf(missing !== null)(`a cluster that serves${missing === null ? "" 
       const requests = (await told())["requests"] as { requests: number }[]; // As decided.
       return (requests[0]?.requests ?? 0) >= answered;
     });
+  });
+});
+
+describe.skipIf(missing !== null)(`a cluster whose nodes are away${missing === null ? "" : ` (${missing})`}`, () => {
+  test("keeps what is dropped into a folder while the node beside starts, and takes it then", async () => {
+    const cluster = await aCluster();
+    const [place, { node: other }] = cluster.places;
+    const admin = anAdmin([], settingsOf(place.node));
+    admin.put(`inbox/${cluster.account.name}/leads.ndjson`, JSON.stringify(someLeads(1)[0]));
+    admin.put(`inbox/${cluster.account.name}/import.json`, JSON.stringify({ "create-pixels": true }));
+    place.engine.kill("SIGKILL");
+    await place.engine.exited;
+    // As a node has it that reads its snapshot.
+    renameSync(place.node.path, `${place.node.path}.away`);
+    const inbox = admin.start("inbox", join(admin.folder, "inbox"));
+    let said = "";
+    const reading = (async () => {
+      for await (const text of inbox.stderr.pipeThrough(new TextDecoderStream())) said += text;
+    })();
+    await until(() => said.includes("its files are tried again: "));
+    expect(inbox.exitCode).toBeNull();
+    renameSync(`${place.node.path}.away`, place.node.path);
+    await cluster.restart(place);
+    await until(async () => (await storedBy(other)) === 1);
+    inbox.kill("SIGTERM");
+    await reading;
   });
 
   test("reads what its node has where no majority is heard, and says so", async () => {

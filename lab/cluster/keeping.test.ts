@@ -48,6 +48,15 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     await until(async () => !(await admin.run("doctor", "--json")).stdout.includes("cluster"));
     for (const { engine } of others) engine.kill("SIGKILL");
     await until(async () => (await fetch(`${place.url}/healthz`)).status === 503);
+    const silent = (await admin.run("cluster", "status", "--json")).stdout;
+    expect(silent).not.toMatch(/"\w*[A-Z]\w*":/);
+    expect(JSON.parse(silent)).toMatchObject({ has_majority: false });
+    const alone = await admin.run("cluster", "status");
+    expect(alone.stdout).toContain("No majority can be reached");
+    expect(alone.status).toBe(1);
+    const found = await admin.run("doctor");
+    expect(found.stdout).toMatch(/^broken +cluster +No majority of its 3 nodes/m);
+    expect(found.status).toBe(2);
   });
 
   test("asks nodes that want a password, as deploy/ has them", async () => {
@@ -61,6 +70,32 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const stranger = anAdmin([], settingsOf(first));
     const refused = await stranger.run("cluster", "status");
     expect(refused.stderr).toContain("The node at CLUSTER gave no answer");
+  });
+});
+
+describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null ? "" : ` (${missing})`}`, () => {
+  test("lets no node leave without which the others are no majority", async () => {
+    const cluster = await aCluster();
+    const [first, second, third] = cluster.places;
+    third.engine.kill("SIGKILL");
+    await third.engine.exited;
+    const ended = await cluster.admin(second).run("cluster", "leave", first.node.name);
+    expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining("Without n1 no majority") });
+    expect((await cluster.admin(second).run("account", "create", "birch")).status).toBe(0);
+    expect((await answerOf(cluster.as(first), "/leads")).status).toBe(200);
+  });
+
+  test("lets a node leave that rqlite has removed already, and no revocation waits for its server any more", async () => {
+    const cluster = await aCluster();
+    const [{ node }, , third] = cluster.places;
+    const admin = cluster.admin(cluster.places[0]);
+    third.engine.kill("SIGKILL");
+    await third.engine.exited;
+    const removal = { method: "DELETE", body: JSON.stringify({ id: third.node.name }) };
+    await until(async () => (await fetch(`${node.url}/remove`, removal)).ok);
+    expect((await admin.run("cluster", "leave", third.node.name)).status).toBe(0);
+    const revoked = await admin.run("key", "revoke", cluster.keyId);
+    expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining(third.node.name) });
   });
 
   test("lets a node leave, whose server answers nobody any more when the command returns", async () => {

@@ -1,10 +1,11 @@
 /** A server beside each of three rqlite nodes: it serves what the appliance serves, and nothing once it is cut off. */
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
+import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
 import { start } from "../../test/process.ts";
-import { aCluster, answerOf, type Cluster, least, missing, until } from "./cluster.ts";
+import { aCluster, answerOf, type Cluster, least, missing, settingsOf, until } from "./cluster.ts";
 
 const targets = (documents: readonly { identified_at: string }[]) => [
   "/leads",
@@ -57,6 +58,28 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
       await Promise.all([ask(), ask(other)]);
       return new RegExp(`Several nodes counted the same key within a minute: [^"]*${id}`).test(await told());
     });
+  });
+
+  test("a server that has the name of another node than the one beside ends, and says so", async () => {
+    const cluster = await aCluster();
+    const [{ node }] = cluster.places;
+    const server = start({ ...settingsOf(node), NODE: "n2" });
+    expect(await server.exited).toBe(1);
+    expect(server.errors()).toContain("NODE is n2, but the node at CLUSTER is n1. Set NODE to its -node-id");
+  });
+
+  test("a server that reads another file than that of the node at CLUSTER ends, and the doctor says so as well", async () => {
+    const cluster = await aCluster();
+    const [{ node }, { node: other }] = cluster.places;
+    const settings = { ...settingsOf(other), DATABASE_PATH: node.path };
+    const server = start(settings);
+    expect(await server.exited).toBe(1);
+    const says = `${node.path} is not the file of n2, which is the node at CLUSTER.`;
+    expect(server.errors()).toContain(`${says} Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER`);
+    const looked = await anAdmin([], settings).run("doctor", "--json");
+    expect([looked.status, looked.stdout]).toEqual([2, expect.stringContaining(says)]);
+    const renamed = await anAdmin([], { ...settingsOf(other), NODE: "n3" }).run("doctor");
+    expect(renamed.stdout).toContain("NODE is n3, but the node at CLUSTER is n2.");
   });
 
   test("the file of a node is refused by a server without CLUSTER, and left as it is", async () => {

@@ -25,8 +25,10 @@ export function readClusterSettings(environment: Environment): ClusterConfig | n
   if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(url) || !URL.canParse(url)) {
     throw wrong("CLUSTER", url, "the address of the rqlite node beside, such as http://127.0.0.1:4001");
   }
-  if (name === null)
-    throw wrong("NODE", "", "a name for this server, such as n1 (bun run overwrites it: start with bun src/main.ts)");
+  if (name === null) {
+    const around = "bun run overwrites it: use bun src/main.ts and bun src/admin.ts";
+    throw wrong("NODE", "", `a name for this server, such as n1 (${around})`);
+  }
   if (!/^[\w.-]{1,64}$/.test(name))
     throw wrong("NODE", name, "up to 64 letters, digits, dots, hyphens and underscores");
   return { url: new URL(url).origin, name, credentials: auth === null ? null : readCredentials(auth) };

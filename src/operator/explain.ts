@@ -75,6 +75,18 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `The node at CLUSTER gave no answer (${reason}).`,
     "Start rqlited, or set CLUSTER to the node beside.",
   ],
+  "node at work": ({ path }) => [
+    `${path} cannot be read now: its node is starting, or has nothing yet.`,
+    `Try again in a moment; ${adminCommand} cluster status shows how far each node is.`,
+  ],
+  "node of another name": ({ name, beside }) => [
+    `NODE is ${name}, but the node at CLUSTER is ${beside}.`,
+    "Set NODE to its -node-id, or CLUSTER to the node whose file is at DATABASE_PATH.",
+  ],
+  "file of another node": ({ path, beside }) => [
+    `${path} is not the file of ${beside}, which is the node at CLUSTER.`,
+    "Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER and NODE to the node of this file.",
+  ],
   "file of a node": ({ path }) => [
     `${path} is the file of an rqlite node, which alone may write it.`,
     "Name a file of Leadfile that no cluster has.",
@@ -84,6 +96,10 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     "Start a node with a new folder and without -join, and begin with that one.",
   ],
   "no such node": ({ name, names }) => [`The cluster has no node ${name}.`, `It has ${names.join(", ")}.`],
+  "no majority without": ({ name }) => [
+    `Without ${name} no majority of the nodes can be reached, and the cluster would stop.`,
+    "Start those that cannot be reached, or let them leave first.",
+  ],
   "program missing": ({ program }) => [
     `${program} is not installed.`,
     "Install it: go install go.etcd.io/bbolt/cmd/bbolt@v1.4.3.",

@@ -2,11 +2,12 @@
 import type { Connection } from "../sqlite/connection.ts";
 import { inodeOf } from "../sqlite/file.ts";
 import { revision } from "../sqlite/schema.ts";
+import { StoreError } from "../store/errors.ts";
 import { openReadOnly } from "./replica.ts";
 
 export interface LocalFile {
   readonly path: string;
-  /** A connection to the file as it lies there now. Throws while the node is at work on it. */
+  /** A connection to the file as it lies there now. Throws a StoreError while the node is at work on it. */
   current(): Connection;
   /** The count of the revision that the file shows. */
   revision(): number;
@@ -23,7 +24,7 @@ export function openLocalFile(path: string): LocalFile {
     database?.$client.close();
     database = null;
     inode = now;
-    database = openReadOnly(path);
+    database = openWhole(path);
     return database;
   }
 
@@ -33,4 +34,17 @@ export function openLocalFile(path: string): LocalFile {
     revision: () => current().select({ count: revision.count }).from(revision).get()?.count ?? 0,
     close: () => database?.$client.close(),
   };
+}
+
+/** A node that starts has no file for a moment, or one without tables, until it has read its snapshot. */
+function openWhole(path: string): Connection {
+  let database: Connection | null = null;
+  try {
+    database = openReadOnly(path);
+    database.select({ count: revision.count }).from(revision).get();
+    return database;
+  } catch (cause) {
+    database?.$client.close();
+    throw new StoreError({ kind: "node at work", path }, { cause });
+  }
 }

@@ -66,7 +66,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     settle,
     applyRetention: async (nowMs, hasJumped) =>
       retainInThread(replica.current().database, nowMs, () => startClusterRetention({ path, node, nowMs, hasJumped })),
-    listening: (url) => void announce(node, name, url, () => isClosed),
+    listening: (url) => announce(node, { name, url, path }, () => isClosed),
     isEmpty: () => isEmpty(replica),
     async close() {
       isClosed = true;

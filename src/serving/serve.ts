@@ -48,7 +48,7 @@ export function serve(config: Config): Running {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => void stop({ listening, stopTimers, store, inbox }));
   }
-  store.listening(listening.url);
+  store.listening(listening.url).catch(endWith);
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
 }
 

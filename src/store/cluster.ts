@@ -6,6 +6,8 @@ export interface Cluster {
   /** Brings the schema up to this version; gives how many migrations were made. */
   migrate(): Promise<number>;
   status(): Promise<ClusterStatus>;
+  /** Throws a StoreError where the node at CLUSTER has another name than the server, or another file. */
+  checkBeside(name: string): Promise<void>;
   /** Takes what was erased out of the log of the node beside, which is stopped for a moment. */
   scrub(around: Restarting): Promise<Scrubbed>;
   /** Takes a node out of the cluster; it answers nobody any more when this returns. */

@@ -33,11 +33,19 @@ interface Problems {
   readonly "node behind": object;
   /** The node beside does not answer, or not as it should. */
   readonly "node silent": { readonly reason: string };
+  /** The node beside has no file yet, as it starts. */
+  readonly "node at work": { readonly path: string };
+  /** The node beside has another name than the server. */
+  readonly "node of another name": { readonly name: string; readonly beside: string };
+  /** The node beside has another file than the one that is to be read. */
+  readonly "file of another node": { readonly path: string; readonly beside: string };
   /** A file that rqlite alone may write. */
   readonly "file of a node": { readonly path: string };
   /** A node that is to be the first one has something already. */
   readonly "node in use": { readonly url: string };
   readonly "no such node": { readonly name: string; readonly names: readonly string[] };
+  /** The nodes that would stay and can be reached could write nothing. */
+  readonly "no majority without": { readonly name: string };
   readonly "program missing": { readonly program: string };
   /** What cannot be done while others serve. */
   readonly "not on a cluster": { readonly act: string };

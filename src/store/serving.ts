@@ -19,8 +19,8 @@ export interface ServedStore extends RequestStore {
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
-  /** Hears where the server listens, so that `cluster status` can ask it. */
-  listening(url: string): void;
+  /** Hears where the server listens, so that `cluster status` can ask it. Throws a StoreError where it must not serve. */
+  listening(url: string): Promise<void>;
   /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
   close(): void | Promise<void>;
 }

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { UserError } from "../../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
-import { statusText } from "./status.ts";
+import { statusText, statusValue } from "./status.ts";
 
 export function clusterCommand(context: CommandContext): Command {
   return new Command("cluster")
@@ -31,7 +31,7 @@ function statusCommand(context: CommandContext): Command {
     .description("show the nodes, who leads, how far each is, and which servers answer")
     .action(async (options: { json?: boolean }) => {
       const status = await context.cluster().status();
-      outputOf(options).result(status, statusText(status));
+      outputOf(options).result(statusValue(status), statusText(status));
       if (!status.hasMajority) context.process.endWith(1);
     });
 }
@@ -49,7 +49,7 @@ function migrateCommand(context: CommandContext): Command {
 function scrubCommand(context: CommandContext): Command {
   return jsonCommand("scrub")
     .description("take what was erased out of the log of this machine's node, which is stopped for a moment")
-    .requiredOption("--stop <COMMAND>", "what stops the node, such as 'systemctl stop leadfile-rqlited'")
+    .requiredOption("--stop <COMMAND>", "what stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "what starts it again")
     .action(async ({ stop, start, ...options }: { stop: string; start: string; json?: boolean }) => {
       const done = await context.cluster().scrub({ stop: () => run(stop), start: () => run(start) });

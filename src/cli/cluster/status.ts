@@ -19,6 +19,28 @@ export function statusText({ nodes, hasMajority }: ClusterStatus): string {
     .join("\n\n");
 }
 
+/** The same for programs, in names like those of every other command. */
+export function statusValue({ nodes, hasMajority, spreadKeys }: ClusterStatus) {
+  return { nodes: nodes.map(nodeValue), has_majority: hasMajority, spread_keys: spreadKeys };
+}
+
+function nodeValue(node: NodeStatus) {
+  const { name, role, url, isReachable, lag, version, logBytes, wrongFlags, isScrubbed, server } = node;
+  return {
+    name,
+    role,
+    // rqlite does not tell where a node was that it cannot reach.
+    url: isReachable ? url : null,
+    is_reachable: isReachable,
+    lag,
+    version,
+    log_bytes: logBytes,
+    wrong_flags: wrongFlags,
+    is_scrubbed: isScrubbed,
+    server,
+  };
+}
+
 function lineOf(node: NodeStatus): string[] {
   return [
     node.isReachable ? (node.role === "leader" ? "◆" : "●") : "○",

@@ -5,7 +5,6 @@ import { explain } from "../../operator/explain.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Cluster, ClusterStatus } from "../../store/cluster.ts";
-import { StoreError } from "../../store/errors.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { mayWrite } from "./file.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
@@ -13,8 +12,9 @@ import { broken, type Finding, fine, warning } from "./finding.ts";
 /** A log this large is mostly free room, which a scrub gives back. */
 const largeLogBytes = 1_000_000_000;
 
-export async function lookAtCluster(path: string, cluster: Cluster): Promise<Finding[]> {
-  return [...lookAtNodeFolder(path), ...(await lookAtNodes(cluster))];
+/** What is wrong with a cluster as the server of this name sees it, which reads the file. */
+export async function lookAtCluster(path: string, cluster: Cluster, name: string): Promise<Finding[]> {
+  return [...lookAtNodeFolder(path), ...(await lookAtNodes(cluster, name))];
 }
 
 /** Everything in the folder is rqlite's: Leadfile's user reads it through a group. */
@@ -35,14 +35,14 @@ function lookAtNodeFolder(path: string): Finding[] {
     : [fine("permissions", `${folder} is rqlite's to write, and its group's to read.`)];
 }
 
-async function lookAtNodes(cluster: Cluster): Promise<Finding[]> {
+async function lookAtNodes(cluster: Cluster, name: string): Promise<Finding[]> {
   try {
+    await cluster.checkBeside(name);
     return judge(await cluster.status());
   } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause;
     const said = explain(cause);
-    const what = said instanceof UserError ? said.sentence : "The cluster gave no answer.";
-    return [broken("cluster", what, "Start rqlited, and look at what it says.")];
+    if (!(said instanceof UserError)) throw cause;
+    return [broken("cluster", said.message, said.advice)];
   }
 }
 

@@ -47,7 +47,7 @@ async function look(context: CommandContext, full: boolean): Promise<Finding[]> 
 
 /** The file is rqlite's: other things are right for it than for a file of one server. */
 async function lookAtNode({ databasePath: path, cluster }: CommandContext, config: Config | null): Promise<Finding[]> {
-  if (config?.cluster != null) return lookAtCluster(path, cluster());
+  if (config?.cluster != null) return lookAtCluster(path, cluster(), config.cluster.name);
   const what = `${path} is the file of an rqlite node, which alone may write it.`;
   return [broken("cluster", what, "Set CLUSTER and NODE, or DATABASE_PATH to another file.")];
 }

@@ -15,9 +15,10 @@ import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "..
 import { statementOf } from "../node/statement.ts";
 import { scrubNode } from "../privacy/scrub.ts";
 import { openWriter, type Writer } from "../writer.ts";
+import { checkBeside } from "./beside.ts";
 import { bootNode, countTables } from "./boot.ts";
 import { migrateCluster } from "./migrate.ts";
-import { askCluster } from "./status.ts";
+import { askCluster, tell } from "./status.ts";
 
 const timeoutMs = 10_000;
 
@@ -32,9 +33,10 @@ export function openCluster(path: string, node: RqliteNode): Cluster {
         local.close();
       }
     },
+    checkBeside: (name) => checkBeside(node, name, path),
     migrate: () => withWriter(path, node, async (file, writer) => migrateCluster(file, writer)),
     scrub: (around) => withWriter(path, node, (file, writer) => scrubNode(node, file, writer, around)),
-    leave: (name) => withWriter(path, node, (_, writer) => removeNode(node, writer, name)),
+    leave: (name) => withWriter(path, node, (file, writer) => removeNode(node, file, writer, name)),
   };
 }
 
@@ -90,13 +92,25 @@ async function refuseUsed(node: RqliteNode): Promise<void> {
 }
 
 /** A node that was removed hears nothing new, and others would not wait for its server: that one has to fall silent first. */
-async function removeNode(node: RqliteNode, writer: Writer, name: string): Promise<void> {
-  const names = (await listMembers(node)).map((member) => member.name);
-  if (!names.includes(name)) throw new StoreError({ kind: "no such node", name, names });
+async function removeNode(node: RqliteNode, file: LocalFile, writer: Writer, name: string): Promise<void> {
+  const members = await listMembers(node);
+  const names = members.map((member) => member.name);
+  writer.catchUp();
+  const servers = file.current().select({ name: nodes.name }).from(nodes).all();
+  // Where rqlite has removed the node already, revocations wait for its server still.
+  const isKnown = names.includes(name) || servers.some((server) => server.name === name);
+  if (!isKnown) throw new StoreError({ kind: "no such node", name, names });
+  const others = members.filter((member) => member.isVoter && member.name !== name);
+  const reached = (await Promise.all(others.map(tell))).filter((told) => told !== null);
+  if (reached.length * 2 <= others.length) throw new StoreError({ kind: "no majority without", name });
   writer.commit([statementOf(sql`UPDATE ${nodes} SET leaving = 1 WHERE name = ${name}`)]);
   await Bun.sleep(leaseMs + clockMarginMs);
+  if (names.includes(name)) await removeMember(node, name);
+  writer.commit([statementOf(sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`)]);
+}
+
+async function removeMember(node: RqliteNode, name: string): Promise<void> {
   const request = requestTo(node, "DELETE", "/remove", JSON.stringify({ id: name }), timeoutMs);
   const { status, text } = await ask(request);
   if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() || `it answered ${status}` });
-  writer.commit([statementOf(sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`)]);
 }

@@ -19,6 +19,7 @@ interface Told {
     readonly node_id?: string;
     readonly snapshot_interval?: string;
     readonly heartbeat_timeout?: string;
+    readonly sqlite3?: { readonly last_modified?: string };
     readonly db_conf?: { readonly fk_constraints?: boolean };
     readonly raft?: { readonly commit_index?: number; readonly applied_index?: number; readonly log_size?: number };
   };
