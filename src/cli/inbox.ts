@@ -29,7 +29,8 @@ export function inboxCommand(context: CommandContext): Command {
 A file that has not changed for two seconds is imported, then lies in done/.
 Rejected rows lie in rejected/, a file that could not be read in failed/, beside
 a text that says why. import.json in the folder of an account says how its files
-are read: {"pixel":"px_shop","timezone":"America/New_York"}.`,
+are read: {"pixel":"px_shop","timezone":"America/New_York"}. --once ends with
+status 1 where a file was not imported.`,
     )
     .action((dir: string, options: InboxOptions) => run(context, dir, options));
 }
@@ -52,14 +53,12 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
       const settings = settingsIn(path);
       return "fault" in settings ? settings : { account: account.id, settings };
     },
-    async importFile(destination, file, rejects) {
-      const outcome = await importUnattended(context, destination, file, rejects, { mayHaveWrongTime: false });
-      counts[outcome.kind]++;
-      return outcome;
-    },
+    importFile: (destination, file, rejects) =>
+      importUnattended(context, destination, file, rejects, { mayHaveWrongTime: false }),
     whenDone: "keep",
     now: context.now,
     say: output.say,
+    count: ({ kind }) => counts[kind]++,
   });
   try {
     if (options.once === true) await lookOnce(inbox, context);
@@ -68,6 +67,7 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
     release();
   }
   output.result(counts, "");
+  if (options.once === true && counts.failed + counts.later > 0) context.process.endWith(1);
 }
 
 /** Takes what is complete now, or in two seconds. */

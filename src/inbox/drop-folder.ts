@@ -1,12 +1,8 @@
-/** One folder into which files are dropped: which of them are complete, and where they go after the import. */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, parse } from "node:path";
-
-/** What became of a file. `later`: something else is wrong, such as a full disk. The file stays, and is tried again. */
-export type Outcome =
-  | { readonly kind: "done"; readonly rejected: number }
-  | { readonly kind: "failed"; readonly reason: string }
-  | { readonly kind: "later"; readonly reason: string };
+/** One folder into which files are dropped: which of them are complete, and what becomes of each. */
+import { readdirSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { systemCode } from "../operator/system-code.ts";
+import { hindranceIn, type Outcome, ownFolders, putAway, rejectsDraft, type WhenDone } from "./put-away.ts";
 
 /** Imports a file, and writes the rows that it rejects to another one. */
 type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
@@ -16,6 +12,8 @@ export interface DropFolder {
   ready(nowMs: number): string[];
   /** How many files there were at the last call of `ready`. */
   waiting(): number;
+  /** What that call has found that is never taken, and why. */
+  passedOver(): ReadonlyMap<string, string>;
   /** Imports a file and moves it away. A kill in between has it imported again, which changes nothing. */
   take(name: string, importFile: ImportFile): Promise<Outcome>;
 }
@@ -23,15 +21,33 @@ export interface DropFolder {
 export const optionsFile = "import.json";
 const stillMs = 2_000;
 
-/** `whenDone` says whether an imported file is kept under done/, or removed. */
-export function openDropFolder(folder: string, whenDone: "keep" | "remove"): DropFolder {
+export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
   const seen = new Map<string, { readonly size: number; readonly mtimeMs: number; readonly sinceMs: number }>();
+  const passedOver = new Map<string, string>();
+  /** What became of files that could not be moved away since: nobody needs to import them a second time. */
+  const unmoved = new Map<string, { readonly version: string; readonly outcome: Outcome }>();
+
+  function look(name: string): Stats | undefined {
+    try {
+      const found = statSync(join(folder, name), { throwIfNoEntry: false });
+      if (found === undefined && name.includes("\ufffd")) passedOver.set(name, "its name is not UTF-8; rename it.");
+      if (found?.isDirectory() === true && !ownFolders.has(name)) {
+        passedOver.set(name, "it is a folder; move its files out of it, and they are taken.");
+      }
+      return found;
+    } catch (cause) {
+      passedOver.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); rename it or remove it.`);
+      return undefined;
+    }
+  }
 
   function isStill(name: string, nowMs: number): boolean {
-    const now = statSync(join(folder, name), { throwIfNoEntry: false });
+    const now = look(name);
     if (now === undefined || !now.isFile()) return false;
     const before = seen.get(name);
-    if (before?.size === now.size && before.mtimeMs === now.mtimeMs) return nowMs - before.sinceMs >= stillMs;
+    // A clock that went back begins anew.
+    const isSame = before?.size === now.size && before.mtimeMs === now.mtimeMs && before.sinceMs <= nowMs;
+    if (isSame) return nowMs - before.sinceMs >= stillMs;
     seen.set(name, { size: now.size, mtimeMs: now.mtimeMs, sinceMs: nowMs });
     return false;
   }
@@ -39,49 +55,41 @@ export function openDropFolder(folder: string, whenDone: "keep" | "remove"): Dro
   return {
     ready(nowMs) {
       const names = readdirSync(folder).filter(isDropped);
+      passedOver.clear();
       for (const name of seen.keys()) if (!names.includes(name)) seen.delete(name);
       const still = names.filter((name) => isStill(name, nowMs));
       return still.toSorted((a, b) => (seen.get(a)?.mtimeMs ?? 0) - (seen.get(b)?.mtimeMs ?? 0));
     },
     waiting: () => seen.size,
+    passedOver: () => passedOver,
     async take(name, importFile) {
+      const hindrance = hindranceIn(folder, whenDone);
+      if (hindrance !== null) return { kind: "later", reason: hindrance };
       const file = join(folder, name);
       // If this try is killed, the next one writes it anew.
-      const rejects = join(folder, `.rejected-${rejectsName(name)}`);
-      const outcome = await importFile(file, rejects);
-      if (outcome.kind === "done" && outcome.rejected > 0) {
-        renameSync(rejects, freePath(folder, "rejected", rejectsName(name)));
-      } else rmSync(rejects, { force: true });
-      if (outcome.kind === "done") {
-        if (whenDone === "keep") renameSync(file, freePath(folder, "done", name));
-        else rmSync(file);
-      } else if (outcome.kind === "failed") {
-        const place = freePath(folder, "failed", name);
-        writeFileSync(`${place}.txt`, `${outcome.reason}\n`);
-        renameSync(file, place);
-      }
+      const rejects = rejectsDraft(folder, name);
+      const version = versionOf(file);
+      const known = unmoved.get(name);
+      const imported = known?.version === version ? known.outcome : await importFile(file, rejects);
+      // What was read is not what lies there now. To move that away would lose it.
+      const outcome = versionOf(file) === version ? imported : changedMeanwhile;
+      if (outcome.kind !== "later") unmoved.set(name, { version, outcome });
+      putAway(folder, name, outcome, whenDone);
+      unmoved.delete(name);
       return outcome;
     },
   };
 }
 
+const changedMeanwhile: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
+
+/** Another text for a file that was written to, replaced or removed. */
+function versionOf(path: string): string {
+  const now = statSync(path, { throwIfNoEntry: false });
+  return now === undefined ? "" : `${now.ino} ${now.size} ${now.mtimeMs}`;
+}
+
 /** Whether a file may hold leads: no options, no hidden file, and no copy under way, as many programs name one. */
 export function isDropped(name: string): boolean {
   return name !== optionsFile && !name.startsWith(".") && !/\.(?:part|partial|tmp|crdownload|filepart)$/i.test(name);
-}
-
-/** Rejected rows are plain text, even where the file was gzipped. */
-function rejectsName(name: string): string {
-  return name.replace(/\.gz$/i, "");
-}
-
-/** A path in one of the three folders at which there is no file yet. */
-function freePath(folder: string, kind: "done" | "rejected" | "failed", name: string): string {
-  const place = join(folder, kind);
-  mkdirSync(place, { recursive: true, mode: 0o700 });
-  const { name: stem, ext } = parse(name);
-  for (let number = 1; ; number++) {
-    const path = join(place, number === 1 ? name : `${stem}-${number}${ext}`);
-    if (!existsSync(path)) return path;
-  }
 }

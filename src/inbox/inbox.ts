@@ -1,7 +1,13 @@
 /** The inbox: a folder for each account, whose files are imported as they come. */
-import { readdirSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type DropFolder, type Outcome, openDropFolder } from "./drop-folder.ts";
+import { explain } from "../operator/explain.ts";
+import { printable } from "../operator/printable.ts";
+import { systemCode } from "../operator/system-code.ts";
+import { UserError } from "../operator/user-error.ts";
+import { StoreError } from "../store/errors.ts";
+import { type DropFolder, openDropFolder } from "./drop-folder.ts";
+import type { Outcome, WhenDone } from "./put-away.ts";
 import type { ImportSettings } from "./settings.ts";
 
 /** Whose leads the files of a folder are, and how they are read. */
@@ -15,46 +21,71 @@ interface InboxParts {
   /** Where the files of a folder go, or why they go nowhere. */
   readonly destinationOf: (name: string, path: string) => Destination | { readonly fault: string };
   readonly importFile: (destination: Destination, file: string, rejects: string) => Promise<Outcome>;
-  /** Whether a file that was imported is kept under done/, or removed. */
-  readonly whenDone: "keep" | "remove";
+  readonly whenDone: WhenDone;
   readonly now: () => number;
   /** Hears of each file that was taken, and of each folder that goes nowhere. */
   readonly say: (line: string) => void;
+  /** Counts what became of each file. */
+  readonly count?: (outcome: Outcome) => void;
 }
 
 export interface Inbox {
-  /** Takes every complete file. Gives the number of files that are not complete yet. */
+  /**
+   * Takes every complete file. Gives the number of files that are not complete yet. Throws a UserError when the inbox
+   * itself is gone.
+   */
   look(): Promise<number>;
 }
 
-export function openInbox(folder: string, { destinationOf, importFile, whenDone, now, say }: InboxParts): Inbox {
-  const folders = new Map<string, DropFolder>();
-  const complaints = new Map<string, string>();
+const noFolder = "it is no folder of an account; put it into one, and it is taken.";
 
-  /** Says what keeps the files of a folder from being taken once, until it is mended. */
-  function complain(name: string, line: string): void {
-    if (complaints.get(name) !== line) say(line);
-    complaints.set(name, line);
+/** Looks at nothing until it is asked to. */
+export function openInbox(folder: string, { destinationOf, importFile, whenDone, now, say, count }: InboxParts): Inbox {
+  const folders = new Map<string, DropFolder>();
+  const { tell, complain, isKnown, forget } = createComplaints(say);
+
+  /** Nobody can say whose leads are in a file beside the folders. */
+  function complainOfStray(name: string): void {
+    if (!isKnown(name)) count?.({ kind: "later", reason: noFolder });
+    complain(name, `${name}: ${noFolder}`);
   }
 
   async function take(name: string, dropped: DropFolder, files: readonly string[]): Promise<void> {
     const destination = destinationOf(name, join(folder, name));
-    if ("fault" in destination) return complain(name, `${name}/: ${destination.fault}`);
+    if ("fault" in destination) {
+      for (const _ of files) count?.({ kind: "later", reason: destination.fault });
+      return complain(name, `${name}/: ${destination.fault}`);
+    }
     for (const file of files) {
       const outcome = await dropped.take(file, (path, rejects) => importFile(destination, path, rejects));
+      count?.(outcome);
       const line = `${name}/${file}: ${sentenceOf(outcome)}`;
       // The next file would meet the same trouble.
       if (outcome.kind === "later") return complain(name, line);
-      complaints.delete(name);
-      say(line);
+      forget(name);
+      tell(line);
     }
   }
 
-  /** The same for one folder. */
+  /** The trouble of one folder, such as a wrong owner, is none of the others'. */
+  async function lookApart(name: string): Promise<number> {
+    try {
+      return await lookInto(name);
+    } catch (cause) {
+      const reason = passingTrouble(cause);
+      if (reason === null) throw cause;
+      count?.({ kind: "later", reason });
+      complain(name, `${name}/: ${reason}`);
+      return 0;
+    }
+  }
+
+  /** Takes the complete files of one folder. Gives the number of the others. */
   async function lookInto(name: string): Promise<number> {
     let dropped = folders.get(name);
     if (dropped === undefined) folders.set(name, (dropped = openDropFolder(join(folder, name), whenDone)));
     const ready = dropped.ready(now());
+    for (const [file, why] of dropped.passedOver()) complain(`${name}/${file}`, `${name}/${file}: ${why}`);
     const waiting = dropped.waiting() - ready.length;
     if (ready.length > 0) await take(name, dropped, ready);
     return waiting;
@@ -62,18 +93,55 @@ export function openInbox(folder: string, { destinationOf, importFile, whenDone,
 
   return {
     async look() {
-      const entries = readdirSync(folder, { withFileTypes: true });
       let waiting = 0;
-      for (const entry of entries) {
-        if (entry.isDirectory() && !entry.name.startsWith(".")) waiting += await lookInto(entry.name);
+      for (const entry of entriesOf(folder)) {
+        if (entry.name.startsWith(".")) continue;
+        if (entry.isDirectory()) waiting += await lookApart(entry.name);
+        else complainOfStray(entry.name);
       }
       return waiting;
     },
   };
 }
 
+/** What keeps files or folders from being taken. It is said once, until it is mended. */
+function createComplaints(say: InboxParts["say"]) {
+  const known = new Map<string, string>();
+  // Whoever may drop files chooses their names.
+  const tell = (line: string) => say(printable(line));
+  return {
+    tell,
+    complain(name: string, line: string): void {
+      if (known.get(name) !== line) tell(line);
+      known.set(name, line);
+    },
+    isKnown: (name: string) => known.has(name),
+    forget: (name: string) => void known.delete(name),
+  };
+}
+
+/** What keeps files waiting and ends nothing, in words; null for any other trouble. */
+function passingTrouble(cause: unknown): string | null {
+  const said = cause instanceof StoreError && cause.problem.kind === "node at work" ? explain(cause) : null;
+  if (said instanceof UserError) return `its files are tried again: ${said.sentence}`;
+  if (cause instanceof Error && "syscall" in cause) return `${cause.message}; mend that, and its files are taken.`;
+  return null;
+}
+
+function entriesOf(inbox: string): Dirent[] {
+  try {
+    return readdirSync(inbox, { withFileTypes: true });
+  } catch (cause) {
+    throw new UserError(
+      `The folder ${inbox} cannot be read any more (${systemCode(cause) ?? "unknown"}).`,
+      "Bring it back, and start this again: what lies in it is taken then.",
+    );
+  }
+}
+
 function sentenceOf(outcome: Outcome): string {
   if (outcome.kind === "failed") return `it went to failed/: ${outcome.reason}`;
   if (outcome.kind === "later") return `it is tried again: ${outcome.reason}`;
-  return outcome.rejected === 0 ? "done" : `done; ${outcome.rejected} rows went to rejected/`;
+  if (outcome.rejected === 0) return "done";
+  return `done; ${outcome.rejected} row${outcome.rejected === 1 ? "" : "s"} went to rejected/`;
 }

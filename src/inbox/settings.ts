@@ -1,8 +1,9 @@
 /** How the files of a folder are read: `import.json` beside them, with the options of lead import by their long names. */
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { systemCode } from "../operator/system-code.ts";
 import { optionsFile } from "./drop-folder.ts";
 
 const ImportSettings = Type.Partial(
@@ -24,13 +25,16 @@ export type ImportSettings = Static<typeof ImportSettings>;
 
 /** The settings beside the files of a folder, or what is wrong with them. Without such a file there are none. */
 export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
+  const path = join(folder, optionsFile);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return {};
   let text: string;
   try {
-    text = readFileSync(join(folder, optionsFile), "utf8");
-  } catch {
-    return {};
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    // Without its settings a file would bring other leads than its owner wants.
+    return { fault: `import.json cannot be read (${systemCode(cause)}); mend that, and the files are taken.` };
   }
-  return readSettings(text);
+  return readSettings(text.replace(/^\ufeff/, ""));
 }
 
 function readSettings(text: string): ImportSettings | { readonly fault: string } {

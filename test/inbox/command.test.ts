@@ -1,6 +1,6 @@
 /** bun admin inbox: files that are dropped into the folder of an account become its leads. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Admin, anAdmin } from "../admin.ts";
@@ -31,7 +31,7 @@ test("--once imports what is there, keeps rejected rows and names what could not
     "picture.csv": "PNG,,,\n1,2,3,4\n",
   });
   const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
-  expect({ status, json, stderr }).toMatchObject({ status: 0, json: { done: 2, failed: 1, later: 0 } });
+  expect({ status, json, stderr }).toMatchObject({ status: 1, json: { done: 2, failed: 1, later: 0 } });
   expect((await admin.leads()).map(({ email }) => email)).toEqual(["a@example.com", "c@example.com"]);
   expect(readdirSync(join(folder, "acme/done")).toSorted()).toEqual(["more.ndjson.gz", "visits.csv"]);
   expect(readFileSync(join(folder, "acme/rejected/visits.csv"), "utf8")).toContain(
@@ -48,7 +48,7 @@ test("a second inbox on the same folder is refused, and Ctrl-C ends the first on
   const first = admin.start("inbox", folder);
   const said = first.stderr.getReader();
   expect(new TextDecoder().decode((await said.read()).value)).toContain(
-    "acme/visits.csv: done; 1 rows went to rejected/",
+    "acme/visits.csv: done; 1 row went to rejected/",
   );
   const second = await admin.run("inbox", folder, "--once");
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another inbox watches")]);
@@ -61,8 +61,57 @@ test("a file whose rejected rows cannot be written stays where it is, for anothe
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   symlinkSync(join(admin.folder, "gone/rejected"), join(folder, "acme/.rejected-visits.csv"));
   const { status, json } = await admin.run("inbox", folder, "--once", "--json");
-  expect({ status, json }).toMatchObject({ status: 0, json: { done: 0, failed: 0, later: 1 } });
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
   expect(readdirSync(join(folder, "acme"))).toContain("visits.csv");
+});
+
+test("--once ends with 1 where the files of a folder wait for their account", async () => {
+  const admin = anAdmin([]);
+  const folder = aFolderOf(admin, { "visits.csv": rows, "more.csv": rows });
+  const { status, json } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 2 } });
+});
+
+test.each([
+  ["a pixel that the account does not have", { pixel: "px_none" }, "px_none"],
+  ["a zone that there is none of", { timezone: "Mars", "create-pixels": true }, "Mars"],
+  ["a name that is no field", { map: "email=e-mail", "create-pixels": true }, "e-mail"],
+])("files wait while import.json has %s, and are taken once it is mended", async (_, settings, named) => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": JSON.stringify(settings), "visits.csv": rows });
+  const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
+  expect(stderr).toMatch(/^acme\/visits\.csv: it is tried again: the options of its import are wrong: [^\n]+\n$/);
+  expect(stderr).toContain(named);
+  writeFileSync(join(folder, "acme/import.json"), `{"create-pixels":true}`);
+  expect((await admin.run("inbox", folder, "--once", "--json")).json).toMatchObject({ done: 1 });
+});
+
+test("an inbox whose folder is moved away ends, and names the folder", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  const inbox = admin.start("inbox", folder);
+  const said = inbox.stderr.getReader();
+  await said.read();
+  renameSync(folder, `${folder}-elsewhere`);
+  expect(new TextDecoder().decode((await said.read()).value)).toBe(
+    `The folder ${folder} cannot be read any more (ENOENT). Bring it back, and start this again: what lies in it is taken then.\n`,
+  );
+  expect(await inbox.exited).toBe(1);
+});
+
+test("--once ends with 1 where a file lies beside the folders", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  writeFileSync(join(folder, "more.csv"), rows);
+  const { status, json } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 1, failed: 0, later: 1 } });
+});
+
+test("--once ends with 0 where every file was imported, even if rows of it were rejected", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  expect((await admin.run("inbox", folder, "--once")).status).toBe(0);
 });
 
 test("every import of an inbox is a batch with the name of its file", async () => {
@@ -71,6 +120,17 @@ test("every import of an inbox is a batch with the name of its file", async () =
   await admin.run("inbox", folder, "--once");
   const { json } = await admin.run("import", "list", "acme", "--json");
   expect(json).toMatchObject([{ file: "visits.csv", imported: 1, rejected: 1 }]);
+});
+
+test("an erasure names the folder in which the inbox keeps rejected rows", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows, "more.csv": rows });
+  await admin.run("inbox", folder, "--once");
+  const { json, stderr } = await admin.run("lead", "erase", "acme", "--email", "b@example.com", "--json");
+  const rejected = join(folder, "acme/rejected");
+  expect(json["receipt"]).toMatchObject({ rejects_files: [rejected] });
+  expect(stderr).toContain(`${rejected}\n`);
+  expect(readdirSync(rejected).toSorted()).toEqual(["more.csv", "visits.csv"]);
 });
 
 test("a folder that is not there is refused with what to do", async () => {

@@ -1,49 +1,7 @@
 /** The inbox: complete files are imported and moved; half-copied ones are never touched. */
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Outcome } from "../../src/inbox/drop-folder.ts";
-import { openInbox } from "../../src/inbox/inbox.ts";
-import { type ImportSettings, settingsIn } from "../../src/inbox/settings.ts";
-import { aFolder } from "../folder.ts";
-
-/** An inbox with a folder for acme, a clock that the test holds, and an import that says what it is told to. */
-function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "done", rejected: 0 })) {
-  const folder = aFolder();
-  const clock = { nowMs: 1_000_000 };
-  const taken: { file: string; settings: ImportSettings }[] = [];
-  const said: string[] = [];
-  mkdirSync(join(folder, "acme"));
-  const inbox = openInbox(folder, {
-    destinationOf(name, path) {
-      if (name !== "acme") return { fault: "no account has this name" };
-      const settings = settingsIn(path);
-      return "fault" in settings ? settings : { account: name, settings };
-    },
-    whenDone: "keep",
-    now: () => clock.nowMs,
-    say: (line) => void said.push(line),
-    async importFile({ settings }, file, rejects) {
-      const name = file.slice(folder.length + 1);
-      taken.push({ file: name, settings });
-      const outcome = outcomeOf(name);
-      writeFileSync(rejects, outcome.kind === "done" && outcome.rejected > 0 ? "rejected rows" : "");
-      return outcome;
-    },
-  });
-  return {
-    taken,
-    said,
-    drop: (name: string, text = "email\na@example.com\n") => writeFileSync(join(folder, name), text),
-    path: (name: string) => join(folder, name),
-    in: (name: string) => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)).toSorted() : []),
-    /** Looks at the folder after so many seconds. */
-    async lookAfter(seconds: number) {
-      clock.nowMs += seconds * 1000;
-      return inbox.look();
-    },
-  };
-}
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { anInbox } from "./an-inbox.ts";
 
 test("a file is imported when its size and time have not changed for two seconds, then lies in done/", async () => {
   const inbox = anInbox();
@@ -68,12 +26,44 @@ test("a file that is still being copied is not touched", async () => {
   expect(inbox.taken).toHaveLength(1);
 });
 
+test("a clock that goes back by an hour lets a file wait for two seconds, not for an hour", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  for (const seconds of [0, -3600, 2]) await inbox.lookAfter(seconds);
+  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
+});
+
 test("names of copies under way, hidden files and options are no files to import", async () => {
   const inbox = anInbox();
   for (const name of ["a.csv.part", "b.csv.tmp", ".hidden.csv", "import.json"]) inbox.drop(`acme/${name}`, "{}");
   expect(await inbox.lookAfter(0)).toBe(0);
   await inbox.lookAfter(3);
   expect(inbox.taken).toEqual([]);
+});
+
+function replace(path: string): void {
+  writeFileSync(`${path}.new`, "email\nb@example.com\n");
+  renameSync(`${path}.new`, path);
+}
+
+test.each([
+  ["replaced", replace],
+  ["continued", (path: string) => appendFileSync(path, "b@example.com\n")],
+])("a file that is %s while it is imported stays, and is imported again", async (_, change) => {
+  let isFirst = true;
+  const inbox = anInbox((file) => {
+    if (isFirst) change(inbox.path(file));
+    isFirst = false;
+    return { kind: "done", rejected: 1 };
+  });
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect([inbox.in("acme"), inbox.said]).toEqual([["a.csv"], [expect.stringContaining("replaced while it was")]]);
+  await inbox.lookAfter(2);
+  await inbox.lookAfter(2);
+  expect([inbox.taken.length, inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([2, ["a.csv"], ["a.csv"]]);
+  expect(readFileSync(inbox.path("acme/done/a.csv"), "utf8")).toContain("b@example.com");
 });
 
 test("rejected rows lie in rejected/ under the name of their file", async () => {

@@ -39,9 +39,11 @@ export function eraseCommand(context: CommandContext): Command {
       sayErased(output, account.name, done);
       sayMentions(output, erasure.mentions());
       sayTraces(output, context.databasePath, erasure.removeTraces());
-      output.say("Out of reach: exports, rejects files, logs, and backups made before (a restore erases again).");
+      output.say(
+        "Out of reach: exports, rejects files, what lies in an inbox, logs, and backups made before (a restore erases again).",
+      );
       for (const file of done.rejectsFiles)
-        output.say(`An import wrote rejected rows into this file, look there: ${file}`);
+        output.say(`An import wrote rejected rows there, look for the person: ${file}`);
     });
 }
 

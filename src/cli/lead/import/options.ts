@@ -17,6 +17,8 @@ export interface ImportRequest {
   readonly pixel?: string;
   readonly createPixels?: boolean;
   readonly rejects?: string;
+  /** Where rejected rows lie in the end, if not there. */
+  readonly rejectsKept?: string;
   readonly identity?: string;
   readonly onDuplicate: "skip" | "replace";
   readonly stamp: "source" | "arrival";

@@ -5,9 +5,13 @@ import type { ImportOrigin } from "../../../store/imports.ts";
 import type { ImportRequest } from "./options.ts";
 
 /** The origin of an import that begins now. */
-export function originOf(file: string, { rejects }: ImportRequest, startedMs: number): ImportOrigin {
+export function originOf(
+  file: string,
+  { rejects, rejectsKept = rejects }: ImportRequest,
+  startedMs: number,
+): ImportOrigin {
   const name = file === "-" ? "-" : basename(file);
-  return { file: name, by: nameOfUser(), rejectsFile: rejects ?? null, startedMs };
+  return { file: name, by: nameOfUser(), rejectsFile: rejectsKept ?? null, startedMs };
 }
 
 /** The user of the system who runs this; the number where a service or a container has no name for it. */

@@ -1,17 +1,19 @@
 /** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
-
-import type { Outcome } from "../../../inbox/drop-folder.ts";
+import { dirname, join } from "node:path";
 import type { Destination } from "../../../inbox/inbox.ts";
+import { type Outcome, rejectedFolder } from "../../../inbox/put-away.ts";
 import type { ImportSettings } from "../../../inbox/settings.ts";
+import { readMapping } from "../../../ingest/columns/mapping.ts";
 import { RejectsNotWritten } from "../../../ingest/file/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
 import { UserError } from "../../../operator/user-error.ts";
 import { StoreError } from "../../../store/errors.ts";
+import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";
 import { importFile } from "./import-file.ts";
 import { goOn } from "./interruption.ts";
-import type { ImportRequest } from "./options.ts";
+import { checkPixel, type ImportRequest, readRules } from "./options.ts";
 
 /** Nobody reads along; what became of the file is said once. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
@@ -24,7 +26,14 @@ export async function importUnattended(
   rejects: string,
   { mayHaveWrongTime }: { readonly mayHaveWrongTime: boolean },
 ): Promise<Outcome> {
-  const request = { ...requestOf(settings, rejects), mayHaveWrongTime };
+  const request = {
+    ...requestOf(settings, rejects),
+    rejectsKept: join(dirname(file), rejectedFolder),
+    mayHaveWrongTime,
+  };
+  const fault = faultOf(context, account, request);
+  // Once they are mended, the file is read as its owner wants.
+  if (fault !== null) return { kind: "later", reason: `the options of its import are wrong: ${fault}` };
   try {
     const { counts } = await importFile(context, {
       idOrName: account,
@@ -41,6 +50,21 @@ export async function importUnattended(
     // What the store or the disk cannot do has nothing to do with the file.
     const isOfFile = !(cause instanceof StoreError || cause instanceof RejectsNotWritten);
     return { kind: isOfFile ? "failed" : "later", reason: said.sentence };
+  }
+}
+
+/** What is wrong with the options, whatever the file; null where they can be used. */
+function faultOf(context: CommandContext, idOrName: string, request: ImportRequest): string | null {
+  try {
+    const account = accountOf(context, idOrName);
+    readMapping(request.map ?? null);
+    readRules(account.id, request);
+    checkPixel(context, account, request);
+    return null;
+  } catch (cause) {
+    const said = explain(cause);
+    if (said instanceof UserError) return said.sentence;
+    throw cause;
   }
 }
 

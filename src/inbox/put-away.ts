@@ -1,0 +1,89 @@
+/** Where a dropped file goes after its import: done/, failed/ with the reason beside it, and rejected/ for its rejects. */
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, parse } from "node:path";
+import { systemCode } from "../operator/system-code.ts";
+
+/** What became of a file. `later`: something else is wrong, such as a full disk. The file stays, and is tried again. */
+export type Outcome =
+  | { readonly kind: "done"; readonly rejected: number }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "later"; readonly reason: string };
+
+/** Whether an imported file is kept under done/, or removed. */
+export type WhenDone = "keep" | "remove";
+
+export const rejectedFolder = "rejected";
+export const ownFolders: ReadonlySet<string> = new Set(["done", rejectedFolder, "failed"]);
+const mostNameBytes = 240;
+
+/** What would keep a file where it is after its import, so that each start would import it again; null for nothing. */
+export function hindranceIn(folder: string, whenDone: WhenDone): string | null {
+  const wanted = whenDone === "keep" ? ["done", rejectedFolder] : [rejectedFolder];
+  const there = wanted
+    .map((name) => join(folder, name))
+    .filter((place) => lstatSync(place, { throwIfNoEntry: false }) !== undefined);
+  for (const place of [folder, ...there]) {
+    try {
+      // Only a folder has a dot in it.
+      accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      return `${place} takes no file after its import (${systemCode(cause) ?? "unknown"}); mend that first.`;
+    }
+  }
+  return null;
+}
+
+/** Where the rejects of a file are written while it is imported. */
+export function rejectsDraft(folder: string, name: string): string {
+  return join(folder, `.rejected-${fitting(rejectsName(name))}`);
+}
+
+/** Moves a file and its rejects to where they belong by its outcome. */
+export function putAway(folder: string, name: string, outcome: Outcome, whenDone: WhenDone): void {
+  const rejects = rejectsDraft(folder, name);
+  if (outcome.kind === "done" && outcome.rejected > 0) keepRejects(folder, name, rejects);
+  else rmSync(rejects, { force: true });
+  if (outcome.kind === "done") putDoneAway(folder, name, whenDone);
+  if (outcome.kind === "failed") putFailedAway(folder, name, outcome.reason);
+}
+
+function putDoneAway(folder: string, name: string, whenDone: WhenDone): void {
+  const file = join(folder, name);
+  if (whenDone === "keep") renameSync(file, freePath(folder, "done", name));
+  else rmSync(file);
+}
+
+/** The reason lies beside it. */
+function putFailedAway(folder: string, name: string, reason: string): void {
+  const place = freePath(folder, "failed", name);
+  writeFileSync(`${place}.txt`, `${reason}\n`);
+  renameSync(join(folder, name), place);
+}
+
+/** Nothing is left of them to move where that was done before, and only the file itself could not be moved. */
+function keepRejects(folder: string, name: string, rejects: string): void {
+  if (existsSync(rejects)) renameSync(rejects, freePath(folder, rejectedFolder, rejectsName(name)));
+}
+
+/** Rejected rows are plain text, even where the file was gzipped. */
+function rejectsName(name: string): string {
+  return name.replace(/\.gz$/i, "");
+}
+
+/** A path in one of the three folders at which there is no file yet, nor one beside it for the text that says why. */
+function freePath(folder: string, kind: "done" | typeof rejectedFolder | "failed", name: string): string {
+  const place = join(folder, kind);
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const { name: stem, ext } = parse(fitting(name));
+  for (let number = 1; ; number++) {
+    const path = join(place, number === 1 ? `${stem}${ext}` : `${stem}-${number}${ext}`);
+    if (!existsSync(path) && !(kind === "failed" && existsSync(`${path}.txt`))) return path;
+  }
+}
+
+/** A name to which a few letters can be added: file systems take 255 bytes. It keeps its end, such as .csv. */
+function fitting(name: string): string {
+  const letters = [...name];
+  while (Buffer.byteLength(letters.join("")) > mostNameBytes) letters.shift();
+  return letters.join("");
+}
