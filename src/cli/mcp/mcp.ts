@@ -35,17 +35,10 @@ async function run(context: CommandContext, url: string, options: Options): Prom
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
   // Only this command needs them, and they are large.
   const { createServer } = await import("./server.ts");
-  const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
+  const { converse } = await import("./converse.ts");
   const { masked, revealed } = await import("./mask.ts");
   const server = createServer({ client, show: options.reveal === true ? revealed : masked, now: context.now });
-  const stop = stopSignal();
-  const ended = new Promise<void>((resolve) => {
-    stop.addEventListener("abort", () => resolve(), { once: true });
-    process.stdin.once("end", resolve).once("close", resolve);
-  });
-  await server.connect(new StdioServerTransport());
-  await ended;
-  await server.close();
+  await converse(server, stopSignal());
   context.process.leave();
 }
 

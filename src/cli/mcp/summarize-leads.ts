@@ -1,5 +1,5 @@
 /** The tool summarize_leads: how many leads by day, pixel, state and source, over a span of time. */
-import type { Lead, Leadfile, LeadQuery } from "../../../client/src/leadfile.ts";
+import { type Lead, type Leadfile, LeadfileError, type LeadQuery } from "../../../client/src/leadfile.ts";
 import type { Show } from "./mask.ts";
 
 export const usualDays = 30;
@@ -67,7 +67,9 @@ export async function summarizeLeads(
     before: query.before,
     leads,
     missing:
-      cursor === null ? null : `Counted back to ${cursor}; the limit is used up. Ask again with before ${cursor}.`,
+      cursor === null
+        ? null
+        : `Counted back to ${cursor}; the limit or the time was used up then. Ask again with before ${cursor}.`,
     by_day: Object.fromEntries([...counts.day].toSorted()),
     by_pixel: largest(counts.pixel),
     by_state: largest(counts.state),
@@ -75,12 +77,13 @@ export async function summarizeLeads(
   };
 }
 
-/** Null where no page can be had for now, but some were counted. */
+/** Null where no page can be had in this call, but some were counted. */
 async function nextPage(client: Leadfile, query: LeadQuery, leads: number, signal: AbortSignal) {
   try {
     return await client.leads.list({ ...query, signal });
   } catch (cause) {
-    if (leads === 0) throw cause;
+    // With a key that was revoked meanwhile, or the like, to ask again would not help.
+    if (leads === 0 || (cause instanceof LeadfileError && !cause.transient)) throw cause;
     return null;
   }
 }

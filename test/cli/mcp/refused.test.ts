@@ -27,6 +27,17 @@ describe("what goes wrong is a clear answer", () => {
     expect(JSON.parse(text)).toMatchObject({ leads: 200, missing: expect.stringContaining(`with before ${cursor}`) });
   });
 
+  test("a summary whose key is revoked on the way says so, and not that it should be asked for again", async () => {
+    const server = await serve({ leads: someLeads(250) });
+    const line = await aLine(server);
+    line.faults.push("none", "busy");
+    const { secret, id } = server.aKeyRecord();
+    const sleep = async () => void server.admin.keys.revoke(id, noonMs);
+    const { call } = await anAgent(line.url, secret, { now: Date.now, random: () => 1, sleep });
+    const { text, isError } = await call("summarize_leads", { before: new Date(noonMs).toISOString() });
+    expect([isError, text]).toEqual([true, expect.stringMatching(/revoked_api_key.*another key/)]);
+  });
+
   test("a short wait is waited for", async () => {
     const server = await serve({ leads: someLeads(1) });
     const line = await aLine(server);
