@@ -16,7 +16,12 @@ const row = (cells: readonly (string | null)[]) =>
 const rowOf = (lead: Lead) => row(columns.map((column) => lead[column]));
 
 const [baseUrl = "http://127.0.0.1:3000", path = "leads.csv", every = "30s"] = process.argv.slice(2);
-const leadfile = new Leadfile({ baseUrl, key: process.env["LEADFILE_KEY"] ?? "" });
+const key = process.env["LEADFILE_KEY"];
+if (!key) {
+  process.stderr.write("Set LEADFILE_KEY to an API key.\n");
+  process.exit(2);
+}
+const leadfile = new Leadfile({ baseUrl, key });
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 

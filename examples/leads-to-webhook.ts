@@ -14,7 +14,12 @@ import { type Duration, type Lead, Leadfile } from "@leadfile/client";
 import { fileCheckpoint } from "@leadfile/client/file";
 
 const [baseUrl = "http://127.0.0.1:3000", hook = "http://127.0.0.1:8080", every = "30s"] = process.argv.slice(2);
-const leadfile = new Leadfile({ baseUrl, key: process.env["LEADFILE_KEY"] ?? "" });
+const key = process.env["LEADFILE_KEY"];
+if (!key) {
+  process.stderr.write("Set LEADFILE_KEY to an API key.\n");
+  process.exit(2);
+}
+const leadfile = new Leadfile({ baseUrl, key });
 const secret = Buffer.from((process.env["WEBHOOK_SECRET"] ?? "").replace(/^whsec_/, ""), "base64");
 if (secret.length < 16) throw new Error("Set WEBHOOK_SECRET to whsec_ and at least 16 random bytes in base64.");
 const stop = new AbortController();

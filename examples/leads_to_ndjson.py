@@ -90,7 +90,7 @@ def save(path, state):
 
 def main(base_url="http://127.0.0.1:3000", path="leads.ndjson", every="30"):
     os.umask(0o077)
-    key = os.environ["LEADFILE_KEY"]
+    key = os.environ.get("LEADFILE_KEY") or sys.exit("Set LEADFILE_KEY to an API key.")
     state = {"length": 0, "since": "0001-01-01T00:00:00.000Z", "seen": {}}
     if os.path.exists(f"{path}.checkpoint"):
         with open(f"{path}.checkpoint", encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
-import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ClusterConfig, readClusterSettings } from "./config/cluster.ts";
 import { type Environment, given, oneOf, readHost, readPort, text, wholeNumber, wrong } from "./config/settings.ts";
@@ -73,9 +73,13 @@ export function readDemoConfig(environment: Environment = process.env): Config {
 /** The file alone, for commands: a wrong PORT must not keep anybody from revoking a key. */
 export function readDatabasePath(environment: Environment = process.env): string {
   const value = text(environment, "DATABASE_PATH");
-  // SQLite would take these for a database in memory, which is lost at the end.
-  if (!/^(?::memory:|file:)/.test(value)) return behindLink(value);
+  // SQLite would take the first two for a database in memory, which is lost at the end.
+  if (!/^(?::memory:|file:)|\/$/.test(value) && !isFolder(value)) return behindLink(value);
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 /** Follows links: SQLite keeps the log beside the real file, and two names of one file must not get two servers. */

@@ -5,7 +5,6 @@ import { join, resolve } from "node:path";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { environmentWith } from "./config.ts";
 import { paths, publicPaths } from "./contract/paths.ts";
-import { adminCommand } from "./operator/program-name.ts";
 import { UserError } from "./operator/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./rqlite/cluster/local-cluster.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
@@ -39,7 +38,7 @@ export async function demoCluster(): Promise<void> {
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, end);
   await Promise.all(servers.map(({ url }) => untilServing(url)));
-  process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${textOf(nodes, servers)}\nCtrl-C ends it.\n`);
+  process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${clusterText(nodes, servers)}\nCtrl-C ends it.\n`);
 }
 
 interface Server {
@@ -69,7 +68,10 @@ async function untilServing(url: string): Promise<void> {
   }
 }
 
-function textOf(nodes: readonly RunningNode[], servers: readonly Server[]): string {
+type Tried = Pick<RunningNode, "path" | "url" | "name" | "pid">;
+
+/** What to try with the nodes and servers. `bun admin` would not do: `bun run` puts another value into NODE. */
+export function clusterText(nodes: readonly Tried[], servers: readonly Pick<Server, "url">[]): string {
   const [first, second] = nodes;
   if (first === undefined || second === undefined) return "";
   const settings = `DATABASE_PATH=${second.path} CLUSTER=${second.url} NODE=${second.name}`;
@@ -78,7 +80,7 @@ function textOf(nodes: readonly RunningNode[], servers: readonly Server[]): stri
 ${servers.map(({ url }) => `  curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${paths.leads}?limit=1"`).join("\n")}
 
   # how the cluster is
-  ${settings} ${adminCommand} cluster status
+  ${settings} bun src/admin.ts cluster status
 
   # kill the leader; the others go on
   kill -9 ${first.pid}

@@ -1,6 +1,6 @@
 /** Sends requests, repeats those that may succeed later, and keeps to the limit. The key is kept here alone. */
 import { readAnswer, unexpected } from "./answer.ts";
-import { LeadfileError, RateLimitExceededError } from "./errors.ts";
+import { LeadfileError, RateLimitExceededError, SettingError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import type { Settings } from "./settings.ts";
@@ -61,7 +61,12 @@ function waitAfter(error: unknown, failed: number, { clock, retries, longestWait
 function search(query: Parameters): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) pairs.append(name, value instanceof Date ? value.toISOString() : String(value));
+    if (value !== undefined) pairs.append(name, value instanceof Date ? written(name, value) : String(value));
   }
   return pairs.size === 0 ? "" : `?${pairs}`;
+}
+
+function written(name: string, time: Date): string {
+  if (Number.isNaN(time.getTime())) throw new SettingError(`${name} takes a Date that is a time; this one is invalid.`);
+  return time.toISOString();
 }

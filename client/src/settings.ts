@@ -75,7 +75,8 @@ function readBaseUrl(text: string, allowPlainHttp: boolean): string {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether the host name of an address is that of this machine. */
+export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 

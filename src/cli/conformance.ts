@@ -2,7 +2,9 @@
 import type { Command } from "commander";
 import { conform, type Report } from "../conformance/conform.ts";
 import type { Keys } from "../conformance/probe.ts";
+import { paths } from "../contract/paths.ts";
 import { printable } from "../operator/printable.ts";
+import { systemCode } from "../operator/system-code.ts";
 import { UserError } from "../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { readAll } from "./terminal/standard-input.ts";
@@ -33,9 +35,23 @@ async function check(context: CommandContext, url: string, options: Options): Pr
   }
   const output = outputOf(options);
   const keys = await readKeys(context);
+  await refuseUnreachable(url);
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say: output.say });
   output.result(report, reportText(report));
   if (report.failed > 0) context.process.endWith(1);
+}
+
+/** Where nothing answers at all, every check would fail for that one reason, or find no answer to complain of. */
+async function refuseUnreachable(url: string): Promise<void> {
+  try {
+    await fetch(`${url.replace(/\/$/, "")}${paths.usage}`, { redirect: "manual", signal: AbortSignal.timeout(30_000) });
+  } catch (cause) {
+    const reason = systemCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
+    throw new UserError(
+      `${printable(url)} was not reached (${reason}).`,
+      "Check the address, and that the server runs.",
+    );
+  }
 }
 
 async function readKeys(context: CommandContext): Promise<Keys> {

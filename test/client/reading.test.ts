@@ -38,6 +38,18 @@ test("filters reach the server as they are named there, and a Date as its moment
   expect(await collect(leadfile.leads.all({ before: since, state: undefined }))).toEqual([]);
 });
 
+test.each(["since", "before"])(
+  "an invalid Date as %s is refused with its name, and no request is sent",
+  async (name) => {
+    const { leadfile, line } = await connected({ leads: [] });
+    const asked = leadfile.leads.list({ [name]: new Date("yesterday") });
+    await expect(asked).rejects.toThrow(
+      expect.objectContaining({ name: "SettingError", message: expect.stringContaining(name) }),
+    );
+    expect(line.heads).toHaveLength(0);
+  },
+);
+
 test("pixels come in the order of the server, usage counts its own call", async () => {
   const pixels = [
     { id: "px_b", status: "active" },

@@ -47,6 +47,32 @@ describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
   });
 });
 
+inBrowser(`the button that copies a program covers none of it on a phone${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const { page } = await look(`${url}/docs`, { viewport: phone });
+  const blocks = await page.locator(".code:visible").all();
+  expect(blocks.length).toBeGreaterThan(2);
+  for (const block of blocks) {
+    const [button, program] = [await block.locator(".copy").boundingBox(), await block.locator("code").boundingBox()];
+    expect(program?.y).toBeGreaterThanOrEqual((button?.y ?? 0) + (button?.height ?? 0));
+  }
+});
+
+inBrowser(`the explorer keeps the type of a parameter apart from its description${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const { page } = await look(`${url}/docs/try`, { viewport: desktop });
+  await page.locator(".opblock-summary-control").first().click();
+  await page.locator(".parameters-col_description").first().waitFor();
+  const gap = await page.evaluate<number>(`
+    const parameter = document.querySelector("tr[data-param-name=before]");
+    const type = document.createRange();
+    type.selectNodeContents(parameter.querySelector(".parameter__type"));
+    const description = parameter.querySelector(".parameters-col_description");
+    description.getBoundingClientRect().left - type.getBoundingClientRect().right;
+  `);
+  expect(gap).toBeGreaterThan(8);
+});
+
 inBrowser(`the key that is typed at /docs/try is kept nowhere but in its field${unlessMissing}`, async () => {
   const { url, aKey } = await serve({ leads: [aLead()] });
   const key = aKey();

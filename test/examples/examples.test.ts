@@ -49,6 +49,14 @@ const cases: readonly Case[] = [
   },
 ];
 
+test.each(readdirSync(join(import.meta.dir, "../../examples")))(
+  "%s says in one line that it needs a key",
+  async (name) => {
+    const { errors } = runExample(name, [], aFolder(), {});
+    expect(await errors).toBe("Set LEADFILE_KEY to an API key.\n");
+  },
+);
+
 const idOf = ({ id }: { id: string }) => id;
 
 function readRows(path: string): string[] {

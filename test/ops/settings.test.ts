@@ -18,10 +18,9 @@ const wrong: [name: string, value: string][] = [
   ...["0", "no", "ON"].map((value): [string, string] => ["DISCLOSURES", value]),
   ...["no host", "a/b"].map((value): [string, string] => ["RECEIVE_HOST", value]),
   ...["-1", "65536", "http"].map((value): [string, string] => ["RECEIVE_PORT", value]),
-  ...[":memory:", "file:leads.db", "file::memory:?cache=shared"].map((value): [string, string] => [
-    "DATABASE_PATH",
-    value,
-  ]),
+  ...[":memory:", "file:leads.db", "file::memory:?cache=shared", ".", "not-yet-there/"].map(
+    (value): [string, string] => ["DATABASE_PATH", value],
+  ),
   ...["www.example.com", "ftp://www.example.com", "https://", "https://www.example.com/api", "https://a b", "x"].map(
     (value): [string, string] => ["BASE_URL", value],
   ),

@@ -1,6 +1,7 @@
 /** The file, its log and their folder: who may read and write them, and the room on the disk. */
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { adminCommand } from "../../operator/program-name.ts";
 import { filesOf, walOf } from "../../store/database-files.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
@@ -21,6 +22,7 @@ export function lookAtFile(path: string): Finding[] {
   const log = statOf(walOf(path));
   const findings = [...lookAtAccess(path, file), ...lookAtFolder(path)];
   if (findings.length === 0) findings.push(fine("permissions", "Nobody but its owner can read or write the file."));
+  findings.push(...lookAtNames(path, file));
   return [...findings, ...lookAtDisk(path, file.size + (log?.size ?? 0)), lookAtLog(path, log?.size ?? 0)];
 }
 
@@ -43,6 +45,14 @@ function lookAtAccess(path: string, file: Stats): Finding[] {
     }
   }
   return findings;
+}
+
+/** SQLite names the log after the file, so a program that opens it by another name has another log. */
+function lookAtNames(path: string, { nlink }: Stats): Finding[] {
+  if (nlink === 1) return [];
+  const what = `${path} has ${nlink} names (hard links). Written by two of them, the file is soon damaged.`;
+  const advice = `Find the others with find / -xdev -samefile ${path}, and remove them; ${adminCommand} backup makes a copy.`;
+  return [warning("file", what, advice)];
 }
 
 function lookAtFolder(path: string): Finding[] {

@@ -1,6 +1,7 @@
 /** Leads to an address: a signed POST for each, taken when the answer is a 2xx. */
 import { createHmac } from "node:crypto";
 import type { Lead } from "../../../client/src/leadfile.ts";
+import { isLoopback } from "../../../client/src/settings.ts";
 import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
@@ -45,8 +46,7 @@ export function readAddress(text: string, allowPlainHttp: boolean): URL {
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
     throw new UserError("--post takes an address, such as https://crm.example.com/leads.", "It holds no password.", 2);
   }
-  const isHere = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol === "https:" || isHere || allowPlainHttp) return url;
+  if (url.protocol === "https:" || isLoopback(url.hostname) || allowPlainHttp) return url;
   throw new UserError("--post is plain http, and leads could be read on their way.", plainHttpAdvice, 2);
 }
 

@@ -1,7 +1,8 @@
 /** bun admin doctor on files that others may read or replace, and on a log that grows. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, truncateSync } from "node:fs";
+import { chmodSync, linkSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { aHealthy, examine } from "./examined.ts";
 
 describe("worth a look, with status 1", () => {
@@ -32,6 +33,17 @@ describe("worth a look, with status 1", () => {
     truncateSync(`${admin.file}-wal`, 300_000_000);
     const { status, stdout } = await admin.run("doctor", "--json");
     expect([status, stdout]).toEqual([1, expect.stringContaining("has grown to 300 MB")]);
+  });
+
+  test("a second name of the file, as copies by hard links make it", async () => {
+    const admin = await aHealthy();
+    linkSync(admin.file, join(admin.folder, "snapshot"));
+    expect(await examine(admin)).toMatchObject({
+      status: 1,
+      findings: [
+        { level: "warning", what: expect.stringContaining("2 names"), advice: expect.stringContaining("-samefile") },
+      ],
+    });
   });
 
   test("others who may put another file in its place", async () => {
