@@ -11,9 +11,9 @@ export interface Limiter {
   readonly limit: number;
   /**
    * Counts one request of a key, unless its limit is used up: a refused request counts nowhere. `elapsedMs` is of a
-   * clock that nobody sets.
+   * clock that nobody sets, and that only goes on.
    */
-  hit(key: number, nowMs: number, elapsedMs?: number): Verdict;
+  hit(key: number, nowMs: number, elapsedMs: number): Verdict;
   /** How many keys have called in the current window. */
   size(): number;
 }
@@ -27,13 +27,9 @@ export function createLimiter(limit: number): Limiter {
   const counts = new Map<number, number>();
   let minute = Number.NEGATIVE_INFINITY;
   let startedMs = Number.NEGATIVE_INFINITY;
-  let lastMs = Number.NEGATIVE_INFINITY;
   return {
     limit,
-    hit(key, nowMs, elapsedMs = nowMs) {
-      // Without a clock that only goes on, a step back of the clock does not count as time that went by.
-      if (elapsedMs < lastMs) startedMs -= lastMs - elapsedMs;
-      lastMs = elapsedMs;
+    hit(key, nowMs, elapsedMs) {
       const minuteNow = Math.floor(nowMs / windowMs);
       if (minuteNow > minute || elapsedMs - startedMs >= windowMs) {
         counts.clear();

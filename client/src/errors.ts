@@ -108,7 +108,7 @@ export class InvalidApiKeyError extends ApiError {
   override readonly name = "InvalidApiKeyError";
 }
 
-/** 401: the key was revoked, which is final. */
+/** 401: the key was revoked or has expired; that is final. */
 export class RevokedApiKeyError extends ApiError {
   override readonly name = "RevokedApiKeyError";
 }

@@ -46,8 +46,8 @@ function closestTo(text: string, known: readonly string[]): string | null {
 export function checkPixelId(option: string, text: string): string {
   if (isPixelId(text.trim())) return text.trim();
   throw new UserError(
-    `${option} takes an id of 1 to 200 characters, none of which only controls a terminal.`,
-    "It does not begin with [, and is no word for nothing, such as null.",
+    `${option} takes an id of 1 to 200 characters, without control characters.`,
+    "It must not begin with [, or be a word that means empty, such as null.",
     2,
   );
 }
@@ -56,7 +56,7 @@ export function checkPixelId(option: string, text: string): string {
 export function checkText(what: string, text: string): string {
   const trimmed = text.trim();
   if (isName(trimmed)) return trimmed;
-  throw new UserError(`${what} takes 1 to 200 characters, and none that only controls a terminal.`, "", 2);
+  throw new UserError(`${what} takes 1 to 200 characters, without control characters.`, "", 2);
 }
 
 /** The whole number of an option; throws a UserError that says what the option takes. `orElse` names what else it takes. */

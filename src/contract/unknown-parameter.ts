@@ -10,9 +10,10 @@ export function unknownMessage(name: string, known: readonly string[]): string {
   return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
 }
 
-/** A typing error of up to a third of the letters, or the beginning of the name. */
+/** A typing error of up to a third of the letters, the same letters in another order, or the beginning of the name. */
 function isClose(name: string, candidate: string): boolean {
   if (name.length > 2 * candidate.length) return false;
   const lower = name.toLowerCase();
+  if ([...lower].sort().join() === [...candidate].sort().join()) return true;
   return distance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
 }

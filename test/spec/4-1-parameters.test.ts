@@ -103,6 +103,7 @@ describe("an unknown parameter", () => {
     ["pixel=px", "did you mean pixel_id?"],
     ["Limit=5", "did you mean limit?"],
     ["limits=5", "did you mean limit?"],
+    ["limti=5", "did you mean limit?"],
     ["befor=2026-01-31T09:15:00Z", "did you mean before?"],
     ["hasEmail=true", "did you mean has_email?"],
     ["State=CA", "did you mean state?"],

@@ -72,6 +72,15 @@ test.each(["/api/v1/leads?", "/api/v1/leads?&", "/api/v1/leads?&&"])(
   },
 );
 
+test.each(["/api/v1/./usage", "/api/v1/%2e%2E/v1/usage", "/docs/../api/v1/usage"])(
+  "%s is the path that it leads to, with the checks of that path",
+  async (target) => {
+    const { send, aKey } = await serve();
+    expect((await send({ target })).status).toBe(401);
+    expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
+  },
+);
+
 test("a target that names a host as well is read as its path", async () => {
   const { send, aKey } = await serve();
   const target = "http://elsewhere.example.com/api/v1/usage";

@@ -39,6 +39,14 @@ test("each refusal has its status and code", async () => {
   expect([posted.status, JSON.parse(posted.body).error.code]).toEqual([405, "method_not_allowed"]);
 });
 
+test("a refused key is told what to do: send all of it, ask for a new one, have the account activated", async () => {
+  const { as, aKey, aRevokedKey, anAccount } = await serve();
+  const messageFor = async (key: string) => (await as(key).get("/leads")).body.error.message;
+  expect(await messageFor("lf_nonsense")).toEndWith("Check that the whole key was sent.");
+  expect(await messageFor(aRevokedKey())).toEndWith("Ask for a new one.");
+  expect(await messageFor(aKey(anAccount({ active: false })))).toEndWith("The owner of the server can activate it.");
+});
+
 test("a request over the limit has its status and code, and says how long to wait", async () => {
   const { as, aKey } = await serve({ limit: 1 });
   const client = as(aKey());
