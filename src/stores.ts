@@ -1,4 +1,4 @@
-/** Which store there is: the one file of an appliance, or the file of an rqlite node, which only rqlite may write. */
+/** Which store there is: a file of our own, or the file of an rqlite node, which only rqlite may write. */
 import type { ClusterConfig } from "./config/cluster.ts";
 import type { Config } from "./config.ts";
 import { UserError } from "./operator/user-error.ts";

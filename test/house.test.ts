@@ -203,7 +203,7 @@ describe("sqlite/ knows no command", () => {
 });
 
 test("tests can be read at a sitting: a file has at most 300 lines, a group in it at most 80", () => {
-  const tests = everything.filter(({ path }) => /^\.\.\/test\/.*\.test\.ts$/.test(path));
+  const tests = everything.filter(({ path }) => /^\.\.\/(test|lab)\/.*\.test\.ts$/.test(path));
   const group = /^( *)describe\b.*\n(?:(?!\1\}).*\n)*\1\}/gm;
   const lengthOf = (text: string) => text.split("\n").length;
   const groups = tests.flatMap(({ path, text }) =>

@@ -42,7 +42,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   "cluster init": ["cluster init /var/lib/leadfile/leadfile.db"],
   "cluster status": ["cluster status", "cluster status --json"],
   "cluster migrate": ["cluster migrate"],
-  "cluster scrub": ["cluster scrub"],
+  "cluster scrub": ["cluster scrub --stop ./stop-node.sh --start ./start-node.sh"],
   "cluster leave": ["cluster leave n3"],
   inbox: ["inbox /srv/leads", "inbox /srv/leads --once"],
   receive: ["receive", "receive --every 10"],

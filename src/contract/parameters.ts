@@ -26,9 +26,10 @@ const moment = (description: string) =>
 
 const moments = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B)";
 
-/** Characters are code points, as JSON Schema counts them: a pair of surrogates is one. */
-const visible = "(?:[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]|[^\\s\\u0000\\uD800-\\uDFFF])";
-const character = "(?:[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]|[^\\u0000\\uD800-\\uDFFF])";
+/** One character, for a pattern without the flag `u`: an emoji is a pair of halves, and half of one is no character. */
+const pair = "[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]";
+const character = `(?:${pair}|[^\\u0000\\uD800-\\uDFFF])`;
+const visibleCharacter = `(?:${pair}|[^\\s\\u0000\\uD800-\\uDFFF])`;
 const longestCity = 200;
 
 /** In the order of the table of §4.1, which is the order in which they are checked. */
@@ -67,7 +68,7 @@ export const leadParameters = {
   city: defineParameter(
     Type.Transform(
       Type.String({
-        pattern: `^\\s*${visible}(?:${character}{0,${longestCity - 2}}${visible})?\\s*$`,
+        pattern: `^\\s*${visibleCharacter}(?:${character}{0,${longestCity - 2}}${visibleCharacter})?\\s*$`,
         description: "City name; case-insensitive exact match.",
         examples: ["San Diego"],
       }),

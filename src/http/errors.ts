@@ -10,8 +10,8 @@ export function createErrorReply(baseUrl: string, reply: Reply) {
   return (context: RequestContext, thrown: unknown): Response => {
     const { code, message, status, cause } = toApiError(thrown);
     const body = JSON.stringify(errorBody(code, message, baseUrl));
-    const told = cause === undefined ? {} : { cause: describe(cause) };
-    return reply(context, { status, code, ...told, headers: headersOf(code, context), body });
+    const forLog = cause === undefined ? {} : { cause: describe(cause) };
+    return reply(context, { status, code, ...forLog, headers: headersOf(code, context), body });
   };
 }
 

@@ -1,6 +1,7 @@
 /**
- * The file of the node beside, read-only, with the same reading as the one file of an appliance. The node may put another
- * file at the path (a restart, a snapshot of the leader): then it is opened again, and nothing that was known holds on.
+ * The file of the node beside, read as a server without a cluster reads its own, but never written. The node may put
+ * another file at the path, at a restart or for a snapshot of the leader. Then it is opened again, and what was known of
+ * the old one is dropped.
  */
 import { Database } from "bun:sqlite";
 import { and, eq, sql } from "drizzle-orm";

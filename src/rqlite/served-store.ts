@@ -1,6 +1,6 @@
 /**
- * The store of a server beside an rqlite node: requests read the node's file by the very reading of an appliance, and each
- * looks at the lease once. Counts of usage are all that leaves.
+ * The store of a server beside an rqlite node. Requests read the node's file as a server without a cluster reads its own,
+ * and each looks at the lease once. Only counts and notes of who received what leave for the cluster.
  */
 import { randomText } from "../contract/random-text.ts";
 import { retainInThread } from "../sqlite/privacy/retention-thread.ts";
@@ -58,7 +58,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     },
     sizes: () => replica.current().reader.sizes(),
     flush() {
-      // Every write empties what SQLite remembers of the file, on all nodes: the ledger's can be fewer.
+      // Every write empties SQLite's cache of the file on all nodes. The ledger can wait for every other turn.
       isLedgersTurn = !isLedgersTurn;
       if (isLedgersTurn) ledger.flush();
       return usage.flush();

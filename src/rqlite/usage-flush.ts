@@ -1,6 +1,7 @@
 /**
- * Counts of usage on their way into a cluster. Each part has a number, so that a part that is sent again, because nobody
- * knows what became of it, is added once. It is dropped here when the own file shows it: /usage is right in between.
+ * Counts of usage on their way into a cluster. Nobody may know what became of a part that was sent. So each part has a
+ * number: it can be sent again, and is added once. It is counted here until the own file shows it, so /usage is right in
+ * between.
  */
 import { sql } from "drizzle-orm";
 import { windowMs } from "../contract/limits.ts";
@@ -11,7 +12,7 @@ import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from 
 import { statementOf } from "./node/statement.ts";
 
 const timeoutMs = 2_000;
-/** Of so many keys it is told that this node counted them: enough to see a balancer that spreads each over all nodes. */
+/** A part names so many of its keys: enough to notice a balancer that spreads each key over all nodes. */
 const toldKeys = 100;
 /** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
 const lookMs = 10;

@@ -1,6 +1,6 @@
 /**
- * Writing into a cluster, a transaction at a time. A write whose outcome nobody knows is sent again, and goes in once: it
- * leaves a random id in the same transaction. It is done when the file of the own node shows it.
+ * Writes into a cluster, one transaction at a time. Each leaves a random id, so that a write whose outcome nobody knows
+ * can be sent again and goes in once. It is done when the file of the own node shows it.
  */
 import { sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";

@@ -43,6 +43,7 @@ export function raftLogOf(path: string): string {
   return join(dirname(path), "raft.db");
 }
 
+/** Whether rqlite alone may write a file: the log of its node lies beside it. */
 export function isFileOfNode(path: string): boolean {
   return existsSync(raftLogOf(path));
 }

@@ -100,7 +100,10 @@ export type Problem<Kind extends ProblemKind = ProblemKind> = {
   readonly [Each in Kind]: { readonly kind: Each } & Problems[Each];
 }[Kind];
 
-/** Thrown by a store that refuses or cannot go on; its message names the kind alone, and nothing of a person. */
+/**
+ * Thrown to a command or a starting server by a store that refuses or cannot go on. Its message names the kind alone, and
+ * nothing of a person.
+ */
 export class StoreError extends Error {
   override readonly name = "StoreError";
 

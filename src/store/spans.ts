@@ -64,7 +64,7 @@ function isBelow(one: Span, page: Page): boolean {
   return one.newestMs + 1 < page.oldestMs;
 }
 
-/** No moment of a lead that was there is between a page and what begins behind it, or what it reaches into. */
+/** Whether no lead can lie between a page and a span that begins no earlier: they meet, or it begins at the page's cursor. */
 function touches(page: Page, other: Span): boolean {
   return other.oldestMs <= page.newestMs + 1 || other.oldestMs === page.beforeMs;
 }

@@ -9,10 +9,7 @@ export interface CountedUsage extends UsageCounter {
    * dropped.
    */
   next(): UsagePart | null;
-  /**
-   * Drops the part, because it is in the store now; false when everything is that was counted when its first part was
-   * asked for.
-   */
+  /** Drops a part that is in the store now. True while more is left of what waited when the first part was asked for. */
   drop(part: UsagePart): boolean;
 }
 

@@ -28,7 +28,7 @@ function helpOf(command: Command): string {
 }
 
 test.each(all.map(({ path, command }) => [path.join(" "), command] as const))(
-  "the help of %s has examples, and each names commands and options that there are",
+  "the help of %s has examples, and each names commands and options that there are, and those that must be given",
   (path, command) => {
     const examples =
       helpOf(command)
@@ -42,6 +42,8 @@ test.each(all.map(({ path, command }) => [path.join(" "), command] as const))(
       expect(`${found?.path.join(" ")} `).toStartWith(`${path} `);
       const known = found?.command.options.map(({ long }) => long) ?? [];
       expect(words.filter((word) => word.startsWith("--") && !known.includes(word))).toEqual([]);
+      const needed = found?.command.options.filter(({ mandatory }) => mandatory) ?? [];
+      expect(needed.filter(({ long }) => !words.some((word) => word === long))).toEqual([]);
     }
   },
 );

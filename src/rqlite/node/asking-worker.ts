@@ -1,10 +1,10 @@
 /** The thread that asks a node while the command waits for it. */
-import { type Errand, header, mostBytes } from "./blocking.ts";
+import { type AskingWork, header, mostBytes } from "./blocking.ts";
 import { ask } from "./node.ts";
 
 declare const self: Worker;
 
-self.onmessage = async ({ data }: MessageEvent<Errand>) => {
+self.onmessage = async ({ data }: MessageEvent<AskingWork>) => {
   const answer = await ask(data.request);
   const bytes = new TextEncoder().encode(JSON.stringify(answer));
   const fits = bytes.length <= mostBytes;

@@ -1,11 +1,11 @@
 /**
- * Asking a node as SQLite is asked: the caller goes on when the answer is there. Commands are written for a file, step by
- * step, and have nothing else to do meanwhile; a server must never ask in this way.
+ * Asks a node as SQLite is asked: the call returns with the answer. Commands are written so, because they have nothing
+ * else to do meanwhile. A server must never ask in this way.
  */
 import type { NodeAnswer, NodeRequest } from "./node.ts";
 
 /** What the thread is handed: a request, and the memory in which it leaves the answer. */
-export interface Errand {
+export interface AskingWork {
   readonly request: NodeRequest;
   readonly shared: SharedArrayBuffer;
 }
@@ -27,7 +27,7 @@ export function openBlockingNode(): BlockingNode {
     ask(request) {
       const shared = new SharedArrayBuffer(header.bytes + mostBytes);
       const words = new Int32Array(shared, 0, 2);
-      worker.postMessage({ request, shared } satisfies Errand);
+      worker.postMessage({ request, shared } satisfies AskingWork);
       Atomics.wait(words, header.isThere, 0, request.timeoutMs + 5_000);
       if (words[header.isThere] !== 1) return { status: 0, text: "the node did not answer in time" };
       const bytes = new Uint8Array(shared, header.bytes, words[header.length]).slice();

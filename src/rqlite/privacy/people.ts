@@ -4,7 +4,7 @@
  */
 import type { Connection } from "../../sqlite/connection.ts";
 import { openPeople } from "../../sqlite/privacy/people.ts";
-import { openRetentionWith } from "../../sqlite/privacy/retention.ts";
+import { noTraces, openRetentionWith } from "../../sqlite/privacy/retention.ts";
 import { forgetTraces } from "../../sqlite/privacy/traces-left.ts";
 import type { PeopleRepository, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Writer } from "../writer.ts";
@@ -46,5 +46,5 @@ export function openClusterRetention(database: Connection, writer: Writer): Rete
 
 /** Nothing is served any more, and all logs still hold it. */
 function inLogs(writer: Writer): Traces {
-  return { gone: true, bytes: 0, shared: 0, copies: [], inLogsOf: writer.nodeNames() };
+  return { ...noTraces, inLogsOf: writer.nodeNames() };
 }

@@ -1,6 +1,6 @@
 /**
- * Taking what was erased out of the log of one node. rqlite cuts the log after a snapshot, but the file of the log never
- * shrinks, and its free pages keep what they held: the file is written anew while the node is stopped.
+ * Takes what was erased out of the log of one node. rqlite cuts the log after a snapshot, but its file never shrinks, and
+ * free pages keep what they held. So the file is written anew while the node is stopped.
  */
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { max, sql } from "drizzle-orm";
