@@ -29,10 +29,11 @@ export function createCache<Value>(largestSize: number, sizeOf: (value: Value, n
     },
     keep(name, value) {
       if (name.length > longestName) return;
+      const added = sizeOf(value, name);
       // Everything is dropped at once: what is asked for often is soon back.
-      if (size + sizeOf(value, name) > largestSize) clear();
+      if (size + added > largestSize) clear();
       kept.set(name, value);
-      size += sizeOf(value, name);
+      size += added;
     },
   };
 }
