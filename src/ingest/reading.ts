@@ -74,7 +74,7 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
   return { format: rows.format, counts, pixels };
 }
 
-/** Puts a row aside, as a lead or as rejected. */
+/** Makes what puts a row aside, as a lead or as rejected. */
 function openPutAside(
   reading: Reading,
   pixels: Set<string>,

@@ -37,14 +37,15 @@ export interface StoredLeads {
 const account = placeholder.integer("account");
 const at = placeholder.integer("at");
 const ofAccount = eq(leads.account, account);
-const given = (name: string) => sql`${sql.placeholder(name)}`;
+/** A bare placeholder, as SQL: Drizzle types one by itself for inserts, and not for updates. */
+const parameter = (name: string) => sql`${sql.placeholder(name)}`;
 /** What a lead says, whether it is new or takes the place of another one. */
 const content = {
-  pixel: given("pixel"),
-  state: given("state"),
-  cityKey: given("cityKey"),
-  hasEmail: given("hasEmail"),
-  doc: given("doc"),
+  pixel: parameter("pixel"),
+  state: parameter("state"),
+  cityKey: parameter("cityKey"),
+  hasEmail: parameter("hasEmail"),
+  doc: parameter("doc"),
 };
 
 export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
@@ -76,7 +77,7 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
 function prepareInsert(database: Connection, accountNumber: AccountNumber): StoredLeads["insert"] {
   const { sql: text } = database
     .insert(leads)
-    .values({ position: positionOf(account, at), uuid: given("uuid"), import: given("import"), ...content })
+    .values({ position: positionOf(account, at), uuid: parameter("uuid"), import: parameter("import"), ...content })
     .onConflictDoNothing()
     .toSQL();
   const insert = database.$client.prepare<unknown, (Buffer | string | number | null)[]>(text);
