@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { environmentWith } from "./config.ts";
 import { paths, publicPaths } from "./contract/paths.ts";
+import { onEndingSignal } from "./operator/ending-signals.ts";
 import { UserError } from "./operator/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./rqlite/cluster/local-cluster.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
@@ -36,7 +37,7 @@ export async function demoCluster(): Promise<void> {
     for (const { kill } of [...nodes, ...servers]) kill("SIGTERM");
     process.exit(0);
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, end);
+  onEndingSignal(end);
   await Promise.all(servers.map(({ url }) => untilServing(url)));
   process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${clusterText(nodes, servers)}\nCtrl-C ends it.\n`);
 }

@@ -16,7 +16,7 @@ export interface RunningProcess {
   /** The address of the listening line; throws with what the server said when it ended without one. */
   listening(): Promise<string>;
   /** Sends a signal and gives the exit status. */
-  end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number>;
+  end(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL"): Promise<number>;
   /** Waits until the standard output holds something. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
 }

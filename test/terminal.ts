@@ -11,6 +11,8 @@ export interface Terminal {
   /** Waits until something is shown. */
   seen(pattern: RegExp): Promise<void>;
   type(keys: string): void;
+  /** As if its window were closed. */
+  close(): void;
   /** The status with which it ended; 128 and the number of the signal where one ended it, as a shell says it. */
   readonly ended: Promise<number>;
 }
@@ -67,6 +69,7 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
         void ended.then(() => reject(new Error(`it ended without it: ${shown}`)));
       }),
     type: (keys) => void child.terminal?.write(keys),
+    close: () => child.terminal?.close(),
     ended,
   };
 }

@@ -1,8 +1,9 @@
 /** An error that is said to a person in one line, and ends the process with a status. */
 import { withoutKeys } from "../contract/key.ts";
+import type { EndingSignal, statusAfter } from "./ending-signals.ts";
 
-/** 1: it is refused or has failed. 2: the command or a setting is written wrong. 130: Ctrl-C. */
-type UserErrorStatus = 1 | 2 | 130;
+/** 1: it is refused or has failed. 2: the command or a setting is written wrong. Else a signal has ended it. */
+type UserErrorStatus = 1 | 2 | (typeof statusAfter)[EndingSignal];
 
 /** Says what is wrong and what to do next. It is shown without a stack trace. */
 export class UserError extends Error {

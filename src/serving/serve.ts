@@ -10,6 +10,7 @@ import { type Listening, listen } from "../http/server.ts";
 import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";
+import { onEndingSignal } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";
 import { openLog } from "../operator/log.ts";
 import { spoolOf } from "../store/database-files.ts";
@@ -29,7 +30,7 @@ interface Running {
   readonly isEmpty: boolean;
 }
 
-/** Starts to serve, and stops in order at SIGTERM or SIGINT. Throws a UserError that says why it cannot. */
+/** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
 export function serve(config: Config): Running {
   checkInbox(config);
   const log = openLog(config.logLevel);
@@ -45,9 +46,11 @@ export function serve(config: Config): Running {
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
   const inbox = startInbox(config, log);
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void stop({ listening, stopTimers, store, inbox }));
-  }
+  const forgetSignals = onEndingSignal(() => {
+    // A second one ends the process at once.
+    forgetSignals();
+    void stop({ listening, stopTimers, store, inbox });
+  });
   store.listening(listening.url).catch(endWith);
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
 }

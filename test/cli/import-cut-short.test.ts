@@ -30,6 +30,39 @@ test("Ctrl-C says how far it came and that the same again completes it; then it 
   });
 }, 60_000);
 
+test.each([
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)(
+  "%s says the same, and ends with %i",
+  async (signal, status) => {
+    const { admin, args } = aLargeImport();
+    const child = admin.start(...args);
+    let isSent = false;
+    const ended = await betweenTransactions(admin.file, child.exited, (leads) => {
+      if (leads > 0 && !isSent) child.kill(signal);
+      isSent = leads > 0;
+    });
+    const said =
+      /\nStopped after ([\d,]+) of 20,000 leads, which stay\. Run it again, and it completes; .*undo.*\n$/.exec(
+        await child.stderr.text(),
+      );
+    expect([ended, (await admin.leads()).length]).toEqual([status, Number(said?.[1]?.replaceAll(",", ""))]);
+  },
+  60_000,
+);
+
+test("a terminal that is closed ends it in order, though nothing can be shown any more", async () => {
+  const { admin, args } = aLargeImport();
+  const terminal = onTerminal(admin.file, args);
+  let isClosed = false;
+  const status = await betweenTransactions(admin.file, terminal.ended, (leads) => {
+    if (leads > 0 && !isClosed) terminal.close();
+    isClosed = leads > 0;
+  });
+  expect(status).toBe(129);
+}, 60_000);
+
 test("Ctrl-C promises no undo where leads of other imports were replaced", async () => {
   const { admin, args } = aLargeImport();
   await admin.run(...args);

@@ -7,9 +7,9 @@ import { type Admin, anAdmin } from "../admin.ts";
 const px = ["--pixel", "px", "--create-pixels"];
 
 /** An import of standard input that waits for more of it. */
-function waiting(admin: Admin, text: string) {
+function waiting(admin: Admin, text: string, under: readonly string[] = []) {
   const program = join(import.meta.dir, "../../src/admin.ts");
-  const child = Bun.spawn([process.execPath, program, "lead", "import", "acme", "-", ...px], {
+  const child = Bun.spawn([...under, process.execPath, program, "lead", "import", "acme", "-", ...px], {
     env: { PATH: process.env["PATH"] ?? "", HOME: admin.folder, DATABASE_PATH: admin.file },
     stdin: "pipe",
     stderr: "pipe",
@@ -57,14 +57,33 @@ test("while a file is read nothing of it is served, and no file lies beside the 
   expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
 }, 60_000);
 
-test("Ctrl-C while a file is read leaves nothing behind, and says so", async () => {
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)(
+  "%s while a file is read leaves nothing behind, says so and ends with %i",
+  async (signal, status) => {
+    const admin = anAdmin();
+    const child = waiting(admin, aThousandRows);
+    const reader = await begun(child);
+    child.kill(signal);
+    expect(await rest(reader)).toMatch(/nothing of it was imported[^\n]*\n$/);
+    expect(await child.exited).toBe(status);
+    expect(await admin.leads()).toEqual([]);
+    expect(readdirSync(admin.folder).filter((name) => !/^(\.bun|leadfile\.db(-shm|-wal)?)$/.test(name))).toEqual([]);
+  },
+  60_000,
+);
+
+test("under nohup an import outlives its terminal", async () => {
   const admin = anAdmin();
-  const child = waiting(admin, aThousandRows);
+  const child = waiting(admin, aThousandRows, ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']);
   const reader = await begun(child);
-  child.kill("SIGINT");
-  expect(await rest(reader)).toMatch(/nothing of it was imported[^\n]*\n$/);
-  expect(await child.exited).toBe(130);
-  expect(await admin.leads()).toEqual([]);
+  child.kill("SIGHUP");
+  await child.stdin.end();
+  await rest(reader);
+  expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
 }, 60_000);
 
 test("the oldest lead goes in first: of a newest-first file none is late, but those before the newest that was there", async () => {

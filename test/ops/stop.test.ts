@@ -17,7 +17,7 @@ test("usage that could not be written is tried again, and said in the log", asyn
 });
 
 describe("a stop", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)(
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
     "by %s writes the usage, folds the log into the file, exits 0",
     async (signal) => {
       const { file, server, get, again } = await aRunningServer();

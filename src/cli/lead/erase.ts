@@ -1,5 +1,6 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
+import { statusAfter } from "../../operator/ending-signals.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Erasure, Survey } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
@@ -60,8 +61,8 @@ async function eraseAll(context: CommandContext, erasure: Erasure, persons: numb
   const done = { persons: 0, leads: 0, held: 0, rejectsFiles };
   // An import that runs meanwhile has a person erased twice.
   const [places, heldPlaces] = [new Set<number>(), new Set<number>()];
-  let isInterrupted = await context.process.pause(0);
-  if (!isInterrupted) {
+  let signal = await context.process.pause(0);
+  if (signal === null) {
     for (const step of erasure.steps()) {
       for (const one of step) {
         receipts.add(one);
@@ -73,16 +74,16 @@ async function eraseAll(context: CommandContext, erasure: Erasure, persons: numb
       done.held = heldPlaces.size;
       done.rejectsFiles = step[0]?.receipt.rejects_files ?? done.rejectsFiles;
       receipts.progress(done.persons, persons);
-      isInterrupted = await context.process.pause(0);
-      if (isInterrupted) break;
+      signal = await context.process.pause(0);
+      if (signal !== null) break;
     }
   }
   receipts.end();
-  if (!isInterrupted) return done;
+  if (signal === null) return done;
   throw new UserError(
     `Stopped: ${grouped(done.persons)} of ${grouped(persons)} have a receipt, are erased and kept out, and the rest is as it was.`,
     "Run it again to complete it.",
-    130,
+    statusAfter[signal],
   );
 }
 

@@ -1,32 +1,32 @@
-/** Ctrl-C and SIGTERM for commands that run until then: the first one ends them in order, a second one at once. */
+/** Signals that end commands which run until then: the first one ends them in order, a second one at once. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { type EndingSignal, onEndingSignal } from "../../operator/ending-signals.ts";
 
-/** Waits so many milliseconds. True when it is time to end, be it before the wait or during it. */
-export type Pause = (ms: number) => Promise<boolean>;
+/** Waits so many milliseconds. Gives the signal when it is time to end, be it before the wait or during it; else null. */
+export type Pause = (ms: number) => Promise<EndingSignal | null>;
 
 /**
- * Listens from the first wait on: until then Ctrl-C ends the process. A companion is also told by the end of its
- * standard input.
+ * Listens from the first wait on: until then a signal ends the process. To a companion the end of its standard input is
+ * a SIGTERM.
  */
 export function createPause(isCompanion: boolean): Pause {
   let stop: AbortSignal | null = null;
   return async (ms) => {
     stop ??= stopSignal(isCompanion);
     await sleepUnlessStopped(ms, stop);
-    return stop.aborted;
+    return stop.aborted ? stop.reason : null;
   };
 }
 
-/** Aborted by the first SIGINT or SIGTERM. */
+/** Aborted by the first signal, which is the reason. */
 export function stopSignal(isCompanion = false): AbortSignal {
   const stop = new AbortController();
-  const signals = ["SIGINT", "SIGTERM"] as const;
-  const abort = () => {
-    for (const signal of signals) process.removeListener(signal, abort);
-    stop.abort();
+  const abort = (signal: EndingSignal) => {
+    forget();
+    stop.abort(signal);
   };
-  for (const signal of signals) process.on(signal, abort);
-  if (isCompanion) process.stdin.once("end", abort).resume();
+  const forget = onEndingSignal(abort);
+  if (isCompanion) process.stdin.once("end", () => abort("SIGTERM")).resume();
   return stop.signal;
 }
 

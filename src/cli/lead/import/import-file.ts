@@ -26,7 +26,7 @@ export interface Asked {
   readonly request: ImportRequest;
   /** Hears what there is to say on the way. */
   readonly output: Output;
-  /** How Ctrl-C ends it. */
+  /** How a signal ends it. */
   readonly interruption: Interruption;
 }
 

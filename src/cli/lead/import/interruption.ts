@@ -1,41 +1,45 @@
-/** Ctrl-C while an import runs: it ends in order, and says what that means. */
+/** A signal while an import runs: it ends in order, and says what that means. */
+import { type EndingSignal, onEndingSignal, statusAfter } from "../../../operator/ending-signals.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import { UserError } from "../../../operator/user-error.ts";
 import type { MergeProgress } from "../../../store/imports.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 
 export interface Interruption {
-  /** Waits for the reading, or for an answer, and throws a UserError as soon as Ctrl-C comes. */
+  /** Waits for the reading, or for an answer, and throws a UserError as soon as a signal comes. */
   beforeWriting<Result>(work: Promise<Result>): Promise<Result>;
-  /** To be called after each step of the writing; throws a UserError when Ctrl-C has come. */
+  /** To be called after each step of the writing; throws a UserError when a signal has come. */
   afterStep(step: MergeProgress, total: number): void;
-  /** From then on Ctrl-C ends the process again. */
+  /** From then on a signal ends the process again. */
   close(): void;
 }
 
 export function watchInterruption(): Interruption {
-  const { promise: came, resolve } = Promise.withResolvers<"interrupted">();
-  let hasCome = false;
-  const listener = () => {
-    hasCome = true;
-    resolve("interrupted");
-  };
-  process.on("SIGINT", listener);
+  const { promise: came, resolve } = Promise.withResolvers<{ readonly signal: EndingSignal }>();
+  let signal: EndingSignal | null = null;
+  const close = onEndingSignal((first) => {
+    signal ??= first;
+    resolve({ signal });
+  });
   return {
     async beforeWriting(work) {
       const first = await Promise.race([work.then((result) => ({ result })), came]);
-      if (first !== "interrupted") return first.result;
-      throw new UserError("Stopped before the first lead: nothing of it was imported, and nothing is left.", "", 130);
+      if ("result" in first) return first.result;
+      throw new UserError(
+        "Stopped before the first lead: nothing of it was imported, and nothing is left.",
+        "",
+        statusAfter[first.signal],
+      );
     },
     afterStep(step, total) {
-      if (!hasCome || step.done === total) return;
+      if (signal === null || step.done === total) return;
       throw new UserError(
         `Stopped after ${grouped(step.done)} of ${grouped(total)} leads, which stay.`,
         `Run it again, and it completes${wayBack(step)}.`,
-        130,
+        statusAfter[signal],
       );
     },
-    close: () => void process.off("SIGINT", listener),
+    close,
   };
 }
 

@@ -1,0 +1,30 @@
+/** The signals that ask a process to end: Ctrl-C, a supervisor, and the closing of its terminal. */
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+
+export type EndingSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** The status of a process that one of them ended, as a shell says it. */
+export const statusAfter = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<EndingSignal, number>;
+
+/** Calls a listener at each of them, until the function that it gives is called. */
+export function onEndingSignal(listener: (signal: EndingSignal) => void): () => void {
+  const signals: readonly EndingSignal[] = isHangupIgnored() ? ["SIGINT", "SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, listener);
+  return () => {
+    for (const signal of signals) process.off(signal, listener);
+  };
+}
+
+/**
+ * Under `nohup` a process goes on without its terminal, and a listener would take that away. Only Linux tells; elsewhere
+ * the closing of a terminal ends a process at once.
+ */
+function isHangupIgnored(): boolean {
+  try {
+    const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+    return ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) === 1n;
+  } catch {
+    return true;
+  }
+}
