@@ -85,6 +85,16 @@ describe("a quote that is not closed", () => {
     ]);
   });
 
+  test("within a cell with quotes around it is a letter, and those around it are none", async () => {
+    const rows = ['"Dana "D" Reed",Reno', '"Dana "D"","5" pipe"', '"""Dana""","San "S" José"', '"Dana" W,"a"b"'];
+    expect(await cellsOf(`name,city\n${rows.join("\n")}\n`)).toEqual([
+      ['Dana "D" Reed', "Reno"],
+      ['Dana "D"', '5" pipe'],
+      ['"Dana"', 'San "S" José'],
+      ['"Dana" W', 'a"b'],
+    ]);
+  });
+
   test("behind a backslash is a quote in the cell, and so is a backslash behind another", async () => {
     const rows = [
       String.raw`"Harbor \"X\" Inc",Reno`,

@@ -107,9 +107,16 @@ function rescue(line: number, text: string, delimiter: string, error: Error | nu
   if (error !== null && isTooLarge(error)) return { line, cells: null, text, fault: "it is larger than 1 MiB" };
   const escaped = text.includes('\\"') ? onlyRecord(text, { delimiter, escape: "\\" }) : null;
   const spaced = text.includes(`${delimiter} "`) ? onlyRecord(text, { delimiter, trim: true }) : null;
-  const cells = escaped ?? spaced ?? (error === null ? null : onlyRecord(text, { delimiter, relax_quotes: true }));
+  const cells = escaped ?? spaced ?? (error === null ? null : strayQuotes(text, delimiter));
   if (cells !== null) return { line, cells };
   return { line, cells: null, text, fault: "it has a quote that is not closed" };
+}
+
+/** The cells of a line, where a stray quote is a letter. To the parser the quotes around its cell are letters then, too. */
+function strayQuotes(text: string, delimiter: string): readonly string[] | null {
+  const isWritten = (cell: string) => text.includes(`"${cell.replaceAll('"', '""')}"`);
+  const bare = (cell: string) => (/^".*"$/.test(cell) && !isWritten(cell) ? cell.slice(1, -1) : cell);
+  return onlyRecord(text, { delimiter, relax_quotes: true })?.map(bare) ?? null;
 }
 
 /** The cells of a text that is one record, read in another way than the file; null for any other text. */
