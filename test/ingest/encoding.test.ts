@@ -30,6 +30,19 @@ test("UTF-8 comes out as it went in, however it is cut", async () => {
   );
 });
 
+test.each<[string, string, string]>([
+  ["behind the last line", "x\nab\n\x1a", "x\nab\n"],
+  ["in the last line", "x\nab\x1a", "x\nab"],
+  ["again and again, up to the end of a block", `x\nab\n${"\x1a".repeat(100)}`, "x\nab\n"],
+])("the mark of DOS at the end of a file is left out: %s", async (_, text, read) => {
+  for (const size of [1, 5, 1000])
+    expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text: read, legacyLines: 0 });
+});
+
+test("the mark of DOS anywhere else stays", async () => {
+  expect((await decode([Buffer.from("x\n\x1aab\x1a\n")])).text).toBe("x\n\x1aab\x1a\n");
+});
+
 test("UTF-16 comes out as the same text, with or without its mark and however it is cut", async () => {
   await fc.assert(
     fc.asyncProperty(text, cut, fc.boolean(), fc.constantFrom("\ufeff", ""), async (text, size, swapped, mark) => {

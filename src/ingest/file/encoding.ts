@@ -5,6 +5,7 @@ import { type Beginning, lookAhead, prepend } from "./beginning.ts";
 
 const newline = 10;
 const carriageReturn = 13;
+const endMark = 0x1a;
 /** A line that is longer than this is judged in pieces, so that memory does not grow with the file. */
 const longestLine = 4 * 1024 * 1024;
 
@@ -35,7 +36,15 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
     held = [piece.subarray(cut)];
     heldBytes = piece.length - cut;
   }
-  if (heldBytes > 0) yield Buffer.concat(held);
+  const last = withoutEndMark(Buffer.concat(held));
+  if (last.length > 0) yield last;
+}
+
+/** DOS ends a text with a mark, or fills its last block with it. */
+function withoutEndMark(text: Buffer): Buffer {
+  let end = text.length;
+  while (text[end - 1] === endMark) end--;
+  return text.subarray(0, end);
 }
 
 /** Where the last letter of a piece begins. Whether the whole of it is there, the next piece shows. */
