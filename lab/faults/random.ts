@@ -6,6 +6,8 @@ export interface Random {
   /** A whole number from 0 up to a bound. */
   below(bound: number): number;
   pick<Thing>(things: readonly [Thing, ...Thing[]]): Thing;
+  /** The same things in another order. */
+  shuffle<Thing>(things: readonly Thing[]): Thing[];
   bytes(length: number): Buffer;
   /** Chance for a part of the work, which stays the same whatever the other parts drew. */
   branch(name: string | number): Random;
@@ -25,6 +27,10 @@ export function seeded(seed: number): Random {
     next,
     below,
     pick: (things) => things[below(things.length)] ?? things[0],
+    shuffle(things) {
+      const left = [...things];
+      return things.flatMap(() => left.splice(below(left.length), 1));
+    },
     bytes: (length) => Buffer.from(Array.from({ length }, () => below(256))),
     branch: (name) => seeded(Number(Bun.hash(`${seed} ${name}`) & 0xffffffffn)),
   };

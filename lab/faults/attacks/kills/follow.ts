@@ -1,12 +1,20 @@
 /** kill -9 of follow, of what takes its leads, or of the server: no lead is lost, and a kill repeats one at most. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { openAdminStore } from "../../../../src/sqlite/admin-store.ts";
+import { aLead, importLeads, newLead, someLeads } from "../../../../test/builders.ts";
+import { aFreePort } from "../../../../test/proxy.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
-import { documentsOf, look, prepareKey } from "../../product/contents.ts";
+import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
 import { startServer } from "../../product/program.ts";
-import { createReceiver, ledgerIn, startFollow } from "./receiver.ts";
+import type { Random } from "../../random.ts";
+import { createReceiver, ledgerIn, startFollow, type Way, ways } from "./receiver.ts";
 
+/** Kills of which each victim on each way has one. */
+const round = 12;
 const leadsPerKill = 24;
+/** Each built lead has as many. */
+const leadBytes = Buffer.byteLength(JSON.stringify(aLead())) + 1;
 /** A build that loses leads never has them all. */
 const standstillMs = 20_000;
 
@@ -14,11 +22,12 @@ export const killFollow: Fault = {
   name: "kill -9 of follow",
   attack: "follow, what takes its leads (file, command, webhook) or the server is killed at a random moment; kills",
   held: "every lead is taken, in order; a kill repeats at most the one in hand",
-  small: 30,
+  small: 2 * round,
   full: 1000,
   breakages: [
     {
       name: "a checkpoint that moves before the lead is taken",
+      times: round,
       patches: [
         {
           file: "client/src/follow.ts",
@@ -29,6 +38,7 @@ export const killFollow: Fault = {
     },
     {
       name: "a failure that counts as taken",
+      times: round,
       patches: [
         {
           file: "src/cli/follow/receiver.ts",
@@ -39,71 +49,117 @@ export const killFollow: Fault = {
     },
     {
       name: "a checkpoint that never moves",
+      times: round,
       patches: [{ file: "client/src/follow.ts", from: "      await keep(lead);\n", to: "" }],
     },
   ],
   run,
 };
 
-/** What is to stand in the ledger in the end: its size tells swiftly that it does not. */
-interface Wanted {
-  readonly lastLine: string;
-  readonly bytes: number;
-  readonly lineBytes: number;
-}
-
 async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
   const findings = createFindings();
-  const file = join(folder, "leadfile.db");
-  const key = prepareKey(file, times * leadsPerKill);
-  const expected = look(file, documentsOf);
-  const lastLine = expected.at(-1) ?? "";
-  const bytes = Buffer.byteLength(expected.join("\n")) + 1;
-  const wanted: Wanted = { lastLine, bytes, lineBytes: Buffer.byteLength(lastLine) + 1 };
-  let server = await startServer(build, file);
-  const { url } = server;
-  const receiver = createReceiver(folder);
-  const start = () => startFollow({ build, folder, key, url, way: random.pick(receiver.ways) });
-  let follow = start();
+  const scene = await startAll(build, folder);
   let kills = 0;
-  while (kills < times && goesOn()) {
-    if (!(await grown(folder, 1 + random.below(leadsPerKill / 2), wanted))) break;
-    const victim = random.pick(["follow", "receiver", "server"]);
-    if (victim === "receiver") receiver.breakNext(random.pick(["before", "after"]));
-    if (victim === "server") {
-      await server.end("SIGKILL");
-      server = await startServer(build, file, { PORT: new URL(url).port });
-    }
-    if (victim === "follow") {
-      follow.kill("SIGKILL");
-      await follow.exited;
-      follow = start();
-    }
+  for (const { way, victim } of killsInRounds(random)) {
+    if (kills === times || !goesOn()) break;
+    scene.follow(way);
+    scene.addLeads(leadsPerKill);
+    if (!(await grown(folder, 1 + random.below(leadsPerKill / 2)))) break;
+    await scene.kill[victim]();
     progress(++kills);
   }
-  await grown(folder, expected.length, wanted);
-  follow.kill("SIGTERM");
-  await follow.exited;
-  receiver.stop();
-  await server.end();
+  scene.follow("file");
+  // When this one is taken, every other one is, or is lost.
+  scene.addLeads(1);
+  const expected = scene.leads();
+  await untilTaken(folder, () => linesIn(folder).at(-1) === expected.at(-1));
+  await scene.end();
   const repeated = compare(findings, expected, linesIn(folder), kills);
   return { done: kills, broken: findings.broken, figures: { leads: expected.length, "repeated leads": repeated } };
 }
 
-/** Waits until so many more leads are taken, or the last of them all; false when for long nothing came any more. */
-async function grown(folder: string, leads: number, { lastLine, bytes, lineBytes }: Wanted): Promise<boolean> {
-  const size = () => statSync(ledgerIn(folder)).size;
-  const enough = size() + leads * lineBytes;
-  let last = { size: size(), atMs: performance.now() };
-  while (size() < enough) {
-    if (size() >= bytes && linesIn(folder).includes(lastLine)) return true;
-    if (size() > last.size) last = { size: size(), atMs: performance.now() };
-    if (performance.now() > last.atMs + standstillMs) return false;
-    await Bun.sleep(1);
+const receiverVictims = ["receiver before the lead", "receiver after it", "receiver, then follow"] as const;
+type Victim = "follow" | "server" | (typeof receiverVictims)[number];
+
+/** Every victim on every way, in rounds: what chance alone picks leaves some out. A way ends with the kill of follow. */
+function* killsInRounds({ shuffle }: Random): Generator<{ readonly way: Way; readonly victim: Victim }> {
+  for (;;) {
+    for (const way of shuffle(ways)) {
+      const others = way === "file" ? [] : receiverVictims;
+      for (const victim of shuffle<Victim>(["server", ...others])) yield { way, victim };
+      yield { way, victim: "follow" };
+    }
   }
-  return true;
 }
 
+/** A server, a follower and its receiver. Leads are added as they are needed: none would be left for the last kills. */
+async function startAll(build: string, folder: string) {
+  const file = join(folder, "leadfile.db");
+  const store = openAdminStore(file);
+  const account = makeAccount(store, "acme");
+  const addLeads = (count: number) => importLeads(store.leads, account.number, someLeads(count).map(newLead));
+  const key = makeKey(store, account).secret;
+  // Below the ports that the system gives out: nobody else gets it while the server is away.
+  const settings = { PORT: String(await aFreePort()) };
+  let server = await startServer(build, file, settings);
+  const receiver = createReceiver(folder);
+  let follower: ReturnType<typeof startFollow> | null = null;
+  async function endFollow(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+    follower?.kill(signal);
+    await follower?.exited;
+    follower = null;
+  }
+  async function breakReceiver(when: "before" | "after"): Promise<void> {
+    receiver.breakNext(when);
+    addLeads(1);
+    await receiver.broken(standstillMs);
+  }
+  const kill: Readonly<Record<Victim, () => Promise<void>>> = {
+    follow: () => endFollow("SIGKILL"),
+    async server() {
+      await server.end("SIGKILL");
+      server = await startServer(build, file, settings);
+    },
+    "receiver before the lead": () => breakReceiver("before"),
+    "receiver after it": () => breakReceiver("after"),
+    // It waits a moment before it offers the lead again.
+    "receiver, then follow": () => breakReceiver("before").then(() => endFollow("SIGKILL")),
+  };
+  return {
+    addLeads,
+    kill,
+    leads: () => look(file, documentsOf),
+    /** Starts follow where it was killed. */
+    follow(way: Way) {
+      follower ??= startFollow({ build, folder, key, url: server.url, way, args: receiver.args[way] });
+    },
+    async end() {
+      await endFollow("SIGTERM");
+      receiver.stop();
+      await server.end();
+      store.close();
+    },
+  };
+}
+
+/** Waits until so many more leads are taken; false when for long nothing came any more. */
+function grown(folder: string, leads: number): Promise<boolean> {
+  const enough = sizeOf(folder) + leads * leadBytes;
+  return untilTaken(folder, () => sizeOf(folder) >= enough);
+}
+
+/** Waits for what is looked at whenever something was taken; false when for long nothing was. */
+async function untilTaken(folder: string, isThere: () => boolean): Promise<boolean> {
+  for (let bytes = -1, atMs = performance.now(); performance.now() < atMs + standstillMs; await Bun.sleep(1)) {
+    if (sizeOf(folder) === bytes) continue;
+    if (isThere()) return true;
+    bytes = sizeOf(folder);
+    atMs = performance.now();
+  }
+  return false;
+}
+
+const sizeOf = (folder: string) => statSync(ledgerIn(folder)).size;
 const linesIn = (folder: string) => readFileSync(ledgerIn(folder), "utf8").split("\n").slice(0, -1);
 
 function compare({ expect }: Findings, expected: readonly string[], taken: readonly string[], kills: number): number {

@@ -3,17 +3,17 @@ import { appendFileSync, closeSync, existsSync, openSync, rmSync, writeFileSync 
 import { join } from "node:path";
 
 export interface Receiver {
-  /** How follow is started: what it is told, and what its standard output is. */
-  readonly ways: readonly [Way, ...Way[]];
+  /** What follow is told. */
+  readonly args: Readonly<Record<Way, readonly string[]>>;
   /** Kills the command or the webhook at the next lead, before or after that is in the ledger. */
   breakNext(when: "before" | "after"): void;
+  /** Waits until that has happened, or no longer than so. */
+  broken(mostMs: number): Promise<void>;
   stop(): void;
 }
 
-export interface Way {
-  readonly name: "file" | "command" | "webhook";
-  readonly args: readonly string[];
-}
+export const ways = ["file", "command", "webhook"] as const;
+export type Way = (typeof ways)[number];
 
 interface Followed {
   readonly build: string;
@@ -21,6 +21,8 @@ interface Followed {
   readonly key: string;
   readonly url: string;
   readonly way: Way;
+  /** What the receiver says of that way. */
+  readonly args: readonly string[];
 }
 
 const secret = "a secret that both ends know";
@@ -56,22 +58,26 @@ export function createReceiver(folder: string): Receiver {
   }
   const dies = (when: string) => `if [ -e break-${when} ]; then rm break-${when}; kill -9 $$; fi`;
   return {
-    ways: [
-      { name: "file", args: [] },
-      { name: "command", args: ["--exec", `${dies("before")}; cat >> ${ledger}; ${dies("after")}`] },
-      { name: "webhook", args: ["--post", webhook.url.href] },
-    ],
+    args: {
+      file: [],
+      command: ["--exec", `${dies("before")}; cat >> ${ledger}; ${dies("after")}`],
+      webhook: ["--post", webhook.url.href],
+    },
     breakNext: (when) => writeFileSync(breaks(when), ""),
+    async broken(mostMs) {
+      const isToCome = () => existsSync(breaks("before")) || existsSync(breaks("after"));
+      for (const endMs = performance.now() + mostMs; isToCome() && performance.now() < endMs; ) await Bun.sleep(1);
+    },
     stop: () => void webhook.stop(true),
   };
 }
 
 /** Starts follow of a build with one checkpoint for all ways; what it has taken stands in the ledger. */
-export function startFollow({ build, folder, key, url, way }: Followed) {
-  const output = openSync(way.name === "file" ? ledgerIn(folder) : "/dev/null", "a");
+export function startFollow({ build, folder, key, url, way, args }: Followed) {
+  const output = openSync(way === "file" ? ledgerIn(folder) : "/dev/null", "a");
   // Leads of a day would all be within an hour: a checkpoint of them all, each time, is not what is looked at here.
-  const args = ["follow", url, "--checkpoint", "checkpoint", "--every", "100ms", "--overlap", "20ms", ...way.args];
-  const child = Bun.spawn([process.execPath, join(build, "src/admin.ts"), ...args], {
+  const how = ["--checkpoint", "checkpoint", "--every", "20ms", "--overlap", "20ms", ...args];
+  const child = Bun.spawn([process.execPath, join(build, "src/admin.ts"), "follow", url, ...how], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, LEADFILE_KEY: key, LEADFILE_POST_SECRET: secret },
     stdin: "ignore",
