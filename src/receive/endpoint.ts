@@ -1,6 +1,7 @@
 /** The webhook endpoint: each POST is a delivery, and lies on the disk before it is answered. */
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
+import { targetOf } from "../request-target.ts";
 import { StoreError } from "../store/errors.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
 import { checkType, readVisits } from "./body.ts";
@@ -32,18 +33,18 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
     const memory = reserveMemory(held);
     const startedNs = Bun.nanoseconds();
     // The path may hold a token.
-    const pathname = pathOf(request.url);
-    if (pathname === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
+    const { path } = targetOf(request);
+    if (path === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
     let source: Source | null = null;
     try {
-      source = findSource(request, pathname, parts.sources);
-      if (cameInTheClear(request, parts)) return sendToHttps(parts, source, pathname);
+      source = findSource(request, path, parts.sources);
+      if (cameInTheClear(request, parts)) return sendToHttps(parts, source, path);
       checkType(request.headers.get("content-type"));
       const body = await readBody(request, memory);
       const visits = readVisits(body, request.headers.get("content-encoding"));
       memory.addTexts(visits);
       // A slow body may have outlived the token.
-      source = findSource(request, pathname, parts.sources);
+      source = findSource(request, path, parts.sources);
       await keep(parts.spool, source, visits);
       logDelivery(parts.log, source, 200, visits.length, startedNs);
       return answer(200, { object: "delivery", visits: visits.length });
@@ -57,14 +58,9 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
   };
 }
 
-/** The path as it was sent. Without a usable Host header, Bun's URL is the path and the query alone. */
-function pathOf(url: string): string {
-  return url.replace(/^\w+:\/\/[^/]*/, "").replace(/\?.*/, "");
-}
-
 /** The live source whose token stands in the path or in the Authorization header. */
-function findSource(request: Request, pathname: string, sources: SourceFinder): Source {
-  const inPath = /^\/in(?:\/([^/]*))?$/.exec(pathname);
+function findSource(request: Request, path: string, sources: SourceFinder): Source {
+  const inPath = /^\/in(?:\/([^/]*))?$/.exec(path);
   if (inPath === null) throw new DeliveryRefused("not_found", "There is nothing here; deliveries go to /in/TOKEN.");
   if (request.method !== "POST") throw new DeliveryRefused("method_not_allowed", "Deliveries are sent by POST.");
   const inHeader = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
@@ -93,9 +89,9 @@ function cameInTheClear(request: Request, { baseUrl, trustProxy }: EndpointParts
   return trustProxy && proto === "http" && baseUrl.startsWith("https:");
 }
 
-function sendToHttps({ baseUrl, log }: EndpointParts, source: Source, pathname: string): Response {
+function sendToHttps({ baseUrl, log }: EndpointParts, source: Source, path: string): Response {
   log.warn({ source: source.id }, "the token of a source crossed the network in the clear, over http; revoke it");
-  return answer(308, { object: "redirect" }, { Location: baseUrl + pathname });
+  return answer(308, { object: "redirect" }, { Location: baseUrl + path });
 }
 
 async function keep(spool: Spool, source: Source, visits: readonly string[]): Promise<void> {

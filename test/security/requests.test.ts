@@ -1,6 +1,7 @@
 /** Requests that mean one thing to a proxy and another to a server, or that name a host of their own. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { targetOf } from "../../src/request-target.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
 
@@ -123,4 +124,14 @@ describe("no answer leads to a host that the client named:", () => {
       expect([...reached]).toEqual([baseUrl]);
     },
   );
+});
+
+test.each([
+  ["http://a.example/in/x?b=/c", "/in/x", "b=/c"],
+  ["https://a/", "/", ""],
+  ["http://a//in?", "//in", ""],
+  ["/in/x?http://a/b", "/in/x", "http://a/b"],
+  ["/?a?b", "/", "a?b"],
+])("a request with the URL %s asks for the path %s with the query %j", (url, path, search) => {
+  expect(targetOf({ url })).toEqual({ path, search });
 });
