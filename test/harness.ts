@@ -56,7 +56,7 @@ export async function serve(setup: ServerSetup = {}) {
   const admin = openAdminStore(file);
   const real = openServedStore(file);
   const store = setup.store?.(real) ?? real;
-  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, (port, addressOf) =>
+  const makeApp: Parameters<typeof listen>[1] = (port, addressOf) =>
     createApp({
       store,
       limiter: createLimiter(setup.limit ?? 1_000_000_000),
@@ -67,8 +67,8 @@ export async function serve(setup: ServerSetup = {}) {
       publicMetrics: false,
       addressOf,
       inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),
-    }),
-  );
+    });
+  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, makeApp, 0);
   let running = true;
   const end = async () => {
     if (!running) return;

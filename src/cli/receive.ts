@@ -50,7 +50,7 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   const spool = await openSpool(folder, context.now);
   const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
-  process.stdout.write(`listening on ${server.url.origin}\n`);
+  process.stdout.write(`listening on ${server.url}\n`);
   const importing = startCompanion(["receive", "--import"]);
   while (!(await context.process.pause(every * 1000))) await complete(spool, log);
   await server.stop();

@@ -1,6 +1,7 @@
 /** The listening side: Bun.serve around the app, and an orderly stop. */
 import type { Config } from "../config.ts";
 import { inFairTurns } from "../fair-turns.ts";
+import { withLastCall } from "../last-call.ts";
 import type { createApp } from "./app.ts";
 import type { AddressOf } from "./app-parts.ts";
 
@@ -14,9 +15,6 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** How long requests under way may take when the server stops. */
-const stopMs = 5_000;
-
 /**
  * Listens on a port, and makes the app for it. Throws what Bun throws when the port is taken. No request is read before
  * this function is done.
@@ -24,7 +22,12 @@ const stopMs = 5_000;
 export function listen(
   { host, port, tls }: Pick<Config, "host" | "port" | "tls">,
   makeApp: (port: number, addressOf: AddressOf) => App,
+  lastCallMs?: number,
 ): Listening {
+  const { handle, stop } = withLastCall(
+    inFairTurns((request) => app.fetch(withReadableUrl(request))),
+    lastCallMs,
+  );
   const server = Bun.serve({
     hostname: host,
     port,
@@ -35,18 +38,14 @@ export function listen(
     idleTimeout: 10,
     // A body is never read: whatever its size, the answer is about the method.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: inFairTurns((request) => app.fetch(withReadableUrl(request))),
+    fetch: handle,
   });
   const actualPort = server.port ?? port;
   const app = makeApp(actualPort, (request) => server.requestIP(request)?.address);
   return {
     url: server.url.origin,
     port: actualPort,
-    async stop() {
-      await Promise.race([server.stop(), Bun.sleep(stopMs)]);
-      // Only idle connections are left, which clients keep open.
-      await server.stop(true);
-    },
+    stop: () => stop(server),
   };
 }
 

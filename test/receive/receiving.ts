@@ -36,9 +36,12 @@ export async function receive(setup: ReceivingSetup = {}) {
     baseUrl: "https://www.example.com",
     trustProxy: setup.trustProxy ?? false,
   });
-  const server = listenForDeliveries({ host: "127.0.0.1", port: 0, tls: null }, endpoint, setup.idleSeconds);
+  const { url, stop } = listenForDeliveries({ host: "127.0.0.1", port: 0, tls: null }, endpoint, {
+    idleSeconds: setup.idleSeconds,
+    lastCallMs: 0,
+  });
   onTestFinished(async () => {
-    await server.stop(true);
+    await stop();
     // The folder is gone by then, and with it what was to be completed.
     await real.complete().catch(() => undefined);
     admin.close();
@@ -50,7 +53,7 @@ export async function receive(setup: ReceivingSetup = {}) {
   };
   const { token, id } = aSource();
   return {
-    url: server.url.origin,
+    url,
     folder: spoolFolder,
     admin,
     token,
@@ -60,7 +63,7 @@ export async function receive(setup: ReceivingSetup = {}) {
     spool: real,
     /** Delivers a body to the source of the test. */
     deliver: (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
-      fetch(`${server.url.origin}/in/${token}`, { method: "POST", body, headers }),
+      fetch(`${url}/in/${token}`, { method: "POST", body, headers }),
     /** Every visit that is on the disk, whatever its file. */
     kept: (sourceId = id) => visitsIn(join(spoolFolder, sourceId)),
   };
