@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   lchownSync,
   linkSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { filesOf } from "../store/database-files.ts";
 import { codeOf } from "./failure.ts";
 
 const chunkBytes = 1 << 20;
@@ -74,6 +76,11 @@ export function giveToOwner(path: string, database: string): void {
   } catch (cause) {
     if (before !== undefined || codeOf(cause) !== "EPERM") throw cause;
   }
+}
+
+/** Removes a draft, and what SQLite keeps beside it. Where none could be made, nothing is tried that fails as well. */
+export function removeDraft(draft: string): void {
+  for (const part of filesOf(draft)) if (existsSync(part)) rmSync(part, { force: true });
 }
 
 /** Brings a file, or the names in a folder, to the disk. */

@@ -157,3 +157,10 @@ test.skipIf(!mounts)("a disk that is full is named in one line, and no part of a
   expect(await admin.leads()).toHaveLength(5000);
   expect(existsSync(disk)).toBe(true);
 });
+
+test("a name that is too long is refused for what it is, and not in the name of the database", async () => {
+  const admin = anAdmin();
+  const file = join(admin.folder, `${"n".repeat(250)}.db`);
+  const { status, stderr } = await admin.run("backup", file);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+nnn\.db cannot be written \([^\n]+\n$/)]);
+});

@@ -61,10 +61,13 @@ test("--json prints the figures beside the page", async () => {
 
 test("a page that cannot be written, or would lie on the database, is refused in one line", async () => {
   const admin = anAdmin();
-  expect(await admin.run("stats", "acme", "--html", join(admin.folder, "none", "stats.html"))).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining("cannot be written"),
-  });
+  for (const name of ["none/stats.html", "n".repeat(250)]) {
+    const file = join(admin.folder, name);
+    expect(await admin.run("stats", "acme", "--html", file)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`${file} cannot be written`),
+    });
+  }
   expect(await admin.run("stats", "acme", "--html", admin.file)).toMatchObject({
     status: 2,
     stderr: expect.stringContaining("belongs to the database"),

@@ -1,5 +1,5 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key, as charts in the terminal or as a page. */
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { dayMs, dayOf, writeMoment } from "../../contract/time.ts";
@@ -54,7 +54,7 @@ async function writePage(context: CommandContext, file: string, figures: Figures
     writeFileSync(draft, page);
     renameSync(draft, file);
   } catch {
-    rmSync(draft, { force: true });
+    if (existsSync(draft)) rmSync(draft);
     throw new UserError(`${file} cannot be written.`, "Check its folder, and that this user may write there.");
   }
 }

@@ -8,7 +8,7 @@ import { writeMoment } from "../../contract/time.ts";
 import type { Backup } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
-import { copyDigesting, draftOf, nameDraft, sync, writeDraft } from "../atomic-file.ts";
+import { copyDigesting, draftOf, nameDraft, removeDraft, sync, writeDraft } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
 import { removeLeftovers, removeStaleDrafts } from "../leftovers.ts";
@@ -49,7 +49,7 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
   } catch (cause) {
     throw backupErrorOf(cause, file);
   } finally {
-    for (const draft of drafts) for (const part of filesOf(draft)) rmSync(part, { force: true });
+    for (const draft of drafts) removeDraft(draft);
     database.$client.close();
   }
 }

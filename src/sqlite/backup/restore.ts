@@ -3,14 +3,13 @@
  * it. Renaming the draft is the only step that changes anything.
  */
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Restoration } from "../../store/backups.ts";
-import { filesOf } from "../../store/database-files.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
-import { copyDigesting, draftOf, sync } from "../atomic-file.ts";
+import { copyDigesting, draftOf, removeDraft, sync } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
@@ -40,7 +39,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
   } catch (cause) {
     throw restoreErrorOf(cause, file, target);
   } finally {
-    for (const part of filesOf(draft)) rmSync(part, { force: true });
+    removeDraft(draft);
     release();
   }
 }
