@@ -149,9 +149,9 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     "Check the folder, and that this user may write in it.",
   ],
 
-  "manifest unreadable": ({ path }) => [
-    `${path} cannot be read, and nothing else tells whether the backup is whole.`,
-    "Put the manifest that was made with the backup beside it.",
+  "manifest unreadable": ({ path, reason }) => [
+    `${path} cannot be read (${reason}), and nothing else tells whether the backup is whole.`,
+    "Put the manifest that was made with the backup beside it, and see that this user may read both.",
   ],
   "not a manifest": ({ path }) => [
     `${path} is no manifest of a backup.`,

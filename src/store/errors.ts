@@ -67,7 +67,7 @@ interface Problems {
   readonly "database damaged": object;
   readonly "backup not written": { readonly file: string; readonly reason: string };
 
-  readonly "manifest unreadable": { readonly path: string };
+  readonly "manifest unreadable": { readonly path: string; readonly reason: string };
   readonly "not a manifest": { readonly path: string };
   readonly "no such backup": { readonly file: string };
   readonly "backup is the database itself": { readonly file: string };

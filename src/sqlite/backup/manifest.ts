@@ -7,6 +7,7 @@ import { sql } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../export.ts";
+import { codeOf } from "../failure.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 
@@ -34,8 +35,8 @@ export function readManifest(file: string): Manifest {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
-  } catch {
-    throw new StoreError({ kind: "manifest unreadable", path });
+  } catch (cause) {
+    throw new StoreError({ kind: "manifest unreadable", path, reason: codeOf(cause) });
   }
   try {
     const manifest: unknown = JSON.parse(text);

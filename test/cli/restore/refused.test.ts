@@ -1,7 +1,7 @@
 /** bun admin restore refuses what is no whole backup, and leaves the data as it was. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { aBackup, fitManifest } from "./a-backup.ts";
 
 describe("is refused in one line, and the data stays as it was:", () => {
@@ -74,6 +74,16 @@ describe("is refused in one line, and the data stays as it was:", () => {
   test("a name that was mistyped, as a file that is not there", async () => {
     const { admin, file } = await aBackup();
     expect((await admin.run("restore", `${file}x`)).stderr).toStartWith(`There is no file ${file}x.`);
+  });
+
+  test.each([
+    ["is not there", "ENOENT", () => {}],
+    ["is something else", "EISDIR", (manifest: string) => mkdirSync(manifest)],
+  ])("one whose manifest %s, with the reason", async (_, code, putInItsPlace) => {
+    const { admin, file } = await aBackup();
+    rmSync(`${file}.manifest.json`);
+    putInItsPlace(`${file}.manifest.json`);
+    expect((await admin.run("restore", file)).stderr).toContain(`manifest.json cannot be read (${code})`);
   });
 
   test("the database itself", async () => {
