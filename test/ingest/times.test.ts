@@ -113,6 +113,14 @@ test("a date that only --day-first can read is refused with a word on it", () =>
   }
 });
 
+test.each(["1/31/2026 0:15 AM", "31-01-26", "32/01/2026", "2026-02-30"])(
+  "%s is refused without a word on --day-first, which cannot read it either",
+  (text) => {
+    const time = readTime(text, { zone: "UTC", dayFirst: false });
+    expect(time).toEqual({ fault: expect.not.stringContaining("--day-first") });
+  },
+);
+
 describe("with --timezone", () => {
   const zone = "America/New_York";
   test.each([

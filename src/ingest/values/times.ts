@@ -34,14 +34,21 @@ export function readTime(text: string, reading: TimeReading): ReadTime {
   if (epoch !== null) return { ms: epoch };
   const civil =
     readIso(text) ?? readSlashes(text, reading.dayFirst) ?? readMail(text) ?? readWords(text) ?? readSerial(text);
-  // The other order of day and month may be right. Only the owner of the file can say.
-  const hint = !reading.dayFirst && forms.slashes.test(text) ? "; --day-first reads the day before the month" : "";
-  if (civil === null) return { fault: `its time is in no form that is understood${hint}` };
-  if (civil.day === null || civil.clock === null) return { fault: `its time is on no calendar or clock${hint}` };
+  if (civil === null) return { fault: `its time is in no form that is understood${dayFirstHint(text, reading)}` };
+  if (civil.day === null || civil.clock === null) {
+    return { fault: `its time is on no calendar or clock${dayFirstHint(text, reading)}` };
+  }
   const ms = placeInZone(civil.day + civil.clock, civil.offset, reading.zone);
   if (typeof ms === "string") return { fault: ms };
   if (!withinYears(ms)) return { fault: "its time lies outside the years 0001 to 9999" };
   return { ms: ms + decimalsToMs(civil.decimals, "down") };
+}
+
+/** A word on the other order of day and month, where that is right: only the owner of the file can say. */
+function dayFirstHint(text: string, { dayFirst }: TimeReading): string {
+  const other = dayFirst ? null : readSlashes(text, true);
+  const isRight = other !== null && other.day !== null && other.clock !== null;
+  return isRight ? "; --day-first reads the day before the month" : "";
 }
 
 /** Seconds of 10 digits, with or without decimals, or milliseconds of 13. */
