@@ -64,7 +64,7 @@ export function summaryText(imported: MergeProgress, { rejects, dryRun }: Import
     ["imported", "new leads, served from the next request on"],
     ["duplicates", "were there already and were left as they are"],
     ["replaced", "were there already and have the new content now"],
-    ["moved", "share their millisecond with another lead and lie up to the next free one later"],
+    ["moved", "had a time that was taken or lay ahead, and got the next free millisecond"],
     ["late", "are older than the newest lead was: clients that poll have passed them; --stamp arrival would show them"],
     ["suppressed", "belong to somebody who was erased, and stay out"],
     ["rejected", `were not imported; ${rejected}`],
