@@ -24,7 +24,7 @@ test("rejected rows of CSV come under the same header, with the line on which th
   expect(table(written, ";")).toEqual([
     ["date", "email", "notes", "reject_line", "reject_reason"],
     ["31/31/2026", "b@example.com", 'two\nlines; "said"', "3", expect.stringContaining("31/31/2026")],
-    ["2026-01-31", "", "", "6", expect.stringContaining("empty")],
+    ["2026-01-31", "", "", "6", expect.stringContaining("no value to keep")],
   ]);
 });
 

@@ -31,7 +31,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   const { details, warnings } = readDetails(row, columns);
   if (detailFields.every((field) => details[field] === null)) {
-    return { fault: "it is empty beside id, identified_at and pixel_id" };
+    return { fault: "it has no value to keep beside id, identified_at and pixel_id" };
   }
   const time = readVisitTime(row, columns, rules, nowMs);
   if ("fault" in time) return time;
