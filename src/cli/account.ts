@@ -4,6 +4,7 @@ import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
 import { accountOf, checkText, noAccounts } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { daysText } from "./terminal/numbers.ts";
 import { listed } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
@@ -33,7 +34,7 @@ function listCommand(context: CommandContext): Command {
       const rows = all.map(({ id, subscription, retain_days: days, name }) => [
         id,
         subscription,
-        days === undefined ? "all" : `${days} days`,
+        days === undefined ? "all" : daysText(days),
         name,
       ]);
       outputOf(options).result(

@@ -6,7 +6,7 @@ import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { sayTraces } from "./lead/traces.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
-import { leadsText } from "./terminal/numbers.ts";
+import { daysText, leadsText } from "./terminal/numbers.ts";
 
 interface Options {
   readonly days: string;
@@ -37,7 +37,7 @@ export function retainCommand(context: CommandContext): Command {
 
 function textOf(name: string, days: number | null, erased: number): string {
   if (days === null) return `All leads of ${name} are kept from now on.`;
-  const kept = `Leads of ${name} are kept for ${days} day${days === 1 ? "" : "s"}`;
+  const kept = `Leads of ${name} are kept for ${daysText(days)}`;
   return `${kept}; ${erased === 0 ? "none was older" : `${leadsText(erased)} older than that ${erased === 1 ? "is" : "are"} erased`}.`;
 }
 

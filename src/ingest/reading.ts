@@ -102,7 +102,7 @@ function openPutAside(
     const { lead, warnings } = found;
     for (const warning of warnings) onWarning(warning);
     if (isTooOld(lead, reading.retainDays, nowMs)) {
-      return reject(row, `it is older than the ${reading.retainDays} days for which the account keeps leads`);
+      return reject(row, `it is older than the account keeps leads (retain --days ${reading.retainDays})`);
     }
     if (acceptsPixel(lead.pixelId)) return staged.add(lead);
     if (options.onDuplicate === "replace" || !staged.isStored(lead.id)) {

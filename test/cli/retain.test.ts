@@ -31,7 +31,7 @@ test("older rows are rejected at import with the reason, until --days off", asyn
   await admin.run("retain", "acme", "--days", "45");
   const rejected = await admin.import(header + row(44) + row(46));
   expect(rejected).toMatchObject({ status: 3, json: { imported: 1, rejected: 1 } });
-  expect(rejected.stderr).toContain("older than the 45 days");
+  expect(rejected.stderr).toContain("older than the account keeps leads (retain --days 45)");
   expect(JSON.parse((await admin.run("account", "list", "--json")).stdout)).toMatchObject([{ retain_days: 45 }]);
   expect((await admin.run("retain", "acme", "--days", "off", "--json")).json as unknown).toEqual({
     days: null,
@@ -45,6 +45,7 @@ test("it holds for its account alone", async () => {
   await admin.import(header + row(400) + row(1));
   await admin.run("retain", "other", "--days", "1");
   expect(await emails(admin)).toHaveLength(2);
+  expect((await admin.run("account", "list")).stdout).toMatch(/ 1 day +other\n[^\n]+ all +acme\n/);
 });
 
 test("a retention that would erase everything needs --yes where nobody can be asked", async () => {

@@ -15,6 +15,11 @@ export function rowsText(count: number): string {
   return `${grouped(count)} row${count === 1 ? "" : "s"}`;
 }
 
+/** A number of days: 1 day, 1,204 days. */
+export function daysText(count: number): string {
+  return `${grouped(count)} day${count === 1 ? "" : "s"}`;
+}
+
 /** A number of bytes: 1.2 GB. */
 export function bytesText(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];

@@ -43,7 +43,7 @@ function previewText({ leads, untimed, oldestMs, newestMs, older }: Preview, { c
     ...(oldestMs === null || newestMs === null
       ? []
       : [`Their times go from ${writeMoment(oldestMs)} to ${writeMoment(newestMs)}.`]),
-    ...(untimed === 0 ? [] : [`${grouped(untimed)} get the time of import.`]),
+    ...(untimed === 0 ? [] : [`${grouped(untimed)} ${untimed === 1 ? "gets" : "get"} the time of import.`]),
     ...(pixels.size === 0 ? [] : [`Pixel${pixels.size === 1 ? "" : "s"}: ${named}${rest}.`]),
     ...(older === 0
       ? []
