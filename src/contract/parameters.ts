@@ -5,26 +5,25 @@ import type { LeadQuery } from "./lead-query.ts";
 import { pageSize } from "./limits.ts";
 import { paths } from "./paths.ts";
 import { defineParameter, readParameter, readQuery } from "./query.ts";
-import { readMoment, rfc3339, writeMoment } from "./time.ts";
+import { readMoment, rfc3339 } from "./time.ts";
 
 // What TypeBox does not know by itself: which days a month has, and which years are kept.
 FormatRegistry.Set("date-time", (text) => readMoment(text, "up") !== null);
 
+const moments = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B)";
+
 /** Bounds round up past the millisecond, so that "at or after" and "strictly before" stay true of stored leads. */
-const moment = (description: string) =>
-  Type.Transform(
+const defineMoment = (description: string, accepts: string) =>
+  defineParameter(
     Type.String({
       format: "date-time",
       pattern: rfc3339.source,
       description,
       examples: ["2026-01-31T09:15:00.123Z"],
     }),
-  )
-    // The format was checked before: every text here is a moment.
-    .Decode((text) => readMoment(text, "up") ?? Number.NaN)
-    .Encode(writeMoment);
-
-const moments = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B)";
+    accepts,
+    (text) => readMoment(text, "up"),
+  );
 
 /** One character, for a pattern without the flag `u`: an emoji is a pair of halves, and half of one is no character. */
 const pair = "[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]";
@@ -43,12 +42,13 @@ export const leadParameters = {
       examples: [100],
     }),
     `a whole number from ${pageSize.least} to ${pageSize.most}`,
+    (limit) => limit,
   ),
-  before: defineParameter(
-    moment("Pagination cursor: only leads identified strictly before this time."),
+  before: defineMoment(
+    "Pagination cursor: only leads identified strictly before this time.",
     `the next_cursor of a page or ${moments}`,
   ),
-  since: defineParameter(moment("Only leads identified at or after this time."), moments),
+  since: defineMoment("Only leads identified at or after this time.", moments),
   pixel_id: defineParameter(
     Type.String({
       pattern: "^[^\\u0000]+$",
@@ -56,32 +56,28 @@ export const leadParameters = {
       examples: ["px_shop"],
     }),
     `the id of a pixel that GET ${paths.pixels} lists`,
+    (pixelId) => pixelId,
   ),
   state: defineParameter(
-    Type.Transform(
-      Type.String({ pattern: "^[A-Za-z]{2}$", description: "Two-letter US state code.", examples: ["CA"] }),
-    )
-      .Decode((state) => state.toUpperCase())
-      .Encode((state) => state),
+    Type.String({ pattern: "^[A-Za-z]{2}$", description: "Two-letter US state code.", examples: ["CA"] }),
     "two letters, such as CA",
+    (state) => state.toUpperCase(),
   ),
   city: defineParameter(
-    Type.Transform(
-      Type.String({
-        pattern: `^\\s*${visibleCharacter}(?:${character}{0,${longestCity - 2}}${visibleCharacter})?\\s*$`,
-        description: "City name; case-insensitive exact match.",
-        examples: ["San Diego"],
-      }),
-    )
-      .Decode(cityKey)
-      .Encode((city) => city),
+    Type.String({
+      pattern: `^\\s*${visibleCharacter}(?:${character}{0,${longestCity - 2}}${visibleCharacter})?\\s*$`,
+      description: "City name; case-insensitive exact match.",
+      examples: ["San Diego"],
+    }),
     `a name of 1 to ${longestCity} characters`,
+    cityKey,
   ),
   has_email: defineParameter(
     Type.Boolean({
       description: "When true, only leads that have an email address are returned; false filters nothing.",
     }),
     "true or false",
+    (hasEmail) => hasEmail,
   ),
 } as const;
 

@@ -1,5 +1,5 @@
 /** A query string, read strictly: every parameter known, at most once, decodable, and as its schema has it. */
-import type { StaticDecode, TSchema } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ApiError, errors } from "./errors.ts";
 import { unknownMessage } from "./unknown-parameter.ts";
@@ -12,18 +12,19 @@ interface Parameter<Value> {
   read(text: string): Value | null;
 }
 
-/** Makes a parameter of its schema, which is compiled once. */
-export function defineParameter<Schema extends TSchema>(
+/** Makes a parameter. Its schema is compiled once; `normalize` gives what leads are chosen by, or null to refuse. */
+export function defineParameter<Schema extends TSchema, Value>(
   schema: Schema,
   accepts: string,
-): Parameter<StaticDecode<Schema>> {
+  normalize: (value: Static<Schema>) => Value | null,
+): Parameter<Value> {
   const compiled = TypeCompiler.Compile(schema);
   return {
     schema,
     accepts,
     read(text) {
       const value = meaningOf(text, schema);
-      return compiled.Check(value) ? compiled.Decode(value) : null;
+      return compiled.Check(value) ? normalize(value) : null;
     },
   };
 }

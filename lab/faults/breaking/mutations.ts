@@ -61,8 +61,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "bounds rounded down",
     "src/contract/parameters.ts",
-    '.Decode((text) => readMoment(text, "up")',
-    '.Decode((text) => readMoment(text, "down")',
+    '(text) => readMoment(text, "up"),',
+    '(text) => readMoment(text, "down"),',
     "test/spec/4-1-leads.test.ts",
     "test/spec/4-1-parameters.test.ts",
   ),
