@@ -23,6 +23,10 @@ plugin({
 const withTime = (path: string) =>
   `import { setDefaultTimeout as everyTestMayTake } from "bun:test"; everyTestMayTake(120_000); ${readFileSync(path, "utf8")}`;
 
+// On a busy machine a property ends with what it has tried so far, long before its test is out of time.
+const { configureGlobal } = await import("fast-check");
+configureGlobal({ interruptAfterTimeLimit: 60_000 });
+
 const folders: string[] = [];
 
 // Here it comes after the last file, or in parallel after each. Bun tells nobody that the process of the tests ends.

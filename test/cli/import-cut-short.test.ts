@@ -28,29 +28,25 @@ test("Ctrl-C says how far it came and that the same again completes it; then it 
     imported: many - stayed,
     duplicates: stayed,
   });
-}, 60_000);
+});
 
 test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)(
-  "%s says the same, and ends with %i",
-  async (signal, status) => {
-    const { admin, args } = aLargeImport();
-    const child = admin.start(...args);
-    let isSent = false;
-    const ended = await betweenTransactions(admin.file, child.exited, (leads) => {
-      if (leads > 0 && !isSent) child.kill(signal);
-      isSent = leads > 0;
-    });
-    const said =
-      /\nStopped after ([\d,]+) of 20,000 leads, which stay\. Run it again, and it completes; .*undo.*\n$/.exec(
-        await child.stderr.text(),
-      );
-    expect([ended, (await admin.leads()).length]).toEqual([status, Number(said?.[1]?.replaceAll(",", ""))]);
-  },
-  60_000,
-);
+] as const)("%s says the same, and ends with %i", async (signal, status) => {
+  const { admin, args } = aLargeImport();
+  const child = admin.start(...args);
+  let isSent = false;
+  const ended = await betweenTransactions(admin.file, child.exited, (leads) => {
+    if (leads > 0 && !isSent) child.kill(signal);
+    isSent = leads > 0;
+  });
+  const said =
+    /\nStopped after ([\d,]+) of 20,000 leads, which stay\. Run it again, and it completes; .*undo.*\n$/.exec(
+      await child.stderr.text(),
+    );
+  expect([ended, (await admin.leads()).length]).toEqual([status, Number(said?.[1]?.replaceAll(",", ""))]);
+});
 
 test("a terminal that is closed ends it in order, though nothing can be shown any more", async () => {
   const { admin, args } = aLargeImport();
@@ -61,7 +57,7 @@ test("a terminal that is closed ends it in order, though nothing can be shown an
     isClosed = leads > 0;
   });
   expect(status).toBe(129);
-}, 60_000);
+});
 
 test("Ctrl-C promises no undo where leads of other imports were replaced", async () => {
   const { admin, args } = aLargeImport();
@@ -69,7 +65,7 @@ test("Ctrl-C promises no undo where leads of other imports were replaced", async
   const said = await stoppedByHand(admin.file, [...args, "--on-duplicate", "replace"]);
   expect(said).toMatch(/completes\. It replaced [\d,]+ leads of other imports, and cannot be taken back\./);
   expect(said).not.toContain("undo");
-}, 60_000);
+});
 
 test("a dry run says how far it is, and Ctrl-C ends it", async () => {
   const { admin, args } = aLargeImport();
@@ -79,7 +75,7 @@ test("a dry run says how far it is, and Ctrl-C ends it", async () => {
   expect(await terminal.ended).toBe(130);
   expect(plain(terminal.shown())).toContain("Stopped before the first lead: nothing of it was imported");
   expect(await admin.leads()).toEqual([]);
-}, 60_000);
+});
 
 test("one that was killed has its rejects, and is listed as not finished until its file was imported again", async () => {
   const { admin, args } = aLargeImport("never,px,dana@example.com\n");
@@ -97,7 +93,7 @@ test("one that was killed has its rejects, and is listed as not finished until i
     { import: 1, state: "not finished", finished_at: null },
   ]);
   expect(stderr).toBe("");
-}, 60_000);
+});
 
 /** Types Ctrl-C as soon as some of the leads are in, and gives what was shown. */
 async function stoppedByHand(file: string, args: readonly string[]): Promise<string> {

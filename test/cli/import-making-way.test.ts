@@ -19,28 +19,24 @@ test("a command that writes goes between the transactions of an import, however 
   expect((await admin.leads()).length).toBe(many);
   // Without giving way, it has all leads in by one transaction.
   expect([...found].filter((leads) => leads > 0 && leads < many).length).toBeGreaterThan(3);
-}, 60_000);
+});
 
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-test.skipIf(!isRoot)(
-  "the server of another user can ask for the lock while root imports",
-  async () => {
-    const admin = anAdmin();
-    for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
-    const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
-    let done = false;
-    void importing.then(() => (done = true));
-    const owners = new Set<number | undefined>();
-    for (; !done; await Bun.sleep(20)) {
-      owners.add(statSync(`${admin.file}.asking`, { throwIfNoEntry: false })?.uid);
-    }
-    expect((await importing).json).toMatchObject({ imported: 30_000 });
-    expect(owners).toContain(nobody);
-  },
-  60_000,
-);
+test.skipIf(!isRoot)("the server of another user can ask for the lock while root imports", async () => {
+  const admin = anAdmin();
+  for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
+  const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
+  let done = false;
+  void importing.then(() => (done = true));
+  const owners = new Set<number | undefined>();
+  for (; !done; await Bun.sleep(20)) {
+    owners.add(statSync(`${admin.file}.asking`, { throwIfNoEntry: false })?.uid);
+  }
+  expect((await importing).json).toMatchObject({ imported: 30_000 });
+  expect(owners).toContain(nobody);
+});
 
 test.skipIf(!isRoot)("a link in the place of the file by which one asks gives no other file away", async () => {
   const admin = anAdmin();

@@ -63,7 +63,7 @@ test("an inbox leaves the file where it is, says so once, goes on with others, a
   expect(child.exitCode).toBe(null);
   expect(putAsideBy(child.pid)).toEqual([]);
   expect([await admin.leads(), (await admin.leads("other")).length]).toEqual([[], 1]);
-}, 30_000);
+});
 
 /** Files that a process has open though their names are gone. */
 function putAsideBy(pid: number): string[] {

@@ -19,25 +19,21 @@ test.each([
   ["most rows of which are rejected", rejected, "10 rows are rejected"],
   ["whose rows are rejected for a reason", rejected, "Line 3 was rejected: "],
   ["in which an id names the person", sharing, "2 rows share their id"],
-])(
-  "a file %s goes in when the answer is y, and changes nothing otherwise",
-  async (_, content, doubt) => {
-    for (const [answer, status, leads] of [
-      ["y", content === rejected ? 3 : 0, 1],
-      ["n", 1, 0],
-      ["", 1, 0],
-    ] as const) {
-      const { admin, terminal } = asked(content);
-      await terminal.seen(/Import it as it is\? \[y\/N\]/);
-      expect(plain(terminal.shown())).toContain(doubt);
-      expect(await admin.leads()).toEqual([]);
-      terminal.type(`${answer}\r`);
-      expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, leads]);
-      if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. Change the options");
-    }
-  },
-  60_000,
-);
+])("a file %s goes in when the answer is y, and changes nothing otherwise", async (_, content, doubt) => {
+  for (const [answer, status, leads] of [
+    ["y", content === rejected ? 3 : 0, 1],
+    ["n", 1, 0],
+    ["", 1, 0],
+  ] as const) {
+    const { admin, terminal } = asked(content);
+    await terminal.seen(/Import it as it is\? \[y\/N\]/);
+    expect(plain(terminal.shown())).toContain(doubt);
+    expect(await admin.leads()).toEqual([]);
+    terminal.type(`${answer}\r`);
+    expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, leads]);
+    if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. Change the options");
+  }
+});
 
 test("a rejects file stays as it is until the import goes on", async () => {
   for (const [keys, status] of [
@@ -55,7 +51,7 @@ test("a rejects file stays as it is until the import goes on", async () => {
     expect(await terminal.ended).toBe(status);
     expect(readFileSync(rejects, "utf8").split("\n")).toHaveLength(status === 3 ? 12 : 2);
   }
-}, 60_000);
+});
 
 test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, nor anything where no terminal is", async () => {
   const nothing = rejected.replace(good, "date,pixel_id,email,id\n");
@@ -65,11 +61,11 @@ test("neither a dry run nor a file that looks right is asked about, nor what bri
   }
   const admin = anAdmin();
   expect([(await admin.import(rejected)).status, (await admin.leads()).length]).toEqual([3, 1]);
-}, 60_000);
+});
 
 test("Ctrl-C at the question changes nothing", async () => {
   const { admin, terminal } = asked(sharing);
   await terminal.seen(/\[y\/N\]/);
   terminal.type("\u0003");
   expect([await terminal.ended, await admin.leads()]).toEqual([130, []]);
-}, 60_000);
+});

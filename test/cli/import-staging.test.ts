@@ -55,26 +55,22 @@ test("while a file is read nothing of it is served, and no file lies beside the 
   await child.stdin.end();
   await rest(reader);
   expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
-}, 60_000);
+});
 
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)(
-  "%s while a file is read leaves nothing behind, says so and ends with %i",
-  async (signal, status) => {
-    const admin = anAdmin();
-    const child = waiting(admin, aThousandRows);
-    const reader = await begun(child);
-    child.kill(signal);
-    expect(await rest(reader)).toMatch(/nothing of it was imported[^\n]*\n$/);
-    expect(await child.exited).toBe(status);
-    expect(await admin.leads()).toEqual([]);
-    expect(readdirSync(admin.folder).filter((name) => !/^(\.bun|leadfile\.db(-shm|-wal)?)$/.test(name))).toEqual([]);
-  },
-  60_000,
-);
+] as const)("%s while a file is read leaves nothing behind, says so and ends with %i", async (signal, status) => {
+  const admin = anAdmin();
+  const child = waiting(admin, aThousandRows);
+  const reader = await begun(child);
+  child.kill(signal);
+  expect(await rest(reader)).toMatch(/nothing of it was imported[^\n]*\n$/);
+  expect(await child.exited).toBe(status);
+  expect(await admin.leads()).toEqual([]);
+  expect(readdirSync(admin.folder).filter((name) => !/^(\.bun|leadfile\.db(-shm|-wal)?)$/.test(name))).toEqual([]);
+});
 
 test("under nohup an import outlives its terminal", async () => {
   const admin = anAdmin();
@@ -84,7 +80,7 @@ test("under nohup an import outlives its terminal", async () => {
   await child.stdin.end();
   await rest(reader);
   expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
-}, 60_000);
+});
 
 test("the oldest lead goes in first: of a newest-first file none is late, but those before the newest that was there", async () => {
   const admin = anAdmin();

@@ -156,7 +156,7 @@ test("an undo that is killed is completed by the next one", async () => {
   expect([left > 1, left <= 20_000]).toEqual([true, true]);
   expect((await undo(admin, 2)).status).toBe(0);
   expect(await admin.exported()).toBe(before);
-}, 60_000);
+});
 
 test("an import that still runs is taken back with all that it adds meanwhile", async () => {
   const admin = anAdmin();
@@ -171,4 +171,4 @@ test("an import that still runs is taken back with all that it adds meanwhile", 
   if (status !== 0) expect(stderr).toMatch(/^Import 2 was taken back while it ran.*Import its file again.*$/m);
   expect(await admin.exported()).toBe(before);
   expect(await listed(admin)).toMatchObject([{ import: 2, state: "taken back" }, { import: 1 }]);
-}, 60_000);
+});

@@ -99,7 +99,7 @@ test("a file goes in as its leads would one by one, and is counted so, also in a
     ),
     { numRuns: 40 },
   );
-}, 120_000);
+});
 
 /** An account, and 500 leads with two milliseconds from each to the next: they go in at once. */
 function aCleanFile() {

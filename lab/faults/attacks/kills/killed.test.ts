@@ -38,7 +38,7 @@ test("a backup is there and whole, or not there", async () => {
   const left = readdirSync(admin.folder).filter((name) => name.startsWith("copy.db"));
   expect(left.toSorted()).toEqual(["copy.db", "copy.db.manifest.json"]);
   expect(await admin.exported()).toBe(exported);
-}, 120_000);
+});
 
 test("a restore leaves the old file or the new one, and no half", async () => {
   const admin = await aFile(3000);
@@ -59,7 +59,7 @@ test("a restore leaves the old file or the new one, and no half", async () => {
   expect(await admin.exported()).toBe(erased);
   expect(restored).toContain("d7@example.com");
   expect(readdirSync(admin.folder).filter((name) => name.includes(".draft-"))).toEqual([]);
-}, 120_000);
+});
 
 test("an erasure that was cut short loses nobody else, and is completed when it is run again", async () => {
   const admin = await aFile(3000);
@@ -75,4 +75,4 @@ test("an erasure that was cut short loses nobody else, and is completed when it 
   }
   expect(filesWith(admin.folder, ...persons.map((person) => `"${person}"`))).toEqual([]);
   expect((await admin.import(header + rows(0, 10))).json).toMatchObject({ suppressed: 10, imported: 0 });
-}, 120_000);
+});
