@@ -6,8 +6,8 @@ import { documentsOf, look, makeAccount, prepare } from "../../product/contents.
 import { startAdmin } from "../../product/program.ts";
 import type { Random } from "../../random.ts";
 
-const pieces = 6;
-const rowsPerPiece = 100;
+const pieces = 12;
+const rowsPerPiece = 50;
 const copiesAtOnce = 12;
 /** No file was moved for so long: what is there stays. */
 const standstillMs = 20_000;
@@ -56,7 +56,9 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     isCopied = true;
   });
   while (!isCopied || filesIn(inbox, "done") < dropped / 2) {
-    await Bun.sleep(500 + random.below(4000));
+    // Once all files lie there, each kill lets one of them through: on a busy machine none would come to its end else.
+    if (isCopied) await untilDone(inbox, filesIn(inbox, "done") + 1);
+    await Bun.sleep(isCopied ? random.below(1000) : 500 + random.below(4000));
     watching.kill("SIGKILL");
     await watching.exited;
     kills++;
@@ -84,17 +86,17 @@ async function copyInto(folder: string, number: number, random: Random): Promise
       return `v${number}-${count}@example.com,${new Date(1_760_000_000_000 + count * 1000).toISOString()},px\n`;
     });
     writeSync(file, lines.join(""));
-    await Bun.sleep(random.below(1200));
+    await Bun.sleep(random.below(600));
   }
   closeSync(file);
 }
 
-/** Waits until all files lie in done/, or nothing moves any more. */
+/** Waits until so many files lie in done/, or nothing moves any more. */
 async function untilDone(folder: string, files: number): Promise<void> {
   let done = -1;
   for (let movedMs = performance.now(); performance.now() < movedMs + standstillMs; await Bun.sleep(100)) {
     const now = filesIn(folder, "done");
-    if (now === files) return;
+    if (now >= files) return;
     if (now !== done) movedMs = performance.now();
     done = now;
   }
