@@ -120,15 +120,6 @@ export async function until(isSo: () => Promise<boolean> | boolean, patienceMs =
   }
 }
 
-/**
- * The least that a few tries give, such as a time. The first that is below what is promised is enough: other work on the
- * machine may hold up one of them, and what breaks the promise does so in each.
- */
-export async function least(promised: number, attempt: () => Promise<number>, tries = 4): Promise<number> {
-  const given = await attempt();
-  return given < promised || tries === 1 ? given : Math.min(given, await least(promised, attempt, tries - 1));
-}
-
 /** The answer of a node to a GET; a node that nobody lets run for some seconds has no lease then, and is asked again. */
 export async function answerOf(asking: Client, target: string): Promise<Answer> {
   let answer = await asking.get(target);

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
-import { aCluster, answerOf, least, missing, settingsOf, storedBy, until } from "./cluster.ts";
+import { least } from "../../test/least.ts";
+import { aCluster, answerOf, missing, settingsOf, storedBy, until } from "./cluster.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("keeps accounts, pixels and keys, whichever node a command stands beside", async () => {

@@ -7,7 +7,8 @@ import { areTracesLeft } from "../../src/sqlite/privacy/traces-left.ts";
 import { type Admin, readLeads } from "../../test/admin.ts";
 import { aLead, someLeads } from "../../test/builders.ts";
 import { aFolder } from "../../test/folder.ts";
-import { aCluster, answerOf, type Cluster, least, missing, storedBy, until } from "./cluster.ts";
+import { least } from "../../test/least.ts";
+import { aCluster, answerOf, type Cluster, missing, storedBy, until } from "./cluster.ts";
 
 const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
 

