@@ -10,7 +10,7 @@ import { createErrorReply } from "./errors.ts";
 import { createHostCheck } from "./host.ts";
 import { createLeadsAnswer } from "./leads.ts";
 import { createAccessLog } from "./ops/access-log.ts";
-import { addAnswerMetrics, addSizeMetrics } from "./ops/metrics.ts";
+import { addSizeMetrics } from "./ops/metrics.ts";
 import { checkPublic, createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
 import { type Answer, createReply } from "./reply.ts";
@@ -21,7 +21,7 @@ export function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
   const metrics = new Registry();
   addSizeMetrics(metrics, parts);
-  const accessLog = createAccessLog(parts.log, addAnswerMetrics(metrics));
+  const accessLog = createAccessLog(parts.log, metrics);
   const reply = createReply(accessLog);
   const ok = (context: RequestContext, body: Answer["body"]) => reply(context, { status: 200, body });
   const replyWithError = createErrorReply(baseUrl, reply);

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { createContext } from "../../src/http/context.ts";
 import { createAccessLog } from "../../src/http/ops/access-log.ts";
-import { addAnswerMetrics, isFromHere } from "../../src/http/ops/metrics.ts";
+import { isFromHere } from "../../src/http/ops/metrics.ts";
 import { anAdmin } from "../admin.ts";
 import { noonMs, someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
@@ -30,7 +30,7 @@ test("/metrics counts the requests by route, status and error code, and times th
 
 test("a time is in every class that is not below it", async () => {
   const registry = new Registry();
-  const record = createAccessLog(pino({ level: "silent" }), addAnswerMetrics(registry));
+  const record = createAccessLog(pino({ level: "silent" }), registry);
   const context = createContext(new Request("http://localhost/api/v1/leads"), 60, noonMs);
   for (const seconds of [0.15, 2])
     record({ ...context, startedNs: Bun.nanoseconds() - seconds * 1e9 }, { status: 200 });

@@ -1,7 +1,7 @@
 /** A line in the log and a count for each answer, without a key, a query or anything of a lead. */
 import type { Logger } from "pino";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { RequestContext } from "../context.ts";
-import type { AnswerMetrics } from "./metrics.ts";
 
 export interface Outcome {
   readonly status: number;
@@ -14,7 +14,24 @@ export interface Outcome {
 /** Records how a request was answered. */
 export type AccessLog = (context: RequestContext, outcome: Outcome) => void;
 
-export function createAccessLog(log: Logger, { requests, seconds }: AnswerMetrics): AccessLog {
+/** The upper ends of the classes of time, in seconds. */
+const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
+
+/** Makes what writes the lines, and adds the counts to the metrics. */
+export function createAccessLog(log: Logger, metrics: Registry): AccessLog {
+  const requests = new Counter({
+    name: "leadfile_requests_total",
+    help: "Requests answered, by route, status and error code.",
+    labelNames: ["route", "status", "code"],
+    registers: [metrics],
+  });
+  const seconds = new Histogram({
+    name: "leadfile_request_seconds",
+    help: "Time from a request's arrival to its answer, by route.",
+    labelNames: ["route"],
+    buckets,
+    registers: [metrics],
+  });
   return (context, { status, code, cause }) => {
     const us = (Bun.nanoseconds() - context.startedNs) / 1000;
     // An unknown path must not make the counts grow.

@@ -1,33 +1,8 @@
 /** GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
 import { isLoopback } from "../../config/origin.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { AppParts } from "../app-parts.ts";
-
-/** The metrics in which the access log counts. */
-export type AnswerMetrics = ReturnType<typeof addAnswerMetrics>;
-
-/** The upper ends of the classes of time, in seconds. */
-const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
-
-/** Adds what is counted of each answer. */
-export function addAnswerMetrics(registry: Registry) {
-  return {
-    requests: new Counter({
-      name: "leadfile_requests_total",
-      help: "Requests answered, by route, status and error code.",
-      labelNames: ["route", "status", "code"],
-      registers: [registry],
-    }),
-    seconds: new Histogram({
-      name: "leadfile_request_seconds",
-      help: "Time from a request's arrival to its answer, by route.",
-      labelNames: ["route"],
-      buckets,
-      registers: [registry],
-    }),
-  };
-}
 
 /** Adds the sizes of what can grow; they are read when somebody asks for them. */
 export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now }: AppParts): void {
