@@ -102,7 +102,7 @@ function openPutAside(
     const { lead, warnings } = found;
     for (const warning of warnings) onWarning(warning);
     if (isTooOld(lead, reading.retainDays, nowMs)) {
-      return reject(row, `it is older than the account keeps leads (retain --days ${reading.retainDays})`);
+      return reject(row, `it is too old: the account keeps leads as retain --days ${reading.retainDays} has set`);
     }
     if (acceptsPixel(lead.pixelId)) return staged.add(lead);
     if (options.onDuplicate === "replace" || !staged.isStored(lead.id)) {

@@ -31,7 +31,7 @@ test("older rows are rejected at import with the reason, until --days off", asyn
   await admin.run("retain", "acme", "--days", "45");
   const rejected = await admin.import(header + row(44) + row(46));
   expect(rejected).toMatchObject({ status: 3, json: { imported: 1, rejected: 1 } });
-  expect(rejected.stderr).toContain("older than the account keeps leads (retain --days 45)");
+  expect(rejected.stderr).toContain("too old: the account keeps leads as retain --days 45 has set");
   expect(JSON.parse((await admin.run("account", "list", "--json")).stdout)).toMatchObject([{ retain_days: 45 }]);
   expect((await admin.run("retain", "acme", "--days", "off", "--json")).json as unknown).toEqual({
     days: null,
