@@ -54,7 +54,7 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
       return "fault" in settings ? settings : { account: account.id, settings };
     },
     importFile: (destination, file, rejects) =>
-      importUnattended(context, destination, file, rejects, { mayHaveWrongTime: false }),
+      importUnattended(context, destination, file, rejects, { ofDeliveries: false }),
     whenDone: "keep",
     now: context.now,
     say: output.say,

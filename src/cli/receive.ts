@@ -81,7 +81,7 @@ async function importSpool(context: CommandContext): Promise<void> {
       return "fault" in settings ? settings : { account: source.account, settings };
     },
     importFile: (destination, file, rejects) =>
-      importUnattended(context, destination, file, rejects, { mayHaveWrongTime: true }),
+      importUnattended(context, destination, file, rejects, { ofDeliveries: true }),
     whenDone: "remove",
     now: context.now,
     say: (line) => process.stderr.write(`${line}\n`),

@@ -1,5 +1,7 @@
 /** NDJSON: objects within objects, lists, and values that are no text. */
 import { describe, expect, test } from "bun:test";
+import { createColumns } from "../../src/ingest/columns/columns.ts";
+import { readNdjson } from "../../src/ingest/json/ndjson.ts";
 import { leadOfObject, leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
 
 test.each<[string, unknown, object]>([
@@ -204,6 +206,19 @@ describe("a file of ever new names", () => {
     const read = (count: number) => leadsOf(`${header(count)}\n${row(count)}\n`);
     expect(shown((await read(2_000))[0])).toEqual({ email: "d@example.com" });
     await expect(read(2_001)).rejects.toThrow("more than 2,000 columns");
+  });
+
+  test("is read where each line is a delivery, and no more than 2,000 of them are known at once", async () => {
+    const columns = createColumns(new Map(), { ofDeliveries: true });
+    async function* lines() {
+      yield Buffer.from(many.map((n) => `{"email":"d${n}@example.com","key ${n}":1}\n`).join(""));
+    }
+    let [read, most] = [0, 0];
+    for await (const rows of readNdjson(lines(), columns)) {
+      read += rows.length;
+      most = Math.max(most, columns.names.length);
+    }
+    expect([read, most]).toEqual([20_000, 2000]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** bun admin source and receive: what a vendor delivers becomes leads, whatever happens to the process. */
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../admin.ts";
 import { eventually } from "../eventually.ts";
@@ -96,6 +96,32 @@ test("a delivery that an import cannot read costs itself, and what came with it 
   ]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   await eventually(async () => expect((await admin.leads()).map(({ email }) => email)).toEqual(["sam@example.com"]));
+});
+
+test("a minute of many forms is served, but for a delivery with more than 2,000 names", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { url } = await opened(admin);
+  const form = (person: string, names: number) =>
+    Object.fromEntries([
+      ...Array.from({ length: names - 1 }, (_, n) => [`${person} ${n}`, "x"]),
+      ["email", `${person}@example.com`],
+    ]);
+  const visits = [form("dana", 1999), form("lee", 2000), form("kim", 2001), form("sam", 900)];
+  expect((await post(url, token, visits)).status).toBe(200);
+  await eventually(async () =>
+    expect((await admin.leads()).map(({ email }) => email)).toEqual(
+      ["dana", "lee", "sam"].map((person) => `${person}@example.com`),
+    ),
+  );
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  const rejected = join(`${admin.file}.spool`, source.id, "rejected");
+  await eventually(async () => expect(readdirSync(rejected)).toHaveLength(1));
+  const [file = ""] = readdirSync(rejected);
+  expect(JSON.parse(readFileSync(join(rejected, file), "utf8"))).toMatchObject({
+    reject_line: 3,
+    reject_reason: "it has more than 2,000 names",
+  });
 });
 
 test("a second endpoint on the same file is refused", async () => {

@@ -4,7 +4,7 @@ import { isAddressBook, isCreation } from "./address-book.ts";
 import type { Target } from "./aliases.ts";
 import { type ColumnMapping, meaningOfPath } from "./mapping.ts";
 import { standIn } from "./nested-names.ts";
-import { mostColumns, tooManyColumns } from "./too-many-columns.ts";
+import { mostColumns, TooManyColumns } from "./too-many-columns.ts";
 import { type Meaning, normalizeName } from "./vocabulary.ts";
 
 /** The columns of a file, which may turn out to be more while it is read. */
@@ -13,7 +13,7 @@ export interface Columns {
   readonly names: readonly string[];
   /** What each column is called in the file. */
   readonly titles: readonly string[];
-  /** The number of a column, which is made known if it is new. Throws a UserError where there are too many. */
+  /** The number of a column, which is made known if it is new. Throws TooManyColumns where there are too many. */
   indexOf(name: string, path: readonly string[]): number;
   /** Whether the values of a column are of any use. */
   isKept(number: number): boolean;
@@ -27,12 +27,15 @@ export interface Columns {
   complete(): void;
   /** The names in --map that no column has. */
   missing(): readonly string[];
+  /** Forgets all columns, so that the next record may bring as many. Null where they are those of a whole file. */
+  readonly startAnew: (() => void) | null;
 }
 
 /** A field that no column holds is left out. */
 export type ColumnsByField = { readonly [Field in Target]?: readonly number[] };
 
-export function createColumns(mapping: ColumnMapping): Columns {
+/** The columns of a file; or of deliveries, of which each has its own. */
+export function createColumns(mapping: ColumnMapping, { ofDeliveries = false } = {}): Columns {
   const names: string[] = [];
   const titles: string[] = [];
   const numbers = new Map<string, number>();
@@ -43,6 +46,12 @@ export function createColumns(mapping: ColumnMapping): Columns {
   let byField: ColumnsByField | null = null;
   let complete = false;
 
+  function startAnew(): void {
+    for (const list of [names, titles, meanings]) list.length = 0;
+    for (const known of [numbers, named]) known.clear();
+    byField = null;
+  }
+
   const grouped = () => (byField ??= groupByField(names, meanings, complete));
 
   return {
@@ -51,7 +60,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
     indexOf(name, path) {
       const known = numbers.get(name);
       if (known !== undefined) return known;
-      if (names.length === mostColumns) throw tooManyColumns(titles);
+      if (names.length === mostColumns) throw new TooManyColumns(titles);
       const number = names.push(name) - 1;
       titles.push(path.join("."));
       numbers.set(name, number);
@@ -80,6 +89,7 @@ export function createColumns(mapping: ColumnMapping): Columns {
       return grouped();
     },
     missing: () => [...mapping].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
+    startAnew: ofDeliveries ? startAnew : null,
   };
 }
 

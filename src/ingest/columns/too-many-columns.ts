@@ -6,18 +6,25 @@ import { placeFilter, recordsFilter } from "../jq.ts";
 export const mostColumns = 2000;
 
 /** The refusal of a file with still more columns than these. */
-export function tooManyColumns(titles: readonly string[]): UserError {
+export class TooManyColumns extends UserError {
+  constructor(titles: readonly string[]) {
+    const { message, advice } = refusalOf(titles);
+    super(message, advice);
+  }
+}
+
+function refusalOf(titles: readonly string[]): Pick<UserError, "message" | "advice"> {
   const paths = titles.map((title) => title.split("."));
-  const what = `The file has more than ${mostColumns.toLocaleString("en-US")} columns.`;
+  const message = `The file has more than ${mostColumns.toLocaleString("en-US")} columns.`;
   const longest = paths.reduce((one, other) => (other.length > one.length ? other : one));
   if (longest.length === 1) {
-    return new UserError(what, "Check that its first line is the header, and leave out what is no column of leads.");
+    return { message, advice: "Check that its first line is the header, and leave out what is no column of leads." };
   }
   const level = mostVaried(paths);
   const place = longest.slice(0, level);
   const filter = level === longest.length - 1 ? `del(${placeFilter(place)})` : recordsFilter(place);
   const ids = `Ids seem to stand where names should, as in ${JSON.stringify(longest.join(".").slice(0, 60))}.`;
-  return new UserError(`${what} ${ids}`, `Convert it: jq -c '${filter}' FILE > leads.ndjson`);
+  return { message: `${message} ${ids}`, advice: `Convert it: jq -c '${filter}' FILE > leads.ndjson` };
 }
 
 /** The level of nested names at which the most different ones stand. */

@@ -1,5 +1,6 @@
 /** NDJSON: one object a line, nested ones flattened to a path for each value. */
 import type { Columns } from "../columns/columns.ts";
+import { mostColumns, TooManyColumns } from "../columns/too-many-columns.ts";
 import { recordsFilter } from "../jq.ts";
 import { splitLines } from "../lines.ts";
 import { type Cell, largestRecord, type Row } from "../row.ts";
@@ -13,15 +14,42 @@ export const largestPage = 8 * largestRecord;
 
 /** Reads UTF-8 in whole lines; a line may hold a page of records. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
+  const { startAnew } = columns;
   let line = 0;
-  function* readLines(chunk: Buffer): Generator<Iterable<Row>> {
+  function* linesOf(chunk: Buffer): Generator<Line> {
     for (const bytes of splitLines(chunk)) {
       line++;
       const text = bytes.toString("utf8").trim();
-      if (text !== "") yield readLine(text, line, columns);
+      if (text !== "") yield { text, line };
     }
   }
-  for await (const chunk of chunks) yield* inGroups(readLines(chunk));
+  for await (const chunk of chunks) {
+    const lines = linesOf(chunk);
+    if (startAnew === null) yield* inGroups(lines.map(({ text, line }) => readLine(text, line, columns)));
+    // A group of its own: when the next line is read, nobody needs the columns of this one any more.
+    else yield* lines.map((line) => readDelivery(line, columns, startAnew));
+  }
+}
+
+interface Line {
+  readonly text: string;
+  readonly line: number;
+}
+
+/** The rows of a line whose names have nothing to do with those of other lines. */
+function readDelivery({ text, line }: Line, columns: Columns, startAnew: () => void): Row[] {
+  function read(): Row[] | null {
+    try {
+      return [...readLine(text, line, columns)];
+    } catch (cause) {
+      if (cause instanceof TooManyColumns) return null;
+      throw cause;
+    }
+  }
+  const rows = read();
+  if (rows !== null) return rows;
+  startAnew();
+  return read() ?? [faulty(`it has more than ${mostColumns.toLocaleString("en-US")} names`, text, line)];
 }
 
 function readLine(text: string, line: number, columns: Columns): Iterable<Row> {

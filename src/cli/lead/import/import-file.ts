@@ -44,7 +44,7 @@ interface Imported extends MergeProgress {
 /** Reads a file to its end, then writes its leads. */
 export async function importFile(context: CommandContext, asked: Asked): Promise<Imported> {
   const { idOrName, file, request, output, interruption } = asked;
-  const columns = createColumns(readMapping(request.map ?? null));
+  const columns = createColumns(readMapping(request.map ?? null), request);
   const run = { ...asked, columns, notes: createNotes() };
   const { imports, recipients } = context.store();
   const account = accountOf(context, idOrName);

@@ -22,8 +22,8 @@ export interface ImportRequest {
   readonly identity?: string;
   readonly onDuplicate: "skip" | "replace";
   readonly stamp: "source" | "arrival";
-  /** Of deliveries, which nobody can mend. */
-  readonly mayHaveWrongTime?: boolean;
+  /** Whether the file holds deliveries: each is a record by itself, and nobody can mend its time. */
+  readonly ofDeliveries?: boolean;
   readonly timezone: string;
   readonly dayFirst?: boolean;
   readonly dryRun?: boolean;
@@ -44,7 +44,7 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
     pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
     identity: options.identity === undefined ? wholeIdentity : readIdentity(options.identity),
     stamp: options.stamp,
-    mayHaveWrongTime: options.mayHaveWrongTime === true,
+    mayHaveWrongTime: options.ofDeliveries === true,
     zone: options.timezone,
     dayFirst: options.dayFirst === true,
   };

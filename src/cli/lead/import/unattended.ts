@@ -24,12 +24,12 @@ export async function importUnattended(
   { account, settings }: Destination,
   file: string,
   rejects: string,
-  { mayHaveWrongTime }: { readonly mayHaveWrongTime: boolean },
+  { ofDeliveries }: { readonly ofDeliveries: boolean },
 ): Promise<Outcome> {
   const request = {
     ...requestOf(settings, rejects),
     rejectsKept: join(dirname(file), rejectedFolder),
-    mayHaveWrongTime,
+    ofDeliveries,
   };
   const fault = faultOf(context, account, request);
   // Once they are mended, the file is read as its owner wants.
