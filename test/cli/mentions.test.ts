@@ -108,10 +108,10 @@ test("an address that a warning cut out of a cell, or that was not stored, is in
   expect(filesWith(admin.folder, "second@example.org", "no address")).toEqual([]);
 });
 
-test("the receipt names the files into which imports of the account wrote rejected rows, as their paths were given", async () => {
+test("the receipt names the files into which imports of the account wrote rejected rows, with their folders", async () => {
   const admin = anAdmin(["acme", "other"]);
   const rejects = join(admin.folder, "rejects.csv");
-  await admin.import(`${dana}px,,,\n`, "--rejects", rejects);
+  await admin.import(`${dana}px,,,\n`, "--rejects", "rejects.csv");
   for (const [account, files] of [
     ["acme", [rejects]],
     ["other", []],
