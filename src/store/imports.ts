@@ -24,9 +24,10 @@ export interface NewLead {
 
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
-  | { readonly kind: "duplicate" }
+  /** `ofOtherVisit` where another import had added the lead that is there, at quite another time. */
+  | { readonly kind: "duplicate"; readonly ofOtherVisit: boolean }
   /** `ofOther` where another import had added it. */
-  | { readonly kind: "replaced"; readonly ofOther: boolean }
+  | { readonly kind: "replaced"; readonly ofOther: boolean; readonly ofOtherVisit: boolean }
   | { readonly kind: "suppressed" }
   | { readonly kind: "rejected"; readonly why: "unknown pixel" | "too old" };
 
@@ -93,6 +94,8 @@ export interface MergeProgress {
   readonly batch: number | null;
   /** How many leads of other imports it replaced: then it cannot be taken back. */
   readonly overwritten: number;
+  /** How many have the id of a lead of another import that lies at quite another time. */
+  readonly ofOtherVisit: number;
 }
 
 /** One import. No lead of it is served before `merge`. If it ends before that, nothing of it is left. */

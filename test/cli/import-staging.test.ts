@@ -1,5 +1,5 @@
 /** A file is read to its end before its first lead goes in: what is said by then, and what is left when it ends before. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../admin.ts";
@@ -111,6 +111,41 @@ test("rows that share an id and differ in time or page are counted, with the opt
   const apart = await admin.import(file, ...px, "--map", "id=-", "--dry-run");
   expect(apart.stderr).not.toContain("share their id");
   expect(apart.json).toMatchObject({ imported: 5, duplicates: 1 });
+});
+
+describe("ids that come again in another file", () => {
+  const file = (month: string) =>
+    `ID,date,email\n1,2026-${month}-01,a${month}@example.com\n2,2026-${month}-02,b${month}@example.com\n`;
+  const taken = /^Warning: 2 rows with the id of a lead that another import brought, .*--map ID=- keeps/m;
+
+  test.each(["skip", "replace"])("are counted where the visits are others, also with %s", async (what) => {
+    const admin = anAdmin();
+    await admin.import(file("01"), ...px);
+    const how = [...px, "--on-duplicate", what];
+    expect((await admin.import(file("02"), ...how, "--dry-run")).stderr).toMatch(taken);
+    expect((await admin.import(file("02"), ...how)).stderr).toMatch(taken);
+    const apart = await admin.import(file("02"), ...how, "--map", "ID=-");
+    expect([apart.json.imported, apart.stderr]).toEqual([2, expect.not.stringMatching(taken)]);
+  });
+
+  test("are nothing to speak of where the visits are the same, moved by their ties or stamped on arrival", async () => {
+    const admin = anAdmin();
+    const ties = `ID,date,email\n${Array.from({ length: 50 }, (_, n) => `${n},2026-01-01,d${n}@example.com\n`).join("")}`;
+    await admin.import(ties, ...px);
+    for (const how of [[], ["--stamp", "arrival"]]) {
+      const again = await admin.import(ties, ...px, ...how);
+      expect([again.json["duplicates"], again.stderr]).toEqual([50, expect.not.stringContaining("another import")]);
+    }
+  });
+
+  test("are meant where --identity makes them, and nothing is said", async () => {
+    const admin = anAdmin();
+    const person = [...px, "--map", "ID=-", "--identity", "name"];
+    const row = (date: string) => `ID,date,name\n1,${date},Dana\n`;
+    await admin.import(row("2026-01-01"), ...person);
+    const again = await admin.import(row("2026-02-01"), ...person);
+    expect([again.json["duplicates"], again.stderr]).toEqual([1, expect.not.stringContaining("another import")]);
+  });
 });
 
 test("rows without a time follow one another by milliseconds", async () => {

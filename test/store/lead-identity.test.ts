@@ -11,7 +11,9 @@ describe.each(stores)("in %s", (_, open) => {
     const leads = someLeads(4, { identified_at: "2026-01-31T09:15:00.000Z" }).map(newLead);
     importLeads(store.leads, number, leads);
     const before = pageOf(store, number);
-    expect(importLeads(store.leads, number, leads)).toEqual(leads.map(() => ({ kind: "duplicate" })));
+    expect(importLeads(store.leads, number, leads)).toEqual(
+      leads.map(() => ({ kind: "duplicate", ofOtherVisit: false })),
+    );
     expect(pageOf(store, number)).toEqual(before);
   });
 
@@ -49,7 +51,9 @@ describe.each(stores)("in %s", (_, open) => {
     const { number } = accountIn(store);
     const lead = newLead(aLead());
     importLeads(store.leads, number, [lead]);
-    expect(importLeads(store.leads, number, [{ ...lead, pixelId: "px_new" }])).toEqual([{ kind: "duplicate" }]);
+    expect(importLeads(store.leads, number, [{ ...lead, pixelId: "px_new" }])).toEqual([
+      { kind: "duplicate", ofOtherVisit: false },
+    ]);
     expect(store.served.pixels.list(number)).toEqual([{ id: "px_site", status: "active" }]);
   });
 });

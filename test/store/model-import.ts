@@ -22,12 +22,12 @@ export function beginModelImport({ rows, account, options, hasPixel, createPixel
 
   function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
     const existing = mine().find((row) => row.id === lead.id);
-    if (existing !== undefined && options.onDuplicate === "skip") return { kind: "duplicate" };
+    if (existing !== undefined && options.onDuplicate === "skip") return { kind: "duplicate", ofOtherVisit: false };
     if (options.createPixels) createPixel(lead.pixelId);
     else if (!hasPixel(lead.pixelId)) return { kind: "rejected", why: "unknown pixel" };
     if (existing === undefined) return place(lead, lead.identifiedMs ?? Math.max(nowMs, newest() + 1));
     rows[rows.indexOf(existing)] = { ...lead, account, at: existing.at };
-    return { kind: "replaced", ofOther: false };
+    return { kind: "replaced", ofOther: false, ofOtherVisit: false };
   }
 
   function place(lead: NewLead, wanted: number): ImportOutcome {

@@ -19,11 +19,13 @@ export interface BatchRecord extends ImportOrigin {
   newestMs: number | null;
   /** How many leads of other imports it replaced. */
   overwritten: number;
+  /** How many have the id of a lead of another import that lies at quite another time. */
+  ofOtherVisit: number;
 }
 
 /** The record of a batch that begins; its counts begin with what was judged before. */
 export function beginBatch(account: AccountNumber, origin: ImportOrigin, counts: Readonly<ImportCounts>): BatchRecord {
-  const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0 };
+  const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
   return { ...nothing, account, counts: { ...counts }, ...origin };
 }
 
@@ -49,6 +51,7 @@ export function noteOutcome(record: BatchRecord, outcome: ImportOutcome): void {
     return;
   }
   if (outcome.kind === "replaced" && outcome.ofOther) record.overwritten++;
+  if ("ofOtherVisit" in outcome && outcome.ofOtherVisit) record.ofOtherVisit++;
   record.counts.read++;
   record.counts[outcome.kind === "duplicate" ? "duplicates" : outcome.kind]++;
 }
@@ -71,8 +74,9 @@ export function rowOf(record: BatchRecord, finishedMs: number | null) {
 }
 
 /** How far a batch is, for whoever waits for it. */
-export function progressOf({ counts, isThere, number, overwritten }: BatchRecord): Omit<MergeProgress, "done"> {
-  return { counts: { ...counts }, batch: isThere ? number : null, overwritten };
+export function progressOf(record: BatchRecord): Omit<MergeProgress, "done"> {
+  const { counts, isThere, number, overwritten, ofOtherVisit } = record;
+  return { counts: { ...counts }, batch: isThere ? number : null, overwritten, ofOtherVisit };
 }
 
 /** Writes how far a batch is, in the transaction that brought it there. */

@@ -53,16 +53,21 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
   let newestBefore: number | null = null;
   const ties = openTies(leads);
 
+  const isOfOther = (there: Place) => there.batch !== context.batch;
+  const isOfOtherVisit = (lead: NewLead, there: Place) => isOfOther(there) && isFar(lead, there);
+
   function ofThereAlready(lead: NewLead, pixel: number, there: Place): ImportOutcome {
-    if (options.onDuplicate === "skip") return { kind: "duplicate" };
+    const ofOtherVisit = isOfOtherVisit(lead, there);
+    if (options.onDuplicate === "skip") return { kind: "duplicate", ofOtherVisit };
     leads.replace(lead, { ...there, pixel, doc: documentAt(lead, there.at, options) });
-    return { kind: "replaced", ofOther: there.batch !== context.batch };
+    return { kind: "replaced", ofOther: isOfOther(there), ofOtherVisit };
   }
 
   /** A lead that is there already and stays as it is needs no pixel; another one gets it, or is rejected. */
-  function ofUnknownPixel({ id, pixelId }: NewLead): number | ImportOutcome {
-    if (options.onDuplicate === "skip" && leads.find(id) !== null) return { kind: "duplicate" };
-    if (options.createPixels) return pixels.make(pixelId, context.nowMs);
+  function ofUnknownPixel(lead: NewLead): number | ImportOutcome {
+    const there = options.onDuplicate === "skip" ? leads.find(lead.id) : null;
+    if (there !== null) return { kind: "duplicate", ofOtherVisit: isOfOtherVisit(lead, there) };
+    if (options.createPixels) return pixels.make(lead.pixelId, context.nowMs);
     return { kind: "rejected", why: "unknown pixel" };
   }
 
@@ -94,6 +99,14 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
       newest = Math.max(newest, newestMs);
     },
   };
+}
+
+/** A tie or a clock moves a lead by minutes at most. */
+const farMs = 3_600_000;
+
+/** Whether a lead was at quite another time than the one that has its id. */
+function isFar({ identifiedMs }: NewLead, there: Place): boolean {
+  return identifiedMs !== null && Math.abs(identifiedMs - there.at) > farMs;
 }
 
 /** The document of a lead at the moment that it gets; none is needed in a dry run. */

@@ -17,7 +17,7 @@ import type { Interruption } from "./interruption.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
 import { originOf } from "./origin.ts";
 import { announcePreview } from "./preview.ts";
-import { createNotes, type Notes } from "./report.ts";
+import { createNotes, type Notes, otherVisitsText } from "./report.ts";
 
 /** What is asked for, and of whom. */
 export interface Asked {
@@ -67,7 +67,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     }
     const positions = recipients.positions(account.number, context.now());
     const merged = await merge(context, run, { staged, counts: fileRead.counts, leads });
-    for (const line of run.notes.lines(columns.missing())) output.say(line);
+    for (const line of [...run.notes.lines(columns.missing()), ...otherVisitsText(merged, columns)]) output.say(line);
     const { batch, counts } = merged;
     const isLate = batch !== null && counts.late > 0;
     return { ...merged, passed: isLate ? recipients.passed(account.number, batch, positions) : [] };
@@ -109,7 +109,7 @@ async function merge(
 ): Promise<MergeProgress> {
   const { staged, leads, counts } = merging;
   const progress = createProgress("Writing", leads, output);
-  let merged: MergeProgress = { done: 0, counts, batch: null, overwritten: 0 };
+  let merged: MergeProgress = { done: 0, counts, batch: null, overwritten: 0, ofOtherVisit: 0 };
   try {
     for await (const step of staged.merge(counts, context.now)) {
       merged = step;

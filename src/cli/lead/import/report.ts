@@ -1,9 +1,10 @@
 /** What an import says of its rows: why some are rejected, what was left out, and what the counts mean. */
+import type { Columns } from "../../../ingest/columns/columns.ts";
 import type { Warning } from "../../../ingest/lead/details.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
-import { grouped, leadsText } from "../../terminal/numbers.ts";
+import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 
@@ -52,6 +53,18 @@ export function createNotes(): Notes {
 
 function warning(count: number, what: string, text: string): string[] {
   return count === 0 ? [] : [`Warning: ${grouped(count)} ${what}${count === 1 ? "" : "s"} ${text}.`];
+}
+
+/** Rows that were taken for other leads by the id of their source. An id that is made of a row does so on purpose. */
+export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, { of, names }: Columns): string[] {
+  const [column] = of.id ?? [];
+  if (ofOtherVisit === 0 || column === undefined) return [];
+  const name = printable(names[column] ?? "id");
+  const first = batch === null ? "" : "; take this import back first";
+  return [
+    `Warning: ${rowsText(ofOtherVisit)} with the id of a lead that another import brought, of quite another time, and ` +
+      `taken for it. If ${name} names the person or the line, --map ${name}=- keeps the visits apart${first}.`,
+  ];
 }
 
 /** The counts, each with what it means for whoever reads it. */
