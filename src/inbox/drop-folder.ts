@@ -1,5 +1,5 @@
 /** One folder into which files are dropped: which of them are complete, and what becomes of each. */
-import { readdirSync, type Stats, statSync } from "node:fs";
+import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../operator/system-code.ts";
 import { hindranceIn, type Outcome, ownFolders, putAway, rejectsDraft, type WhenDone } from "./put-away.ts";
@@ -29,7 +29,8 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
 
   function look(name: string): Stats | undefined {
     try {
-      const found = statSync(join(folder, name), { throwIfNoEntry: false });
+      const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
+      if (found?.isSymbolicLink() === true && !ownFolders.has(name)) passedOver.set(name, linkRefused);
       if (found === undefined && name.includes("\ufffd")) passedOver.set(name, "its name is not UTF-8; rename it.");
       if (found?.isDirectory() === true && !ownFolders.has(name)) {
         passedOver.set(name, "it is a folder; move its files out of it, and they are taken.");
@@ -81,11 +82,14 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
   };
 }
 
+/** Whoever may drop files need not be who may read what a link leads to, such as the files of another account. */
+const linkRefused = "it is a link; put the file itself in its place.";
+
 const changedMeanwhile: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
 
 /** Another text for a file that was written to, replaced or removed. */
 function versionOf(path: string): string {
-  const now = statSync(path, { throwIfNoEntry: false });
+  const now = lstatSync(path, { throwIfNoEntry: false });
   return now === undefined ? "" : `${now.ino} ${now.size} ${now.mtimeMs}`;
 }
 

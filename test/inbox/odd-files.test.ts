@@ -77,12 +77,19 @@ test("a folder within a folder is reported once, but not those in which files li
   expect(inbox.said).toEqual(["acme/2026: it is a folder; move its files out of it, and they are taken."]);
 });
 
-test("a link in a circle is reported once, and the files beside it are taken", async () => {
+test.each([
+  ["into the folder of another account", "../other/b.csv"],
+  ["in a circle", "link.csv"],
+  ["to nowhere", "/nowhere/b.csv"],
+])("a link %s is reported once and never followed, and the files beside it are taken", async (_, target) => {
   const inbox = anInbox();
-  symlinkSync("link.csv", inbox.path("acme/link.csv"));
+  mkdirSync(inbox.path("other"));
+  writeFileSync(inbox.path("other/b.csv"), "email\n");
+  symlinkSync(target, inbox.path("acme/link.csv"));
   inbox.drop("acme/a.csv");
   for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
-  expect(inbox.said).toEqual([expect.stringContaining("acme/link.csv: it cannot be opened"), "acme/a.csv: done"]);
+  const ofAcme = inbox.said.filter((line) => line.startsWith("acme/"));
+  expect(ofAcme).toEqual(["acme/link.csv: it is a link; put the file itself in its place.", "acme/a.csv: done"]);
 });
 
 test("a file whose name is not UTF-8 is reported once, and the files beside it are taken", async () => {
