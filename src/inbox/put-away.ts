@@ -18,6 +18,9 @@ const mostNameBytes = 240;
 
 /** What would keep a file where it is after its import, so that each start would import it again; null for nothing. */
 export function hindranceIn(folder: string, whenDone: WhenDone): string | null {
+  // What goes through a link may come out as the leads of another account.
+  const link = [...ownFolders].map((name) => join(folder, name)).find(isLink);
+  if (link !== undefined) return `${link} is a link; put a folder in its place first.`;
   const wanted = whenDone === "keep" ? ["done", rejectedFolder] : [rejectedFolder];
   const there = wanted
     .map((name) => join(folder, name))
@@ -31,6 +34,10 @@ export function hindranceIn(folder: string, whenDone: WhenDone): string | null {
     }
   }
   return null;
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 /** Where the rejects of a file are written while it is imported. */

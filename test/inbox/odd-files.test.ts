@@ -27,27 +27,37 @@ test("a file beside the folders is reported once, and the files in them are take
   ]);
 });
 
+const linked = (place: string) => symlinkSync("..", place);
+const noLink = "is a link; put a folder in its place first.";
+
 test.each([
-  ["done", "is a link to nowhere", "ENOENT", (place: string) => symlinkSync("/nowhere", place)],
-  ["done", "is a file", "ENOTDIR", (place: string) => writeFileSync(place, "")],
-  ["rejected", "is a link to nowhere", "ENOENT", (place: string) => symlinkSync("/nowhere", place)],
-])("no file is imported while %s/ %s, which is said once; it is when that is mended", async (name, _, code, spoil) => {
+  ["done", "is a link", noLink, linked],
+  ["rejected", "is a link", noLink, linked],
+  ["failed", "is a link", noLink, linked],
+  [
+    "done",
+    "is a file",
+    "takes no file after its import (ENOTDIR); mend that first.",
+    (place: string) => writeFileSync(place, ""),
+  ],
+])("no file is imported while %s/ %s, which is said once; it is when that is mended", async (name, _, why, spoil) => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   spoil(inbox.path(`acme/${name}`));
   for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
   expect(inbox.taken).toEqual([]);
-  const place = `${inbox.path(`acme/${name}`)} takes no file after its import (${code}); mend that first.`;
-  expect(inbox.said).toEqual([`acme/a.csv: it is tried again: ${place}`]);
+  expect(inbox.said).toEqual([`acme/a.csv: it is tried again: ${inbox.path(`acme/${name}`)} ${why}`]);
   rmSync(inbox.path(`acme/${name}`));
   await inbox.lookAfter(1);
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([1, ["a.csv"]]);
 });
 
 test("a file that cannot be moved to failed/ is read once, and moved when it can be", async () => {
-  const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture." }));
+  const inbox = anInbox(() => {
+    symlinkSync("/nowhere", inbox.path("acme/failed"));
+    return { kind: "failed", reason: "It is a picture." };
+  });
   inbox.drop("acme/a.csv");
-  symlinkSync("/nowhere", inbox.path("acme/failed"));
   for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
   expect(inbox.taken).toHaveLength(1);
   rmSync(inbox.path("acme/failed"));
@@ -56,11 +66,12 @@ test("a file that cannot be moved to failed/ is read once, and moved when it can
 });
 
 test("a file that could not be moved and was changed since is imported again", async () => {
-  const inbox = anInbox(() =>
-    inbox.taken.length === 1 ? { kind: "failed", reason: "It is a picture." } : { kind: "done", rejected: 0 },
-  );
+  const inbox = anInbox(() => {
+    if (inbox.taken.length > 1) return { kind: "done", rejected: 0 };
+    symlinkSync("/nowhere", inbox.path("acme/failed"));
+    return { kind: "failed", reason: "It is a picture." };
+  });
   inbox.drop("acme/a.csv");
-  symlinkSync("/nowhere/failed", inbox.path("acme/failed"));
   for (let second = 0; second < 4; second++) await inbox.lookAfter(second);
   expect(inbox.taken).toHaveLength(1);
   inbox.drop("acme/a.csv", "email\nb@example.com\nc@example.com\n");
