@@ -64,7 +64,7 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
     waiting: () => seen.size,
     passedOver: () => passedOver,
     async take(name, importFile) {
-      const hindrance = hindranceIn(folder, whenDone);
+      const hindrance = hindranceIn(folder, name, whenDone);
       if (hindrance !== null) return { kind: "later", reason: hindrance };
       const file = join(folder, name);
       // If this try is killed, the next one writes it anew.

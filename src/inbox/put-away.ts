@@ -16,14 +16,14 @@ export const rejectedFolder = "rejected";
 export const ownFolders: ReadonlySet<string> = new Set(["done", rejectedFolder, "failed"]);
 const mostNameBytes = 240;
 
-/** What would keep a file where it is after its import, so that each start would import it again; null for nothing. */
-export function hindranceIn(folder: string, whenDone: WhenDone): string | null {
-  // What goes through a link may come out as the leads of another account.
-  const link = [...ownFolders].map((name) => join(folder, name)).find(isLink);
-  if (link !== undefined) return `${link} is a link; put a folder in its place first.`;
+/** What would keep a file where it is after its import, or lead it or its rejects elsewhere; null for nothing. */
+export function hindranceIn(folder: string, name: string, whenDone: WhenDone): string | null {
+  // Whoever may drop files could lead what is written into the folder of another account, or over any other file.
+  const link = [...[...ownFolders].map((own) => join(folder, own)), rejectsDraft(folder, name)].find(isLink);
+  if (link !== undefined) return `${link} is a link; remove it first.`;
   const wanted = whenDone === "keep" ? ["done", rejectedFolder] : [rejectedFolder];
   const there = wanted
-    .map((name) => join(folder, name))
+    .map((own) => join(folder, own))
     .filter((place) => lstatSync(place, { throwIfNoEntry: false }) !== undefined);
   for (const place of [folder, ...there]) {
     try {

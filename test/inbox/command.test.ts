@@ -56,13 +56,15 @@ test("a second inbox on the same folder is refused, and Ctrl-C ends the first on
   expect(await first.exited).toBe(0);
 });
 
-test("a file whose rejected rows cannot be written stays where it is, for another time", async () => {
+test("a file whose rejected rows would be written through a link stays where it is, and the other as well", async () => {
   const admin = anAdmin();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
-  symlinkSync(join(admin.folder, "gone/rejected"), join(folder, "acme/.rejected-visits.csv"));
+  const precious = admin.put("precious.txt", "precious");
+  symlinkSync(precious, join(folder, "acme/.rejected-visits.csv"));
   const { status, json } = await admin.run("inbox", folder, "--once", "--json");
   expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
   expect(readdirSync(join(folder, "acme"))).toContain("visits.csv");
+  expect(readFileSync(precious, "utf8")).toBe("precious");
 });
 
 test("--once ends with 1 where the files of a folder wait for their account", async () => {

@@ -28,19 +28,20 @@ test("a file beside the folders is reported once, and the files in them are take
 });
 
 const linked = (place: string) => symlinkSync("..", place);
-const noLink = "is a link; put a folder in its place first.";
+const noLink = "is a link; remove it first.";
 
 test.each([
   ["done", "is a link", noLink, linked],
   ["rejected", "is a link", noLink, linked],
   ["failed", "is a link", noLink, linked],
+  [".rejected-a.csv", "is a link", noLink, linked],
   [
     "done",
     "is a file",
     "takes no file after its import (ENOTDIR); mend that first.",
     (place: string) => writeFileSync(place, ""),
   ],
-])("no file is imported while %s/ %s, which is said once; it is when that is mended", async (name, _, why, spoil) => {
+])("no file is imported while %s %s, which is said once; it is when that is mended", async (name, _, why, spoil) => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   spoil(inbox.path(`acme/${name}`));
