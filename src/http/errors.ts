@@ -1,6 +1,7 @@
 /** The one place that makes error bodies (§2.5, §7). */
 import { ApiError, type ErrorCode, errorBody, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
+import { innermost } from "../store/innermost.ts";
 import { QueryFailed } from "../store/reading.ts";
 import type { RequestContext } from "./context.ts";
 import type { Reply } from "./reply.ts";
@@ -10,7 +11,7 @@ export function createErrorReply(baseUrl: string, reply: Reply) {
   return (context: RequestContext, thrown: unknown): Response => {
     const { code, message, status, cause } = toApiError(thrown);
     const body = JSON.stringify(errorBody(code, message, baseUrl));
-    const forLog = cause === undefined ? {} : { cause: describe(cause) };
+    const forLog = cause === undefined ? {} : { cause: innermost(cause) };
     return reply(context, { status, code, ...forLog, headers: headersOf(code, context), body });
   };
 }
@@ -34,11 +35,4 @@ function headersOf(code: ErrorCode, { isPublic }: RequestContext): Record<string
     default:
       return {};
   }
-}
-
-/** The innermost cause: the layers around it may quote the statement and its values. */
-function describe(cause: unknown): string {
-  let inner = cause;
-  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
-  return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
 }

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import { targetOf } from "../request-target.ts";
 import { StoreError } from "../store/errors.ts";
+import { innermost } from "../store/innermost.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
 import { checkType, readVisits } from "./body.ts";
 import { readBody, reserveMemory } from "./incoming.ts";
@@ -106,7 +107,7 @@ async function keep(spool: Spool, source: Source, visits: readonly string[]): Pr
 
 function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   const why = cause instanceof DeliveryRefused ? cause.cause : cause;
-  if (why !== undefined) log.error({ cause: why instanceof Error ? why.message : "unknown" }, "a delivery failed");
+  if (why !== undefined) log.error({ cause: innermost(why) }, "a delivery failed");
   if (cause instanceof DeliveryRefused) return cause;
   return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.", retryAfterSeconds);
 }

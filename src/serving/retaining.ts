@@ -1,6 +1,7 @@
 /** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
 import type { Logger } from "pino";
 import { dayMs, dayOf, writeMoment } from "../contract/time.ts";
+import { innermost } from "../store/innermost.ts";
 import type { ServedStore } from "../store/serving.ts";
 
 /** How often the server looks whether a new day has begun. */
@@ -25,8 +26,7 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
       log.warn({ until }, "the clock is far ahead of what was last written; retention waits a day, should it be wrong");
       appliedDay = "";
     } catch (failure) {
-      const cause = failure instanceof Error ? failure.message : "unknown";
-      log.error({ cause }, "retention could not be applied; it is tried again in an hour");
+      log.error({ cause: innermost(failure) }, "retention could not be applied; it is tried again in an hour");
       appliedDay = "";
     }
   }

@@ -1,6 +1,6 @@
 /** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
-import { QueryFailed } from "../store/reading.ts";
+import { innermost } from "../store/innermost.ts";
 import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 
@@ -12,10 +12,7 @@ type Complain = (failure: unknown, consequence: string) => void;
 
 /** Begins to write; the function that it returns ends it. */
 export function startUsageWriter(store: ServedStore, log: Logger): () => void {
-  const complain: Complain = (failure, consequence) => {
-    const cause = failure instanceof QueryFailed ? failure.cause : failure;
-    log.error({ cause: cause instanceof Error ? cause.message : "unknown" }, consequence);
-  };
+  const complain: Complain = (failure, consequence) => log.error({ cause: innermost(failure) }, consequence);
   const settler = createSettler(store, complain);
   let timer = setTimeout(write, writeMs);
 

@@ -11,7 +11,8 @@ test("usage that could not be written is tried again, and said in the log", asyn
   other.run("PRAGMA busy_timeout = 5000");
   other.run("ALTER TABLE usage RENAME TO gone");
   await get("/leads");
-  await server.said(/usage could not be written/);
+  // What SQLite said, and nothing of the statement.
+  await server.said(/"cause":"SQLiteError: no such table: usage","msg":"usage could not be written/);
   other.run("ALTER TABLE gone RENAME TO usage");
   await eventually(async () => expect(requestsIn(file)).toBe(1));
 });

@@ -1,5 +1,6 @@
 /** Retention of a server, in a thread of its own: deleting and looking for bytes must hold up no request. */
 import { filesOf } from "../../store/database-files.ts";
+import { innermost } from "../../store/innermost.ts";
 import type { Retained } from "../../store/serving.ts";
 import type { Connection } from "../connection.ts";
 import type { Descriptors } from "../file.ts";
@@ -54,6 +55,6 @@ export function replyOf(work: () => Retained): RetentionReply {
   try {
     return work();
   } catch (cause) {
-    return { failure: cause instanceof Error ? cause.message : "unknown error" };
+    return { failure: innermost(cause) };
   }
 }
