@@ -109,7 +109,7 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `End all nodes, restore the file alone, and begin a new cluster with it: ${adminCommand} cluster init FILE.`,
   ],
   "nothing put aside": ({ folder, reason }) => [
-    `${folder} takes no more of the file, which is put aside there first (${reason}).`,
+    `The folder ${folder} takes no more of the file, which is put aside there first (${reason}).`,
     "Nothing of it was imported. Make room for some five times the file, unpacked, and import it again.",
   ],
   "import cut short": ({ reason }) => [

@@ -37,7 +37,7 @@ test("a disk without room ends the import in one line, which names the folder an
   const file = admin.put("large.csv", large);
   const child = withLittleRoom(admin, "lead", "import", "acme", file, "--create-pixels");
   const last = (await child.stderr.text()).trimEnd().split("\n").at(-1);
-  expect(last).toStartWith(`${admin.folder} takes no more of the file`);
+  expect(last).toStartWith(`The folder ${admin.folder} takes no more of the file`);
   expect(last).toMatch(/Nothing of it was imported\. Make room/);
   expect([await child.exited, await admin.leads()]).toEqual([1, []]);
 });

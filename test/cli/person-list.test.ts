@@ -52,7 +52,7 @@ describe("erase --list", () => {
       [1, 1],
       [1, 0],
     ]);
-    expect(stderr).toContain("Erased 5 leads of 5 of 6 persons");
+    expect(stderr).toContain("Erased 5 leads of 5 out of 6 persons");
     expect((await admin.leads()).map(({ id }) => id)).toEqual([ids[5] ?? ""]);
     expect(filesWith(admin.folder, "Dana@Example.com", "6195550123", "kim@example.com", ids[2] ?? "")).toEqual([
       "list.txt",

@@ -91,7 +91,7 @@ function sayErased(output: Output, account: string, { persons, leads, held }: Do
   const blocked = `in ${account}; a later import or restore leaves them out.`;
   if (persons === 1 && leads === 0) output.say(`Nothing was held on this person ${blocked}`);
   else if (persons === 1) output.say(`Erased ${leadsText(leads)} ${blocked}`);
-  else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} of ${grouped(persons)} persons ${blocked}`);
+  else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} out of ${grouped(persons)} persons ${blocked}`);
 }
 
 /** Nobody reads more ids than this; --dry-run --json prints all of them. */
