@@ -91,6 +91,39 @@ test("people under their ids in one line of many cost that line alone", async ()
   expect(await readAll(lines.join("\n"))).toEqual([{ fault: expect.stringContaining("under their ids") }, ...both]);
 });
 
+describe("a table", () => {
+  const table = {
+    timestamp: ["2026-01-31T09:15:00Z", "2026-01-31T09:16:00Z"],
+    email: ["d@example.com", "l@example.com"],
+  };
+
+  test.each([null, 2])(
+    "of a list for each name is rejected whole, with the filter that makes records of it",
+    async (by) => {
+      const filter = "range(.timestamp | length) as $i | map_values(.[$i])";
+      const fault = `it holds columns, not records; make these with jq -c '${filter}'`;
+      expect(await readAll(JSON.stringify(table, null, by ?? undefined))).toEqual([{ fault }]);
+    },
+  );
+
+  test.each<object>([
+    { ...table, name: "Dana" },
+    { ...table, phone: ["6195550123"] },
+    { email: table.email, phone: ["6195550123", "6195550124"] },
+    { timestamp: table.timestamp.slice(1), email: table.email.slice(1) },
+  ])("is none where a record has lists: %j", async (record) => {
+    expect(await readAll(JSON.stringify(record))).toEqual([expect.objectContaining({ email: expect.any(String) })]);
+  });
+
+  test.each(["", " ", "\n"])(
+    "of lists in a list is refused, with the command that makes CSV of it",
+    async (between) => {
+      const rows = `[${between}["email"],${between}["d@example.com"]]`;
+      await expect(leadsOf(rows)).rejects.toMatchObject({ advice: "Convert it: jq -r '.[] | @csv' FILE > leads.csv" });
+    },
+  );
+});
+
 test("what is no object in a page is rejected, and the records around it are read", async () => {
   expect(await readAll('[{"email":"dana@example.com"},17,{"email":"lee@example.com"}]')).toEqual([
     { email: "dana@example.com" },

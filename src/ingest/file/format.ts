@@ -1,4 +1,6 @@
 /** The rows of a file: CSV or NDJSON, told apart by how it begins. */
+
+import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
 import { readCsv } from "../csv/csv.ts";
 import { readDocument } from "../json/document.ts";
@@ -22,6 +24,12 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
   if (/^(?:\{|\[\s*(?:[{\]]|$))/.test(text)) {
     const groups = beginsWithJsonLine(text) ? readNdjson(whole, columns) : await readDocument(whole, columns);
     return { format: { kind: "ndjson" }, groups };
+  }
+  if (/^\[\s*\[/.test(text)) {
+    throw new UserError(
+      "This is JSON with lists in the place of records.",
+      "Convert it: jq -r '.[] | @csv' FILE > leads.csv",
+    );
   }
   // Excel says the delimiter in a line of its own, before the header.
   const said = /^"?sep=(.)"?\r?\n/i.exec(text);

@@ -8,6 +8,7 @@ import { excessIn, isNestedTooDeep } from "./bounds.ts";
 import { isObject, valuesOf } from "./flatten.ts";
 import { inGroups } from "./groups.ts";
 import { readPage } from "./pages.ts";
+import { tableFault } from "./table.ts";
 
 /** A page of records is held in memory, many times its size. */
 export const largestPage = 8 * largestRecord;
@@ -123,6 +124,8 @@ function rowOf(
 ): Row {
   if (source.length > largestRecord) return faulty("it is larger than 1 MiB", source, line);
   if (source.includes("\\u0000") && holdsNul(record)) return faulty("it holds a NUL", source, line);
+  const fault = tableFault(record, columns);
+  if (fault !== null) return faulty(fault, source, line);
   const cells: Cell[] = [];
   let holdsOthers = false;
   const onOthers = () => {
