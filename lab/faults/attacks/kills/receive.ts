@@ -3,13 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
-import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
+import { countOf, documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { missingProc } from "../../product/process-state.ts";
 import { type Server, startServer } from "../../product/program.ts";
 import type { Random } from "../../random.ts";
 
 const vendors = 8;
 const postsPerKill = 40;
+/** At the end, kills that come when leads are in that their file still holds: it is imported again. */
+const killsAfterImport = 2;
 /** Nothing comes in any more, though something was answered: it is lost. */
 const standstillMs = 15_000;
 
@@ -54,12 +56,13 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   const answered: string[] = [];
   const timesMs: number[] = [];
   let sent = 0;
+  async function post(): Promise<void> {
+    const email = `v${sent++}@example.com`;
+    timesMs.push(await postUntilTaken(() => endpoint.url, token, email));
+    progress(answered.push(email));
+  }
   const posting = Array.from({ length: vendors }, async () => {
-    while (sent < times && goesOn()) {
-      const email = `v${sent++}@example.com`;
-      timesMs.push(await postUntilTaken(() => endpoint.url, token, email));
-      progress(answered.push(email));
-    }
+    while (sent < times && goesOn()) await post();
   });
   let isOver = false;
   const killing = (async () => {
@@ -74,10 +77,16 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   })();
   await Promise.all(posting);
   isOver = true;
-  const kills = await killing;
-  // A new one imports at once, where one whose import was killed often waits.
-  await endpoint.end();
-  endpoint = await open();
+  let kills = await killing;
+  for (const until = kills + killsAfterImport; kills < until; kills++) {
+    const before = look(file, countOf);
+    await post();
+    await untilMore(file, before);
+    killImports(endpoint);
+    await endpoint.end("SIGKILL");
+    // A new one imports at once, where one whose import was killed often waits.
+    endpoint = await open();
+  }
   const exported = await importedOf(file, new Set(answered));
   await endpoint.end();
   const lost = new Set(answered).difference(new Set(exported)).size;
@@ -112,11 +121,23 @@ async function postUntilTaken(urlNow: () => string, token: string, email: string
 
 /** Kills the endpoint, or the import that it has started; whether it was the endpoint. */
 async function killOne(endpoint: Server, random: Random): Promise<boolean> {
-  const imports = random.below(2) === 0 ? childrenOf(endpoint.pid) : [];
-  for (const pid of imports) process.kill(pid, "SIGKILL");
-  if (imports.length > 0) return false;
+  if (random.below(2) === 0 && killImports(endpoint)) return false;
   await endpoint.end("SIGKILL");
   return true;
+}
+
+/** Whether there was one. */
+function killImports({ pid }: Server): boolean {
+  const imports = childrenOf(pid);
+  for (const child of imports) process.kill(child, "SIGKILL");
+  return imports.length > 0;
+}
+
+/** Waits until an import has written leads, or for long none did. */
+async function untilMore(file: string, leads: number): Promise<void> {
+  for (const endMs = performance.now() + standstillMs; performance.now() < endMs; await Bun.sleep(1)) {
+    if (look(file, countOf) > leads) return;
+  }
 }
 
 function childrenOf(pid: number): number[] {
