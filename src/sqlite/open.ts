@@ -1,6 +1,6 @@
 /** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
 import type { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "./connection.ts";
@@ -18,10 +18,17 @@ export function openDatabase(path: string): Connection {
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
+    closeEmpty(path);
     return connectToPath(path);
   } catch (cause) {
     throw storeErrorOf(cause, path);
   }
+}
+
+/** Takes from others the file that touch or an installer has made, before anything is in it. */
+function closeEmpty(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === true && found.size === 0 && (found.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
 /** A restore may have put another file at the path while this process waited for the old one. */

@@ -1,7 +1,7 @@
 /** Opening the file: what is made, what is migrated, and what is refused and left as it is. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { explain } from "../../src/operator/explain.ts";
@@ -37,6 +37,14 @@ describe("a file that is not there", () => {
     expect([path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual(["600", "600", "600"]);
     expect(modeOf(join(path, ".."))).toBe("700");
     store.close();
+  });
+
+  test("is for its owner alone where an empty one was made before", () => {
+    const path = join(aFolder(), "leadfile.db");
+    writeFileSync(path, "");
+    chmodSync(path, 0o644);
+    openAdminStore(path).close();
+    expect(modeOf(path)).toBe("600");
   });
 
   test("is made once when several programs start at the same time", async () => {
