@@ -99,6 +99,21 @@ test("the oldest lead goes in first: of a newest-first file none is late, but th
   );
 });
 
+test("late leads are shown as the import says: by --stamp arrival, once it is taken back", async () => {
+  const admin = anAdmin();
+  const imports = (rows: string, ...how: readonly string[]) => {
+    const file = admin.put("late.csv", `date,email\n${rows}`);
+    return admin.run("lead", "import", "acme", file, ...px, ...how);
+  };
+  await imports("2026-01-09,a@example.com\n");
+  const late = "2026-01-08,b@example.com\n";
+  const plain = (text: string) => text.replaceAll(/\s+/g, " ");
+  expect(plain((await imports(late, "--dry-run")).stdout)).toEndWith("have passed them; --stamp arrival shows them ");
+  expect(plain((await imports(late)).stdout)).toContain("--stamp arrival shows them, once this import is taken back");
+  await admin.run("import", "undo", "acme", "2");
+  expect(plain((await imports(late, "--stamp", "arrival")).stdout)).toMatch(/^read 1 .* imported 1 /);
+});
+
 test("rows that share an id and differ in time or page are counted, with the option that keeps them apart", async () => {
   const admin = anAdmin();
   const file =

@@ -48,8 +48,10 @@ function previewText({ leads, untimed, oldestMs, newestMs, older }: Preview, { c
     ...(older === 0
       ? []
       : [
-          `${grouped(older)} ${older === 1 ? "is" : "are"} older than the newest lead of the account: ` +
-            "those of them that are new come late for clients that poll.",
+          older === 1
+            ? "1 is older than the newest lead of the account: if it is new, it comes late for clients that poll."
+            : `${grouped(older)} are older than the newest lead of the account: ` +
+              "those of them that are new come late for clients that poll.",
         ]),
   ];
   return lines.join("\n");

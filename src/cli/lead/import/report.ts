@@ -72,19 +72,21 @@ export function summaryText(imported: MergeProgress, { rejects, dryRun }: Import
   const { counts } = imported;
   const rejected =
     rejects === undefined ? "--rejects FILE keeps them to be mended" : `mend ${rejects} and import it as it is`;
+  // What is in is a duplicate for the next import, whatever its stamp.
+  const shown = `--stamp arrival shows them${dryRun === true ? "" : ", once this import is taken back"}`;
   const meanings: [keyof ImportCounts, string][] = [
     ["read", "rows in the file"],
     ["imported", "new leads, served from the next request on"],
     ["duplicates", "were there already and were left as they are"],
     ["replaced", "were there already and have the new content now"],
     ["moved", "had a time that was taken or lay ahead, and got the next free millisecond"],
-    ["late", "are older than the newest lead was: clients that poll have passed them; --stamp arrival would show them"],
+    ["late", `are older than the newest lead was: clients that poll have passed them; ${shown}`],
     ["suppressed", "belong to somebody who was erased, and stay out"],
     ["rejected", `were not imported; ${rejected}`],
   ];
-  const shown = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
-  const width = Math.max(...shown.map(([name]) => grouped(counts[name]).length));
-  const text = shown
+  const listed = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
+  const width = Math.max(...listed.map(([name]) => grouped(counts[name]).length));
+  const text = listed
     .map(([name, meaning]) => labelled(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
   if (dryRun === true) return `Nothing was changed. An import would give:\n${text}`;
