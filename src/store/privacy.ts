@@ -101,6 +101,8 @@ export interface Traces {
   readonly shared: number;
   /** Other files beside the database that hold what was erased, such as copies. */
   readonly copies: readonly string[];
+  /** Names that the operator has given, such as that of a file, and that hold what was erased. */
+  readonly givenNames: readonly string[];
   /** In a cluster: the nodes whose logs hold it until they are scrubbed. */
   readonly inLogsOf?: readonly string[];
 }

@@ -122,6 +122,19 @@ test("the receipt names the files into which imports of the account wrote reject
   }
 });
 
+test("names that were given after the person are said to stay, and are not called nothing", async () => {
+  const admin = anAdmin();
+  const file = admin.put("dana.w+shop@example.com.csv", dana);
+  await admin.run("lead", "import", "acme", file, "--create-pixels");
+  await admin.run("key", "create", "acme", "--label", "for Dana.W+Shop@example.com");
+  await admin.run("key", "create", "acme", "--label", "for others");
+  const { status, stderr } = await admin.run(...erase, ...byEmail);
+  const said = stderr.split("\n").filter((line) => line.startsWith("The name of a file, a key"));
+  const stays = "The name of a file, a key, a source or an account holds it, and stays: ";
+  expect(said).toEqual([`${stays}dana.w+shop@example.com.csv`, `${stays}for Dana.W+Shop@example.com`]);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("nothing else of it is left")]);
+});
+
 test("letters outside ASCII match in upper and lower case", async () => {
   const admin = anAdmin();
   await admin.import(

@@ -1,4 +1,5 @@
 /** What the search for bytes of erased leads has found, in words. */
+import { printable } from "../../operator/printable.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Traces } from "../../store/privacy.ts";
@@ -6,7 +7,8 @@ import { grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 
 /** Throws a UserError where something is left. */
-export function sayTraces(output: Output, path: string, { gone, bytes, shared, copies, inLogsOf = [] }: Traces): void {
+export function sayTraces(output: Output, path: string, traces: Traces): void {
+  const { gone, bytes, shared, copies, givenNames, inLogsOf = [] } = traces;
   if (!gone) {
     throw new UserError(
       "It is erased, but its bytes stay in the log as long as another program reads the old state.",
@@ -18,10 +20,13 @@ export function sayTraces(output: Output, path: string, { gone, bytes, shared, c
     output.say(`No node serves it. The logs of ${nodes} hold it until ${adminCommand} cluster scrub has run there.`);
     return;
   }
+  const nothing = givenNames.length === 0 ? "nothing of it is left" : "nothing else of it is left";
   const left =
     shared === 0
-      ? "nothing of it is left"
+      ? nothing
       : `nothing is left but ${grouped(shared)} value${shared === 1 ? "" : "s"} that other leads have as well`;
   output.say(`Looked through all ${grouped(bytes)} bytes of ${path} and its log: ${left}.`);
+  for (const name of givenNames)
+    output.say(`The name of a file, a key, a source or an account holds it, and stays: ${printable(name)}`);
   for (const copy of copies) output.say(`This copy still holds it, delete it when you can: ${copy}`);
 }

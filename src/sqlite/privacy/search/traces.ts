@@ -17,6 +17,7 @@ import { createSearch, type Search } from "./byte-search.ts";
 import { copiesWith } from "./copies-beside.ts";
 import { searchFile } from "./file-search.ts";
 import { standsAlone, type Wanted } from "./forms.ts";
+import { givenNamesWith } from "./given-names.ts";
 
 /** With more erased leads than this the file is written anew in any case, and they are not looked for one by one. */
 export const mostLookedFor = 10_000;
@@ -40,14 +41,14 @@ export function removeTraces(
   if (isMuch) vacuum(database);
   const cut = truncateLog(database);
   const { search, kinds } = searchFor(wanted);
-  const copies = copiesWith(path, search);
+  const elsewhere = { copies: copiesWith(path, search), givenNames: givenNamesWith(database, search, kinds) };
   const first = countIn(path, search, kinds.length, descriptors);
   // Of so many leads, not all were looked for.
   const isSure = cut || !isMuch;
-  if (first.found.every((places) => places === 0)) return { gone: isSure, bytes: first.bytes, shared: 0, copies };
+  if (first.found.every((places) => places === 0)) return { gone: isSure, bytes: first.bytes, shared: 0, ...elsewhere };
   const living = countInLeads(database, search, kinds);
   const isLeft = first.found.some((places, value) => places > (living.places[value] ?? 0));
-  const rest = { shared: living.values, copies };
+  const rest = { shared: living.values, ...elsewhere };
   if (!isLeft) return { gone: cut || living.values > 0, bytes: first.bytes, ...rest };
   // While somebody reads the old state, the log cannot be cut, and writing the file anew would help nothing.
   if (!cut) return { gone: false, bytes: first.bytes, ...rest };
