@@ -55,7 +55,7 @@ test.each([
 
 test("a file that cannot be moved to failed/ is read once, and moved when it can be", async () => {
   const inbox = anInbox(() => {
-    symlinkSync("/nowhere", inbox.path("acme/failed"));
+    symlinkSync(inbox.path("nowhere"), inbox.path("acme/failed"));
     return { kind: "failed", reason: "It is a picture." };
   });
   inbox.drop("acme/a.csv");
@@ -69,7 +69,7 @@ test("a file that cannot be moved to failed/ is read once, and moved when it can
 test("a file that could not be moved and was changed since is imported again", async () => {
   const inbox = anInbox(() => {
     if (inbox.taken.length > 1) return { kind: "done", rejected: 0 };
-    symlinkSync("/nowhere", inbox.path("acme/failed"));
+    symlinkSync(inbox.path("nowhere"), inbox.path("acme/failed"));
     return { kind: "failed", reason: "It is a picture." };
   });
   inbox.drop("acme/a.csv");
@@ -92,7 +92,7 @@ test("a folder within a folder is reported once, but not those in which files li
 test.each([
   ["into the folder of another account", "../other/b.csv"],
   ["in a circle", "link.csv"],
-  ["to nowhere", "/nowhere/b.csv"],
+  ["to nowhere", "../nowhere/b.csv"],
 ])("a link %s is reported once and never followed, and the files beside it are taken", async (_, target) => {
   const inbox = anInbox();
   mkdirSync(inbox.path("other"));
@@ -142,7 +142,7 @@ test("what a terminal would obey in the name of a file is said as ?", async () =
 
 test.each([
   ["that is a folder", (path: string) => mkdirSync(path)],
-  ["whose link leads nowhere", (path: string) => symlinkSync("/nowhere/import.json", path)],
+  ["whose link leads nowhere", (path: string) => symlinkSync("../nowhere/import.json", path)],
 ])("an import.json %s is reported once, and nothing is imported without it", async (_, make) => {
   const inbox = anInbox();
   make(inbox.path("acme/import.json"));
