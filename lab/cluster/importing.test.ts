@@ -187,7 +187,7 @@ describe.skipIf(missing !== null)(`a cluster that is to lose leads${missing === 
     const ended = await admin.run("lead", "erase", cluster.account.id, "--list", list, "--json");
     const each = JSON.parse(ended.stdout) as { erased: number }[]; // As decided.
     expect(each.map(({ erased }) => erased)).toEqual([1, 0]);
-    expect(ended.stderr).toContain("Erased 1 lead of 1 of 2 persons");
+    expect(ended.stderr).toContain("Erased 1 lead of 1 out of 2 persons");
   });
 
   test("erases a person on every node, and keeps them out of imports beside any", async () => {
