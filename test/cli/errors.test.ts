@@ -97,7 +97,7 @@ describe("a file that is no export is refused in one line, and nothing is import
     "Dana,dana@example.com\n",
     "Dana,619-555-0123\n",
     "Dana,https://x.example/a\n",
-    '[["dana@example.com","Dana"]]',
+    '["dana@example.com","Dana"]',
   ])("a table without a header, of which nothing is shown: %j", async (text) => {
     const ended = await anAdmin().import(text);
     expectRefusal(ended, 1);

@@ -25,7 +25,7 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
     const groups = beginsWithJsonLine(text) ? readNdjson(whole, columns) : await readDocument(whole, columns);
     return { format: { kind: "ndjson" }, groups };
   }
-  if (/^\[\s*\[/.test(text)) {
+  if (/^\[\s*\[\s*[^[\]{\s]/.test(text)) {
     throw new UserError(
       "This is JSON with lists in the place of records.",
       "Convert it: jq -r '.[] | @csv' FILE > leads.csv",
