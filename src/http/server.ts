@@ -1,18 +1,12 @@
-/** The listening side: Bun.serve around the app, and an orderly stop. */
-import type { Config } from "../config.ts";
-import { inFairTurns } from "../fair-turns.ts";
-import { withLastCall } from "../last-call.ts";
+/** The listening side: the app on a port, and an orderly stop. */
+import { type Address, type Listener, startListener } from "../listener.ts";
 import type { createApp } from "./app.ts";
 import type { AddressOf } from "./app-parts.ts";
 
 type App = ReturnType<typeof createApp>;
 
-export interface Listening {
-  /** The address that it really listens on, such as http://127.0.0.1:3000. */
-  readonly url: string;
+export interface Listening extends Listener {
   readonly port: number;
-  /** Takes no new connections, lets the requests under way be answered, then closes all. */
-  stop(): Promise<void>;
 }
 
 /**
@@ -20,33 +14,19 @@ export interface Listening {
  * this function is done.
  */
 export function listen(
-  { host, port, tls }: Pick<Config, "host" | "port" | "tls">,
+  address: Address,
   makeApp: (port: number, addressOf: AddressOf) => App,
   lastCallMs?: number,
 ): Listening {
-  const { handle, stop } = withLastCall(
-    inFairTurns((request) => app.fetch(withReadableUrl(request))),
-    lastCallMs,
-  );
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    ...(tls === null ? {} : { tls }),
-    development: false,
-    reusePort: false,
-    // Seconds without an answer: bytes that come slowly do not keep a connection open longer.
-    idleTimeout: 10,
+  const { server, url, stop } = startListener(address, {
+    answer: (request) => app.fetch(withReadableUrl(request)),
     // A body is never read: whatever its size, the answer is about the method.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: handle,
+    largestBodyBytes: Number.MAX_SAFE_INTEGER,
+    lastCallMs,
   });
-  const actualPort = server.port ?? port;
-  const app = makeApp(actualPort, (request) => server.requestIP(request)?.address);
-  return {
-    url: server.url.origin,
-    port: actualPort,
-    stop: () => stop(server),
-  };
+  const port = server.port ?? address.port;
+  const app = makeApp(port, (request) => server.requestIP(request)?.address);
+  return { url, port, stop };
 }
 
 /**
