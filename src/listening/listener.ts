@@ -1,6 +1,6 @@
 /** A listening server: fair to all clients, with little patience for slow ones, and a stop that loses no request. */
 import type { Server } from "bun";
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 import { inFairTurns } from "./fair-turns.ts";
 import { withLastCall } from "./last-call.ts";
 
