@@ -103,6 +103,24 @@ describe("erase --list", () => {
   });
 });
 
+describe("the digest of a phone", () => {
+  test.each(["4155550199", "14155550199", "+14155550199"])("may be made of %s, as vendors write it", async (phone) => {
+    const admin = await aFile();
+    const { json } = await admin.give(sha256(phone).toString("hex"), "lead", "erase", "acme", "--list", "-", "--json");
+    expect(json).toMatchObject([{ erased: 1 }]);
+    expect((await admin.leads()).map(({ id }) => id)).not.toContain(ids[4] ?? "");
+    expect((await admin.import(everything)).json).toMatchObject({ suppressed: 1, duplicates: 5 });
+  });
+
+  test("may be made of a phone of another country, with or without its +", async () => {
+    const admin = anAdmin();
+    await admin.import("pixel_id,phone\npx,+44 20 7946 0018\npx,+49 30 5550199\n");
+    const digests = ["442079460018", "+49305550199"].map((phone) => sha256(phone).toString("hex")).join("\n");
+    const { stdout } = await admin.give(digests, "lead", "erase", "acme", "--list", "-");
+    expect([receiptsIn(stdout).length, (await admin.leads()).length]).toEqual([2, 0]);
+  });
+});
+
 describe("a list of persons", () => {
   test.each([
     ["a column of a CSV file under a name", 'email\n"dana@example.com"\nrobin@example.com\n', 2],

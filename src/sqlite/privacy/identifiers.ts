@@ -14,9 +14,14 @@ export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email"
   ];
 }
 
-/** SHA-256, in hexadecimal digits, of an e-mail address or of either form of a phone; an id has none. */
+/** SHA-256, in hexadecimal digits, of an e-mail address or of each form of a phone; an id has none. */
 export function digestsOf({ kind, value }: PersonIdentifier): string[] {
   if (kind === "id") return [];
-  const isWithoutOne = kind === "phone" && value.length === 10;
-  return (isWithoutOne ? [value, `1${value}`] : [value]).map((text) => Bun.SHA256.hash(text, "hex"));
+  return (kind === "phone" ? phonesOf(value) : [value]).map((text) => Bun.SHA256.hash(text, "hex"));
+}
+
+/** A phone as others hash it: ten digits may have the 1 of the US, and any a plus sign. */
+function phonesOf(digits: string): string[] {
+  const numbers = digits.length === 10 ? [digits, `1${digits}`] : [digits];
+  return numbers.flatMap((number) => [number, `+${number}`]);
 }
