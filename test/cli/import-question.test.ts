@@ -69,3 +69,25 @@ test("Ctrl-C at the question changes nothing", async () => {
   terminal.type("\u0003");
   expect([await terminal.ended, await admin.leads()]).toEqual([130, []]);
 });
+
+const ofAnotherSite = "date,pixel_id,email\n2026-01-31,px_b,lee@example.com\n";
+
+test("a file none of whose pixels the account has is asked about, because it may be that of another account", async () => {
+  const admin = anAdmin();
+  const said = async (content: string) => (await admin.import(content, "--dry-run")).stderr;
+  expect(await said(good)).toContain("Pixel: px (new).");
+  expect(await said(good)).not.toContain("Warning");
+  await admin.import(good);
+  expect(await said(`${ofAnotherSite}2026-01-30,px,dana@example.com\n`)).toContain("Pixels: px_b (new), px.");
+  expect(await said(ofAnotherSite)).toContain("perhaps it is the file of another account");
+  const terminal = onTerminal(admin.file, [
+    "lead",
+    "import",
+    "acme",
+    admin.put("b.csv", ofAnotherSite),
+    "--create-pixels",
+  ]);
+  await terminal.seen(/\[y\/N\]/);
+  terminal.type("n\r");
+  expect([await terminal.ended, (await admin.leads()).length]).toEqual([1, 1]);
+});

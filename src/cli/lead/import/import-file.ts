@@ -46,7 +46,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const { idOrName, file, request, output, interruption } = asked;
   const columns = createColumns(readMapping(request.map ?? null), request);
   const run = { ...asked, columns, notes: createNotes() };
-  const { imports, recipients } = context.store();
+  const { imports, pixels, recipients } = context.store();
   const account = accountOf(context, idOrName);
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
@@ -60,7 +60,8 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const { retainDays } = account;
     const reading = { source, columns, rules, options, retainDays, staged, now: context.now };
     const fileRead = await interruption.beforeWriting(read(run, reading));
-    const leads = await interruption.beforeWriting(announcePreview(run, staged, fileRead));
+    const known = new Set(pixels.list(account.number).map(({ id }) => id));
+    const leads = await interruption.beforeWriting(announcePreview({ ...run, known }, staged, fileRead));
     // Once the import goes on, and before its first lead: an import that is cut short has its rejects, too.
     if (request.rejects !== undefined && !options.dryRun) {
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles);

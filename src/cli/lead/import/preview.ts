@@ -15,15 +15,21 @@ interface Planned {
   readonly notes: Notes;
   readonly output: Output;
   readonly request: ImportRequest;
+  /** The pixels that the account had before. */
+  readonly known: ReadonlySet<string>;
 }
 
 /** Says it and returns how many leads there are; throws a UserError when a person at a terminal does not want it. */
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<number> {
-  const { columns, notes, output, request } = run;
+  const { columns, notes, output, request, known } = run;
   const idColumns = (columns.of.id ?? []).map((number) => columns.names[number] ?? "id");
   const preview = staged.preview(idColumns.length > 0);
-  output.say(previewText(preview, read));
-  const doubts = [...sharingText(preview, idColumns), ...rejectedText(read.counts)];
+  output.say(previewText(preview, read, known));
+  const doubts = [
+    ...sharingText(preview, idColumns),
+    ...rejectedText(read.counts),
+    ...otherPixelsText(preview, read, known),
+  ];
   for (const line of [...notes.reasons(), ...doubts]) output.say(line);
   if (doubts.length > 0 && preview.leads > 0 && request.dryRun !== true) {
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
@@ -34,9 +40,17 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
 /** So many are named. */
 const shownPixels = 5;
 
-function previewText({ leads, untimed, oldestMs, newestMs, older }: Preview, { counts, pixels }: FileRead): string {
-  const [first, ...more] = [...pixels].toSorted();
-  const named = [first, ...more.slice(0, shownPixels - 1)].map((pixel) => printable(pixel ?? "")).join(", ");
+function previewText(
+  { leads, untimed, oldestMs, newestMs, older }: Preview,
+  { counts, pixels }: FileRead,
+  known: ReadonlySet<string>,
+): string {
+  // What is new is worth a look, and must not hide behind what is known.
+  const inOrder = [...pixels.difference(known)].toSorted().concat([...pixels.intersection(known)].toSorted());
+  const named = inOrder
+    .slice(0, shownPixels)
+    .map((pixel) => `${printable(pixel)}${known.has(pixel) ? "" : " (new)"}`)
+    .join(", ");
   const rest = pixels.size > shownPixels ? ` and ${grouped(pixels.size - shownPixels)} more` : "";
   const lines = [
     `Read ${rowsText(counts.read + leads)}: ${grouped(leads)} accepted, ${grouped(counts.rejected)} rejected.`,
@@ -68,4 +82,9 @@ function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]
 function rejectedText({ read, rejected }: Readonly<ImportCounts>): string[] {
   if (rejected < 10 || rejected * 2 < read) return [];
   return [`Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest goes in.`];
+}
+
+function otherPixelsText({ leads }: Preview, { pixels }: FileRead, known: ReadonlySet<string>): string[] {
+  if (leads === 0 || known.size === 0 || !pixels.isDisjointFrom(known)) return [];
+  return ["Warning: the account has none of its pixels yet, but others; perhaps it is the file of another account."];
 }
