@@ -36,6 +36,8 @@ export interface Held {
   /** Who received them, in their order. */
   readonly received: readonly Received[];
   readonly imports: readonly HeldImport[];
+  /** The ids of other leads that hold an identifier of the person, such as in page_url. */
+  readonly mentions: readonly string[];
 }
 
 /** What a lead came with. */

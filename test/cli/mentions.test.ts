@@ -45,6 +45,22 @@ describe("another lead with the identifier in its page_url is named by its id, a
   });
 });
 
+test("find says which other leads hold the person, where the person has leads and where there is none", async () => {
+  const { admin, robin } = await withPage("https://a.example/?email=dana.w%2Bshop%40example.com");
+  const elsewhere = `Another 1 lead holds an address or phone of this person elsewhere, such as in page_url; find --id shows each: ${robin}.`;
+  const find = ["lead", "find", "acme"];
+  expect((await admin.run(...find, ...byEmail)).stderr).toContain(elsewhere);
+  await admin.run(...erase, ...byEmail);
+  const { stdout, stderr } = await admin.run(...find, ...byEmail);
+  expect([stdout, stderr]).toEqual(["", `No lead of this person was found in acme.\n${elsewhere}\n`]);
+  const listed = await admin.give("dana.w+shop@example.com\nrobin@example.com\n", ...find, "--list", "-", "--json");
+  expect(listed.json).toMatchObject([
+    { leads: [], mentions: [robin] },
+    { leads: [{ id: robin }], mentions: [] },
+  ]);
+  expect(listed.stderr).toContain('1 of 2 have leads.\nAnother 1 lead holds an address or phone of them elsewhere; "');
+});
+
 test("the address of a lead that is found by its phone is looked for as well", async () => {
   for (const [options, erased, left] of [
     [[], 1, 1],

@@ -8,6 +8,7 @@ import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
+import { idsText, othersHold } from "./mentions.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
 import { createReceipts, type Receipts } from "./receipts.ts";
@@ -89,21 +90,16 @@ async function eraseAll(context: CommandContext, erasure: Erasure, persons: numb
 
 function sayErased(output: Output, account: string, { persons, leads, held }: Done): void {
   const blocked = `in ${account}; a later import or restore leaves them out.`;
-  if (persons === 1 && leads === 0) output.say(`Nothing was held on this person ${blocked}`);
+  if (persons === 1 && leads === 0) output.say(`No lead of this person was found ${blocked}`);
   else if (persons === 1) output.say(`Erased ${leadsText(leads)} ${blocked}`);
   else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} out of ${grouped(persons)} persons ${blocked}`);
 }
 
-/** Nobody reads more ids than this; --dry-run --json prints all of them. */
-const mostIds = 100;
-
 function sayMentions(output: Output, ids: readonly string[]): void {
   if (ids.length === 0) return;
-  const more = ids.length > mostIds ? ` and ${grouped(ids.length - mostIds)} more` : "";
-  const hold = ids.length === 1 ? "lead holds" : "leads hold";
   output.say(
-    `Another ${grouped(ids.length)} ${hold} an address or phone of the erased, such as in page_url, and stayed; ` +
-      `--mentions with that address or phone erases them as well: ${ids.slice(0, mostIds).join(", ")}${more}.`,
+    `${othersHold(ids.length)} an address or phone of the erased, such as in page_url, and stayed; ` +
+      `--mentions with that address or phone erases them as well: ${idsText(ids)}.`,
   );
 }
 

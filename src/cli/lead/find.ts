@@ -9,6 +9,7 @@ import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
+import { idsText, othersHold } from "./mentions.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
 
@@ -29,7 +30,7 @@ export function findCommand(context: CommandContext): Command {
     });
 }
 
-function printOne(output: Output, account: string, { leads, received }: Held): void {
+function printOne(output: Output, account: string, { leads, received, mentions }: Held): void {
   const documents = leads.map((document): Lead => JSON.parse(document));
   const value = { leads: documents, received: received.map(withoutPrefix) };
   const texts = leads.flatMap((document, place) => [
@@ -40,7 +41,11 @@ function printOne(output: Output, account: string, { leads, received }: Held): v
   const them = leads.length === 1 ? "it" : "them";
   const nobody = received.length === 0 ? `, and no key is known to have received ${them}` : "";
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
-  else output.say(`Nothing is held on this person in ${account}.`);
+  else output.say(`No lead of this person was found in ${account}.`);
+  if (mentions.length > 0) {
+    const hold = `${othersHold(mentions.length)} an address or phone of this person elsewhere, such as in page_url`;
+    output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
+  }
 }
 
 function recipientText(account: string, { label, prefix, first, last, possibly }: Received): string {
@@ -57,13 +62,20 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
 function printList(output: Output, persons: readonly ListedPerson[], held: Iterable<Held>): void {
   let place = 0;
   let found = 0;
-  for (const { leads, received, imports } of held) {
-    const rest = JSON.stringify({ received: received.map(withoutPrefix), imports }).slice(1);
+  const others = new Set<string>();
+  for (const { leads, received, imports, mentions } of held) {
+    const rest = JSON.stringify({ received: received.map(withoutPrefix), imports, mentions }).slice(1);
     const line = `{"line":${persons[place]?.line},"leads":[${leads.join(",")}],${rest}`;
     if (!print(output.json ? `${place === 0 ? "[" : ","}${line}\n` : `${line}\n`)) return;
     place++;
     if (leads.length > 0) found++;
+    for (const id of mentions) others.add(id);
   }
   if (output.json) print("]\n");
-  output.say(`Something is held on ${grouped(found)} of ${grouped(place)}.`);
+  sayListed(output, found, place, others.size);
+}
+
+function sayListed(output: Output, found: number, persons: number, others: number): void {
+  output.say(`${grouped(found)} of ${grouped(persons)} have leads.`);
+  if (others > 0) output.say(`${othersHold(others)} an address or phone of them elsewhere; "mentions" has the ids.`);
 }

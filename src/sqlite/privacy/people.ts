@@ -17,7 +17,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
   const descriptors = keepDescriptors();
   return {
     *find(account, persons, nowMs, onRead = ignore) {
-      const { own } = findLeads(database, account.number, persons, onRead);
+      const { own, mentions } = findLeads(database, account.number, persons, onRead);
       const detail = { ...detailOf(persons, persons.length), leads: countOf(own) };
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
       const leadAt = openStoredLeads(database, account.number);
@@ -28,6 +28,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
           leads: found.map(({ doc }) => doc),
           received: found.flatMap(({ doc, batch }) => recipientsOf({ lead: JSON.parse(doc), batch })),
           imports: [...new Set(found.map(({ batch }) => batch))].flatMap((batch) => importNamed(database, batch)),
+          mentions: [...(mentions.get(place)?.values() ?? [])],
         };
       }
     },
