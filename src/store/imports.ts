@@ -84,6 +84,8 @@ export interface Preview {
   readonly older: number;
   /** How many have the id of another lead of the file, but another time or page. */
   readonly sharingIds: number;
+  /** How many say something else of a visit that is there already, and would stand beside it. */
+  readonly changedVisits: number;
 }
 
 /** How far the merge is: whatever is counted is on the disk. */

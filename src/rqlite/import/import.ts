@@ -14,6 +14,7 @@ import {
   progressOf,
   rowOf,
 } from "../../sqlite/import/batch-record.ts";
+import { countChangedVisits } from "../../sqlite/import/changed-visits.ts";
 import { shadowTables } from "../../sqlite/import/dry-run.ts";
 import { type Material, merge } from "../../sqlite/import/merge.ts";
 import { openStaging } from "../../sqlite/import/staging.ts";
@@ -59,7 +60,8 @@ export function beginClusterImport(
     preview(mayShareIds) {
       staging.sort();
       writer.catchUp();
-      return staging.preview(stored.newest(), mayShareIds);
+      const changedVisits = countChangedVisits(database, account.number, staging, stored);
+      return { ...staging.preview(stored.newest(), mayShareIds), changedVisits };
     },
     rejectedRows: staging.rejectedRows,
     async *merge(counts, now) {

@@ -7,6 +7,7 @@ import type { Connection } from "../connection.ts";
 import { underlying } from "../failure.ts";
 import { openForImport } from "../open.ts";
 import { openPixels } from "../pixels.ts";
+import { countChangedVisits } from "./changed-visits.ts";
 import { shadowTables } from "./dry-run.ts";
 import { merge } from "./merge.ts";
 import { openStaging } from "./staging.ts";
@@ -30,7 +31,8 @@ export function beginStagedImport(
     hasPixel: (id) => pixels.has(account.number, id),
     preview(mayShareIds) {
       staging.sort();
-      return staging.preview(stored.newest(), mayShareIds);
+      const changedVisits = countChangedVisits(database, account.number, staging, stored);
+      return { ...staging.preview(stored.newest(), mayShareIds), changedVisits };
     },
     rejectedRows: staging.rejectedRows,
     async *merge(counts, now) {

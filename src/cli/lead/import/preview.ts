@@ -27,6 +27,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   output.say(previewText(preview, read, known));
   const doubts = [
     ...sharingText(preview, idColumns),
+    ...changedText(preview),
     ...rejectedText(read.counts),
     ...otherPixelsText(preview, read, known),
   ];
@@ -76,6 +77,15 @@ function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]
   return [
     `Warning: ${grouped(sharingIds)} rows share their id with another row and differ in time or page; of each id one ` +
       `lead is kept. If the id names the person, --map ${printable(column)}=- keeps the visits apart.`,
+  ];
+}
+
+function changedText({ changedVisits }: Preview): string[] {
+  if (changedVisits === 0) return [];
+  return [
+    `Warning: ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
+      "beside: both are kept. If they are the same visits, take back the import that brought those, and import both " +
+      "files with --identity email,page_url,identified_at --on-duplicate replace.",
   ];
 }
 
