@@ -4,6 +4,7 @@ import { dayMs, dayOf } from "../contract/time.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
+import { hasBrought } from "./import/batches.ts";
 import { imports, keys, leads, pixels, usage } from "./schema.ts";
 
 /** The source lies in the document alone: reading so many takes about a second, however many more there are. */
@@ -63,7 +64,7 @@ function importsSince(database: Connection, account: AccountNumber, sinceMs: num
   return database
     .select({ number: imports.number, atMs: imports.at, imported: imports.imported, late: imports.late })
     .from(imports)
-    .where(and(eq(imports.account, account), gte(imports.at, sinceMs)))
+    .where(and(eq(imports.account, account), gte(imports.at, sinceMs), hasBrought))
     .orderBy(asc(imports.number))
     .all();
 }

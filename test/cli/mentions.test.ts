@@ -138,6 +138,17 @@ test("the receipt names the files into which imports of the account wrote reject
   }
 });
 
+test("the receipt names the rejected rows of an import that added nothing, which no list of imports shows", async () => {
+  const admin = anAdmin();
+  const rejects = join(admin.folder, "rejects.csv");
+  const { json } = await admin.import(`date,${dana.replace("\npx", "\nnever,px")}`, "--rejects", rejects);
+  expect(json).toMatchObject({ import: null, imported: 0, rejected: 1 });
+  expect((await admin.run("import", "list", "acme")).stdout).toBe("The account has no imports.\n");
+  expect((await admin.run("import", "undo", "acme", "1")).stderr).toContain("The account has no import");
+  const erased = await admin.run(...erase, ...byEmail, "--json");
+  expect(erased.json["receipt"]).toMatchObject({ rejects_files: [rejects] });
+});
+
 test("names that were given after the person are said to stay, and are not called nothing", async () => {
   const admin = anAdmin();
   const file = admin.put("dana.w+shop@example.com.csv", dana);

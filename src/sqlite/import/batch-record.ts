@@ -11,7 +11,7 @@ import type { Summary } from "./staging.ts";
 export interface BatchRecord extends ImportOrigin {
   number: number;
   readonly account: AccountNumber;
-  /** Whether it has a row: it gets one with the first lead that it adds or replaces. */
+  /** Whether it has a row. */
   isThere: boolean;
   readonly counts: ImportCounts;
   /** The moments of the oldest and the newest lead that it added; null where it added none. */
@@ -65,10 +65,13 @@ export function nextBatch(database: Connection): number {
   return (last ?? 0) + 1;
 }
 
-/** The row of a batch, which says how far it is; null while it has neither added nor replaced a lead. */
+/**
+ * The row of a batch, which says how far it is. It gets one with the first lead that it adds or replaces; and at once where
+ * it has written rejected rows to a file, which an erasure names.
+ */
 export function rowOf(record: BatchRecord, finishedMs: number | null) {
   const { number, account, file, by, rejectsFile, startedMs, oldestMs, newestMs, overwritten, counts } = record;
-  if (counts.imported + counts.replaced === 0) return null;
+  if (!hasBrought(counts) && (rejectsFile === null || counts.rejected === 0)) return null;
   const origin = { number, account, at: startedMs, file, by, rejectsFile };
   return { ...origin, ...counts, finishedAt: finishedMs, oldest: oldestMs, newest: newestMs, overwritten };
 }
@@ -76,7 +79,12 @@ export function rowOf(record: BatchRecord, finishedMs: number | null) {
 /** How far a batch is, for whoever waits for it. */
 export function progressOf(record: BatchRecord): Omit<MergeProgress, "done"> {
   const { counts, isThere, number, overwritten, ofOtherVisit } = record;
-  return { counts: { ...counts }, batch: isThere ? number : null, overwritten, ofOtherVisit };
+  const batch = isThere && hasBrought(counts) ? number : null;
+  return { counts: { ...counts }, batch, overwritten, ofOtherVisit };
+}
+
+function hasBrought({ imported, replaced }: ImportCounts): boolean {
+  return imported + replaced > 0;
 }
 
 /** Writes how far a batch is, in the transaction that brought it there. */

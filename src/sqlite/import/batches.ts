@@ -1,5 +1,5 @@
 /** The imports that there were: what each brought, and what became of it. */
-import { and, desc, eq, isNotNull } from "drizzle-orm";
+import { and, desc, eq, isNotNull, sql } from "drizzle-orm";
 import type { Batch } from "../../store/batches.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
@@ -25,13 +25,17 @@ const columns = {
   rejected: imports.rejected,
 };
 
-/** The batches of an account, newest first. */
+/** Of the others nothing is kept but where they have written rejected rows. */
+export const hasBrought = sql`${imports.imported} + ${imports.replaced} > 0`;
+
+/** The batches of an account that added or replaced leads, newest first. */
 export function listBatches(database: Connection, account: AccountNumber): Batch[] {
-  return database.select(columns).from(imports).where(eq(imports.account, account)).orderBy(desc(imports.number)).all();
+  const theirs = and(eq(imports.account, account), hasBrought);
+  return database.select(columns).from(imports).where(theirs).orderBy(desc(imports.number)).all();
 }
 
 export function findBatch(database: Connection, account: AccountNumber, number: number): Batch | null {
-  const one = and(eq(imports.account, account), eq(imports.number, number));
+  const one = and(eq(imports.account, account), eq(imports.number, number), hasBrought);
   return database.select(columns).from(imports).where(one).get() ?? null;
 }
 
@@ -40,7 +44,7 @@ export function openLastImport(database: Connection): () => number | null {
   const last = database
     .select({ ms: imports.finishedAt })
     .from(imports)
-    .where(isNotNull(imports.finishedAt))
+    .where(and(isNotNull(imports.finishedAt), hasBrought))
     .orderBy(desc(imports.number))
     .limit(1)
     .prepare();
