@@ -15,6 +15,7 @@ import type { Source } from "./file/source.ts";
 import type { Warning } from "./lead/details.ts";
 import { type LeadRules, readLead } from "./lead/lead.ts";
 import type { Row } from "./row.ts";
+import { createDayOrder } from "./values/day-order.ts";
 
 export interface Reading {
   readonly source: Source;
@@ -58,7 +59,9 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
   const rows = await openRows(toUtf8(source.chunks, listener.onLegacyLine), columns);
   const counts = emptyCounts();
   if (rows === null) return { format: { kind: "ndjson" }, counts, pixels };
-  const putAside = openPutAside(reading, pixels, counts, listener);
+  const order = createDayOrder(reading.rules);
+  const rules = { ...reading.rules, onTime: order.note };
+  const putAside = openPutAside({ ...reading, rules }, pixels, counts, listener);
   let isAnnounced = false;
   let read = 0;
   for await (const group of rows.groups) {
@@ -71,6 +74,8 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
     read += group.length;
     listener.onProgress(read);
   }
+  // Whose time is that of their arrival can have any, and nobody can mend what was delivered.
+  if (rules.stamp === "source" && !rules.mayHaveWrongTime) order.check();
   return { format: rows.format, counts, pixels };
 }
 

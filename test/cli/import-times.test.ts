@@ -107,3 +107,31 @@ test("a wrong date rejects its row with the date in the reason, and no other", a
   expect({ ...json, status }).toMatchObject({ imported: 1, rejected: 1, status: 3 });
   expect(stderr).toMatch(/^Line 2 was rejected: .*"02\/30\/2026"/m);
 });
+
+describe("a file whose dates have the other order of day and month is refused, and nothing of it goes in", () => {
+  const dated = (...dates: string[]) => `email,date\n${dates.map((date, n) => `v${n}@example.com,${date}`).join("\n")}`;
+
+  test.each([
+    ["the day first", [], ["25/10/2025 09:00", "05/10/2025 09:00"], "Add --day-first."],
+    ["the month first", ["--day-first"], ["10/05/25", "10/25/25"], "Leave out --day-first."],
+  ])("%s", async (_, options, dates, advice) => {
+    const admin = anAdmin();
+    const refused = await admin.import(dated(...dates), "--pixel", "px", ...options);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(advice)]);
+    expect(await admin.leads()).toEqual([]);
+  });
+
+  test.each([
+    ["where dates of both orders stand in it", ["25/10/2025", "05/10/2025", "10/25/2025"], 2],
+    ["where none can be read either way", ["25/10/2025", "10/10/2025"], 1],
+    ["where all can", ["05/10/2025", "06/10/2025"], 2],
+    ["where one is on no calendar", ["31/31/2025", "05/10/2025"], 1],
+  ])("but not %s", async (_, dates, imported) => {
+    expect((await anAdmin().import(dated(...dates), "--pixel", "px")).json).toMatchObject({ imported });
+  });
+
+  test("nor where leads get the time of their arrival", async () => {
+    const dates = dated("25/10/2025", "05/10/2025");
+    expect((await anAdmin().import(dates, "--pixel", "px", "--stamp", "arrival")).json).toMatchObject({ imported: 1 });
+  });
+});

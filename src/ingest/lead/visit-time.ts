@@ -93,6 +93,7 @@ function read(text: string, reading: TimeReading): ReadTime {
   // Most files write times as RFC 3339 does, and nothing has to be guessed.
   const ms = readMoment(text, "down");
   if (ms !== null) return { ms };
+  reading.onTime?.(text);
   const time = readTime(text, reading);
   return "fault" in time ? { fault: `${time.fault}: ${JSON.stringify(text.slice(0, 60))}` } : time;
 }

@@ -7,6 +7,8 @@ export interface TimeReading {
   readonly zone: string | null;
   /** Whether 01/02/2026 is the first of February. */
   readonly dayFirst: boolean;
+  /** Hears of each time that has to be told from several forms. */
+  readonly onTime?: (text: string) => void;
 }
 
 export type ReadTime = { readonly ms: number } | { readonly fault: string };

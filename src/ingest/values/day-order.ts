@@ -1,0 +1,38 @@
+/** Whether a file writes the day before the month. Most dates can be read either way; those of other days tell. */
+import { UserError } from "../../operator/user-error.ts";
+import type { TimeReading } from "./times.ts";
+
+const slashes = /^(\d{1,2})[/-](\d{1,2})[/-]\d/;
+const isMonth = (number: number) => number <= 12;
+const isDayAlone = (number: number) => number > 12 && number <= 31;
+
+export interface DayOrder {
+  /** Takes note of a time as it is written. */
+  readonly note: (text: string) => void;
+  /** Throws a UserError where dates were read in the order in which no other date of the file can be. */
+  check(): void;
+}
+
+export function createDayOrder({ dayFirst }: Pick<TimeReading, "dayFirst">): DayOrder {
+  let dayFirstAlone = 0;
+  let monthFirstAlone = 0;
+  let either = 0;
+  return {
+    note(text) {
+      const match = slashes.exec(text);
+      if (match === null) return;
+      const [one, two] = [Number(match[1]), Number(match[2])];
+      if (isDayAlone(one) && isMonth(two)) dayFirstAlone++;
+      else if (isMonth(one) && isDayAlone(two)) monthFirstAlone++;
+      else if (isMonth(one) && isMonth(two) && one !== two) either++;
+    },
+    check() {
+      const [fitting, others] = dayFirst ? [dayFirstAlone, monthFirstAlone] : [monthFirstAlone, dayFirstAlone];
+      if (either === 0 || others === 0 || fitting > 0) return;
+      throw new UserError(
+        `The dates of the file have the ${dayFirst ? "month" : "day"} first, and would be read the other way round.`,
+        dayFirst ? "Leave out --day-first." : "Add --day-first.",
+      );
+    },
+  };
+}
