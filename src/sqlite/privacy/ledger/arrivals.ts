@@ -17,7 +17,15 @@ const unknown: Arrival = { firstDay: "", lastDay: "~" };
 
 export function openArrivals(database: Connection, account: AccountNumber) {
   const rows = database
-    .select({ number: imports.number, at: imports.at, finishedAt: imports.finishedAt, replaced: imports.replaced })
+    .select({
+      number: imports.number,
+      at: imports.at,
+      finishedAt: imports.finishedAt,
+      replaced: imports.replaced,
+      oldest: imports.oldest,
+      newest: imports.newest,
+      undoneAt: imports.undoneAt,
+    })
     .from(imports)
     .where(eq(imports.account, account))
     .all();
@@ -29,10 +37,20 @@ export function openArrivals(database: Connection, account: AccountNumber) {
   }));
   const byNumber = new Map(arrivals.map(({ number, arrival }) => [number, arrival]));
   const replacing = arrivals.filter(({ replaced }) => replaced > 0);
+  const undone = rows.flatMap(({ at, oldest, newest, undoneAt }) =>
+    undoneAt === null || oldest === null || newest === null
+      ? []
+      : [{ oldest, newest, firstDay: dayOf(at), lastDay: dayOf(undoneAt) }],
+  );
   return {
     of: (batch: number): Arrival => byNumber.get(batch) ?? unknown,
     /** Whether a lead of an import may have had other values on a day than it has now. */
     mayHaveReplaced: (batch: number, day: string): boolean =>
       replacing.some(({ number, arrival }) => number > batch && day <= arrival.lastDay),
+    /** Whether a lead may have been there on a day before it came, by an import that was taken back since. */
+    mayHaveBeenThere: (ms: number, day: string): boolean =>
+      undone.some(
+        ({ oldest, newest, firstDay, lastDay }) => oldest <= ms && ms <= newest && firstDay <= day && day <= lastDay,
+      ),
   };
 }

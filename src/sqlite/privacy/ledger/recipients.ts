@@ -27,9 +27,10 @@ export function openRecipients(database: Connection, account: AccountNumber): Fi
       const days = filters.flatMap(({ isFor, filter, covering }) => {
         const fits = isFor(lead);
         return covering(ms).flatMap((day) => {
-          if (day < arrival.firstDay) return [];
-          // Another import may have replaced the lead: then its old values, and whether they fitted, are not known.
-          const isUnsure = filter !== "" && arrivals.mayHaveReplaced(batch, day);
+          const isEarlier = day < arrival.firstDay;
+          if (isEarlier && !arrivals.mayHaveBeenThere(ms, day)) return [];
+          // Another import may have brought or replaced the lead: then its old values, and whether they fitted, are not known.
+          const isUnsure = isEarlier || (filter !== "" && arrivals.mayHaveReplaced(batch, day));
           return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
         });
       });
