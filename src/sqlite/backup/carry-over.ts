@@ -123,6 +123,20 @@ const keepUndone = sql`
   UPDATE main.imports SET undone_at = undone.undone_at FROM (${undoneSince}) AS undone
   WHERE undone.number = main.imports.number`;
 
+/**
+ * Imports since the backup: what they added is taken back by the restore. Their files are imported again, mostly, and then
+ * the ledger still says who has received their leads before.
+ */
+const keepImports = (nowMs: number) => sql`
+  INSERT INTO main.imports (number, account, at, finished_at, file, "by", rejects_file, read, imported, duplicates,
+    replaced, overwritten, moved, late, suppressed, rejected, oldest, newest, undone_at)
+  SELECT replaced.number, account.number, replaced.at, finished_at, file, "by", rejects_file, read, imported, duplicates,
+    replaced, overwritten, moved, late, suppressed, rejected, oldest, newest, coalesce(undone_at, ${nowMs})
+  FROM old.imports AS replaced
+  JOIN old.accounts AS old_account ON old_account.number = replaced.account
+  JOIN main.accounts AS account ON account.id = old_account.id
+  WHERE replaced.number NOT IN (SELECT number FROM main.imports)`;
+
 const mergeDisclosures = sql`
   INSERT INTO main.disclosures (key, day, filter, oldest, newest)
   SELECT key.number, page.day, page.filter, page.oldest, page.newest
@@ -167,6 +181,7 @@ export const allParts: readonly Part[] = [
     merges: () => [mergeInstances, mergeSuppressions, mergeDigests],
   },
   { name: "undone imports", tables: ["imports", "accounts"], merges: () => [takeBackLeads, keepUndone] },
+  { name: "the record of imports", tables: ["imports", "accounts"], merges: (nowMs) => [keepImports(nowMs)] },
   { name: "the ledger of recipients", tables: ["disclosures", "keys"], merges: () => [mergeDisclosures] },
   { name: "retention", tables: ["accounts"], merges: () => [keepRetention] },
   { name: "the audit", tables: ["audit"], merges: () => [keepAudit, followLastRetention] },

@@ -103,3 +103,22 @@ test("an import that was undone since the backup stays undone", async () => {
   expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 13 });
   expect(stderr).toContain("undone imports");
 });
+
+test("imports since the backup are listed as taken back, and who received their leads is said when they come again", async () => {
+  const admin = anAdmin();
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  await admin.import(header + rows(0, 3));
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const day = daysAgo(2).toISOString().slice(0, 10);
+  using database = new Database(admin.file);
+  database.run("UPDATE imports SET at = ?1, finished_at = ?1", [daysAgo(3).getTime()]);
+  database.run("INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ?, '', 0, ?)", [day, Date.now()]);
+  database.close();
+  expect((await admin.run("restore", file)).stderr).toContain("the record of imports (1)");
+  expect((await admin.run("import", "list", "acme", "--json")).stdout).toContain('"state":"taken back"');
+  expect((await admin.import(header + rows(0, 3))).json).toMatchObject({ import: 2, imported: 3 });
+  const { received } = (await admin.run("lead", "find", "acme", "--email", "d1@example.com", "--json")).json;
+  expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
+});
