@@ -99,8 +99,8 @@ export interface Traces {
   readonly gone: boolean;
   /** How many bytes were looked through. */
   readonly bytes: number;
-  /** How many values are still in the file, because leads that stay have them too. */
-  readonly shared: number;
+  /** The names of the accounts with leads that stay and have values of the erased, which are in the file because of that. */
+  readonly sharedBy: readonly string[];
   /** Other files beside the database that hold what was erased, such as copies. */
   readonly copies: readonly string[];
   /** Names that the operator has given, such as that of a file, and that hold what was erased. */

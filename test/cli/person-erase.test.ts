@@ -56,6 +56,14 @@ describe("erase", () => {
     expect(stderr).toContain("Another 1 lead holds");
   });
 
+  test("leaves the leads of other accounts, and says which accounts have them", async () => {
+    const admin = anAdmin(["acme", "beta", "gamma"]);
+    const file = admin.put("dana.csv", "email,phone,pixel_id\na@example.com,15550142111,px\n");
+    for (const account of ["acme", "beta"]) await admin.run("lead", "import", account, file, "--create-pixels");
+    const { stderr } = await admin.run("lead", "erase", "acme", "--email", "a@example.com");
+    expect(stderr).toContain("nothing is left but what other leads of beta have as well.");
+  });
+
   test("names the copies beside the file that hold the person still", async () => {
     const admin = await aFile();
     cpSync(admin.file, `${admin.file}.before-migration-2`);

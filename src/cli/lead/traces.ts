@@ -8,7 +8,7 @@ import type { Output } from "../terminal/output.ts";
 
 /** Throws a UserError where something is left. */
 export function sayTraces(output: Output, path: string, traces: Traces): void {
-  const { gone, bytes, shared, copies, givenNames, inLogsOf = [] } = traces;
+  const { gone, bytes, sharedBy, copies, givenNames, inLogsOf = [] } = traces;
   if (!gone) {
     throw new UserError(
       "It is erased, but its bytes stay in the log as long as another program reads the old state.",
@@ -22,9 +22,9 @@ export function sayTraces(output: Output, path: string, traces: Traces): void {
   }
   const nothing = givenNames.length === 0 ? "nothing of it is left" : "nothing else of it is left";
   const left =
-    shared === 0
+    sharedBy.length === 0
       ? nothing
-      : `nothing is left but ${grouped(shared)} value${shared === 1 ? "" : "s"} that other leads have as well`;
+      : `nothing is left but what other leads of ${sharedBy.map(printable).join(" and ")} have as well`;
   output.say(`Looked through all ${grouped(bytes)} bytes of ${path} and its log: ${left}.`);
   for (const name of givenNames)
     output.say(`The name of a file, a key, a source or an account holds it, and stays: ${printable(name)}`);

@@ -51,7 +51,7 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
 }
 
 /** There are no bytes to look for, or none that could be removed from here. */
-export const noTraces: Traces = { gone: true, bytes: 0, shared: 0, copies: [], givenNames: [] };
+export const noTraces: Traces = { gone: true, bytes: 0, sharedBy: [], copies: [], givenNames: [] };
 const nothing = { erased: 0, traces: noTraces };
 
 /** Whether any account has leads that are older than it keeps, or bytes of such leads are still to be looked for. */

@@ -45,11 +45,12 @@ export function removeTraces(
   const first = countIn(path, search, kinds.length, descriptors);
   // Of so many leads, not all were looked for.
   const isSure = cut || !isMuch;
-  if (first.found.every((places) => places === 0)) return { gone: isSure, bytes: first.bytes, shared: 0, ...elsewhere };
+  if (first.found.every((places) => places === 0))
+    return { gone: isSure, bytes: first.bytes, sharedBy: [], ...elsewhere };
   const living = countInLeads(database, search, kinds);
   const isLeft = first.found.some((places, value) => places > (living.places[value] ?? 0));
-  const rest = { shared: living.values, ...elsewhere };
-  if (!isLeft) return { gone: cut || living.values > 0, bytes: first.bytes, ...rest };
+  const rest = { sharedBy: living.accounts, ...elsewhere };
+  if (!isLeft) return { gone: cut || living.accounts.length > 0, bytes: first.bytes, ...rest };
   // While somebody reads the old state, the log cannot be cut, and writing the file anew would help nothing.
   if (!cut) return { gone: false, bytes: first.bytes, ...rest };
   if (!isMuch) vacuum(database);
@@ -72,20 +73,21 @@ function searchFor(wanted: Iterable<Wanted>) {
   return { search: createSearch(collectingGarbage(forms(), valuesUntilCollected)), kinds };
 }
 
-/** At how many places each value stands in the leads that stay, of all accounts; and how many values do so. */
+/** At how many places each value stands in the leads that stay, and which accounts have one. */
 function countInLeads(database: Connection, search: Search, kinds: readonly Wanted["kind"][]) {
   const places = new Uint32Array(kinds.length);
-  const values = new Set<number>();
-  for (const { number } of database.select({ number: accounts.number }).from(accounts).all()) {
+  const holders = new Set<string>();
+  const all = database.select({ number: accounts.number, name: accounts.name }).from(accounts).all();
+  for (const { number, name } of all) {
     for (const [, doc] of leadsOf(database, number, () => undefined)) {
       search.look(doc, 0, doc.length, (value, start, end) => {
         places[value] = (places[value] ?? 0) + 1;
         const kind = kinds[value];
-        if (kind === undefined || kind === "exact" || standsAlone(kind, doc, start, end)) values.add(value);
+        if (kind === undefined || kind === "exact" || standsAlone(kind, doc, start, end)) holders.add(name);
       });
     }
   }
-  return { places, values: values.size };
+  return { places, accounts: [...holders] };
 }
 
 /** Copies the log into the file and cuts it to nothing; false when somebody kept reading the old state for too long. */
