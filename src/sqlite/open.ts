@@ -70,20 +70,24 @@ export function openAgain(path: string): Connection {
   }
 }
 
-/** How much of a file the merge of an import keeps at hand. */
-export const mergeCacheMebibytes = 128;
-
-/**
- * The same for an import. Ids without an order touch a page of their index each. So the cache is larger, and the log is
- * copied into the file less often.
- */
+/** The same for an import, which copies the log into the file less often. */
 export function openForImport(path: string): Connection {
   const database = openAgain(path);
-  database.$client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
   database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
   // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
   return database;
+}
+
+/** How much of a file the merge of an import keeps at hand. */
+export const mergeCacheMebibytes = 96;
+
+/**
+ * For a connection that begins to write much: ids without an order touch a page of their index each. Whatever is sorted
+ * from then on takes as much memory again.
+ */
+export function enlargeCache({ $client }: Connection): void {
+  $client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
 }
 
 /**

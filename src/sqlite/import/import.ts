@@ -5,7 +5,7 @@ import type { ImportOptions, ImportOrigin, StagedImport } from "../../store/impo
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { underlying } from "../failure.ts";
-import { openForImport } from "../open.ts";
+import { enlargeCache, openForImport } from "../open.ts";
 import { openPixels } from "../pixels.ts";
 import { countChangedVisits } from "./changed-visits.ts";
 import { shadowTables } from "./dry-run.ts";
@@ -40,6 +40,7 @@ export function beginStagedImport(
         staging.sort();
         // What reading has left behind makes room for the cache of the connection, which the merge fills.
         Bun.gc(true);
+        enlargeCache(writer);
         if (options.dryRun) shadowTables(writer, account.number);
         yield* merge(writer, account.number, { options, origin, staging, isSameConnection: true, counts, now });
       } catch (cause) {

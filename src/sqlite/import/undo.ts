@@ -7,7 +7,7 @@ import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { inLargeTransactions, type Portions } from "../locks/large-transactions.ts";
-import { openForImport } from "../open.ts";
+import { enlargeCache, openForImport } from "../open.ts";
 import { imports, leads } from "../schema.ts";
 import { truncateWal } from "../wal.ts";
 import { findBatch } from "./batches.ts";
@@ -19,6 +19,7 @@ const leadsAtOnce = 300;
 export async function* undoBatch(path: string, account: Account, batch: Batch, nowMs: number): AsyncGenerator<number> {
   const database = openForImport(path);
   try {
+    enlargeCache(database);
     const { portions, removed } = takeBack(database, account, batch, nowMs);
     for await (const _ of inLargeTransactions(database, portions)) yield removed();
     // What was deleted is written over in the file; the log still has it.
