@@ -155,7 +155,22 @@ test("a rejects file stays as it is in a dry run, and where the import is refuse
   const admin = anAdmin();
   const rejects = admin.put("rejects.csv", "from before\n");
   const bad = "date,email\nnever,a@example.com\n";
-  expect(await admin.import(bad, ...px, "--rejects", rejects, "--dry-run")).toMatchObject({ status: 3 });
+  const file = admin.put("bad.csv", bad);
+  const tried = await admin.run(
+    "lead",
+    "import",
+    "acme",
+    file,
+    ...px,
+    "--create-pixels",
+    "--rejects",
+    rejects,
+    "--dry-run",
+  );
+  expect([tried.status, tried.stdout.replaceAll(/\s+/g, " ")]).toEqual([
+    3,
+    expect.stringContaining("an import writes them to"),
+  ]);
   const cut = gzipSync(bad.repeat(2000)).subarray(0, 60);
   expect(await admin.import(cut, ...px, "--rejects", rejects)).toMatchObject({ status: 1 });
   expect(readFileSync(rejects, "utf8")).toBe("from before\n");

@@ -24,7 +24,7 @@ const forms = {
     "i",
   ),
   words: new RegExp(`^([A-Z]{3})[a-z]* (\\d{1,2}),? (\\d{4})(?:,?\\s+(?:at )?${clock}${offsetForm})?$`, "i"),
-  serial: new RegExp(`^([2-7]\\d{4})(?:\\.(\\d+)|\\s+${clock}${offsetForm})?$`, "i"),
+  serial: new RegExp(`^([2-7]\\d{4})(?:[.,](\\d+)|\\s+${clock}${offsetForm})?$`, "i"),
 };
 const firstSerialMs = Date.UTC(1899, 11, 30);
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

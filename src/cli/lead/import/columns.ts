@@ -45,7 +45,7 @@ function columnsText({ matched, unmatched, remark }: ColumnReport, format: Forma
   const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
   const untimed = matched.some(({ target }) => target === "identified_at")
     ? ""
-    : "\nNo column has the time of the visit: the leads get the time of import.";
+    : "\nNo column has the time of the visit: the leads get the time of import; --map theirs=identified_at names one.";
   const said = remark === null ? "" : `\n${printable(remark)}.`;
   const helped = helping.flatMap(([target, does]) =>
     matched.filter((entry) => entry.target === target).map(({ names }) => `\n${printable(names.join(", "))} ${does}.`),

@@ -70,8 +70,8 @@ export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, { of, na
 /** The counts, each with what it means for whoever reads it. */
 export function summaryText(imported: MergeProgress, { rejects, dryRun }: ImportRequest): string {
   const { counts } = imported;
-  const rejected =
-    rejects === undefined ? "--rejects FILE keeps them to be mended" : `mend ${rejects} and import it as it is`;
+  const written = dryRun === true ? `an import writes them to ${rejects}` : `mend ${rejects} and import it as it is`;
+  const rejected = rejects === undefined ? "--rejects FILE keeps them to be mended" : written;
   // What is in is a duplicate for the next import, whatever its stamp.
   const shown = `--stamp arrival shows them${dryRun === true ? "" : ", once this import is taken back"}`;
   const meanings: [keyof ImportCounts, string][] = [
