@@ -1,5 +1,5 @@
 /** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
-import { and, asc, count, eq, gte, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, isNull, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/time.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { AccountNumber } from "../store/reading.ts";
@@ -64,7 +64,7 @@ function importsSince(database: Connection, account: AccountNumber, sinceMs: num
   return database
     .select({ number: imports.number, atMs: imports.at, imported: imports.imported, late: imports.late })
     .from(imports)
-    .where(and(eq(imports.account, account), gte(imports.at, sinceMs), hasBrought))
+    .where(and(eq(imports.account, account), gte(imports.at, sinceMs), hasBrought, isNull(imports.undoneAt)))
     .orderBy(asc(imports.number))
     .all();
 }

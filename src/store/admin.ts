@@ -52,7 +52,7 @@ export interface Stats {
     readonly day: string;
     readonly requests: number;
   }[];
-  /** The imports that began since then, oldest first. */
+  /** The imports that began since then and were not taken back, oldest first. */
   readonly imports: readonly {
     readonly number: number;
     readonly atMs: number;

@@ -77,3 +77,11 @@ test("a page that cannot be written, or would lie on the database, is refused in
   expect(await admin.run("stats", "acme", "--html", kept)).toMatchObject({ status: 0 });
   expect(readFileSync(kept, "utf8")).not.toBe("old");
 });
+
+test("the figures leave out an import that was taken back", async () => {
+  const admin = anAdmin();
+  for (const email of ["a@example.com", "b@example.com"]) await admin.import(`email,pixel_id\n${email},px_shop`);
+  await admin.run("import", "undo", "acme", "2");
+  const { json } = await admin.run("stats", "acme", "--json");
+  expect(json).toMatchObject({ leads: { all: 1 }, imports: [{ import: 1 }] });
+});
