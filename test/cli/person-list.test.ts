@@ -193,3 +193,11 @@ test("find --list prints what is held on each, one person a line", async () => {
   const { json } = await admin.give(list.join("\n"), "lead", "find", "acme", "--list", "-", "--json");
   expect(json).toMatchObject(receiptsIn(stdout));
 });
+
+test("find --list says of a person who is listed twice the same in both lines", async () => {
+  const admin = await aFile();
+  const twice = "dana@example.com\nrobin@example.com\nDANA@example.com\n";
+  const { json, stderr } = await admin.give(twice, "lead", "find", "acme", "--list", "-", "--json");
+  expect(json).toMatchObject([0, 2, 0].map((place, n) => ({ line: n + 1, leads: [{ id: ids[place] }] })));
+  expect(stderr).toContain("3 of 3 have leads.");
+});

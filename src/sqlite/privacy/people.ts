@@ -22,7 +22,10 @@ export function openPeople(database: Connection, path: string): PeopleRepository
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
       const leadAt = openStoredLeads(database, account.number);
       const recipientsOf = openRecipients(database, account.number);
-      for (const place of persons.keys()) {
+      // A person who is listed twice was found in the first place.
+      const places = new Map(persons.map(({ value }, place) => [value, place] as const).toReversed());
+      for (const { value } of persons) {
+        const place = places.get(value) ?? 0;
         const found = (own.get(place) ?? []).toReversed().flatMap(leadAt);
         yield {
           leads: found.map(({ doc }) => doc),
