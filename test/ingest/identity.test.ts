@@ -2,7 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { detailFields, type LeadDetails } from "../../src/contract/lead.ts";
 import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/ingest/lead/identity.ts";
-import { csv, leadsOf } from "./reading.ts";
 
 const nobody = Object.fromEntries(detailFields.map((field) => [field, null])) as unknown as LeadDetails; // All fields are there.
 const dana: LeadDetails = { ...nobody, email: "dana@example.com" };
@@ -74,26 +73,4 @@ test("a source's UUID is kept in lower case, and any other id becomes one of its
   expect(idFromSource("018F4D0A-1B2C-7D3E-8F40-5A6B7C8D9E0F")).toBe("018f4d0a-1b2c-7d3e-8f40-5a6b7c8d9e0f");
   expect(idFromSource("visit-1")).not.toBe(idFromSource("visit-2"));
   expect(idFromSource("visit-1")).toBe(idFromSource("visit-1"));
-});
-
-test.each(["1.23E+15", "1,23E+15", "9.00719925474099E+018"])(
-  "a row whose id a spreadsheet has shortened to %s is rejected, because others have the same",
-  async (id) => {
-    const row = csv([
-      ["id", "email"],
-      [id, "dana@example.com"],
-    ]);
-    expect(await leadsOf(row)).toEqual([{ fault: expect.stringContaining("a spreadsheet has shortened") }]);
-  },
-);
-
-test.each(["1.23e15", "E+15", "1E+15", "1.23E+15x"])("an id such as %s is no such number", async (id) => {
-  expect(
-    await leadsOf(
-      csv([
-        ["id", "email"],
-        [id, "dana@example.com"],
-      ]),
-    ),
-  ).toMatchObject([{ lead: {} }]);
 });

@@ -5,13 +5,6 @@ import type { VisitTime } from "./visit-time.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** How a spreadsheet shows a long number, and saves it: most of its digits are gone. */
-const shortened = /^\d[.,]\d+E\+\d{2,3}$/;
-
-export function isShortened(id: string): boolean {
-  return shortened.test(id);
-}
-
 /** A source's own id: a UUID is kept in lower case, any other text becomes one by its SHA-256. */
 export function idFromSource(text: string): string {
   const lower = text.toLowerCase();

@@ -6,7 +6,7 @@ import type { NewLead } from "../../store/imports.ts";
 import type { Columns } from "../columns/columns.ts";
 import { first, firstText, largestRecord, type Row } from "../row.ts";
 import { readDetails, type Warning } from "./details.ts";
-import { type IdentityField, idFromContent, idFromSource, isShortened } from "./identity.ts";
+import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";
 import { readVisitTime, type TimeRules } from "./visit-time.ts";
 
 /** How rows are read in one import. */
@@ -36,9 +36,6 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   const time = readVisitTime(row, columns, rules, nowMs);
   if ("fault" in time) return time;
   const ownId = first(row, columns.of.id, firstText);
-  if (ownId !== null && isShortened(ownId)) {
-    return { fault: `its id is ${ownId}, which a spreadsheet has shortened (import the file as the vendor sent it)` };
-  }
   const id =
     ownId === null
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
