@@ -47,6 +47,8 @@ export interface FileRead {
   readonly counts: Readonly<ImportCounts>;
   /** The pixels of the leads that were put aside. */
   readonly pixels: ReadonlySet<string>;
+  /** How many dates have day and month perhaps the other way round. */
+  readonly doubtfulDates: number;
 }
 
 /** So many pixels are kept in memory; a file may name another one in each row. */
@@ -58,7 +60,7 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
   const pixels = new Set<string>();
   const rows = await openRows(toUtf8(source.chunks, listener.onLegacyLine), columns);
   const counts = emptyCounts();
-  if (rows === null) return { format: { kind: "ndjson" }, counts, pixels };
+  if (rows === null) return { format: { kind: "ndjson" }, counts, pixels, doubtfulDates: 0 };
   const order = createDayOrder(reading.rules);
   const rules = { ...reading.rules, onTime: order.note };
   const putAside = openPutAside({ ...reading, rules }, pixels, counts, listener);
@@ -74,9 +76,8 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
     read += group.length;
     listener.onProgress(read);
   }
-  // Whose time is that of their arrival can have any, and nobody can mend what was delivered.
-  if (rules.stamp === "source" && !rules.mayHaveWrongTime) order.check();
-  return { format: rows.format, counts, pixels };
+  const doubtfulDates = rules.stamp === "source" ? order.doubtful() : 0;
+  return { format: rows.format, counts, pixels, doubtfulDates };
 }
 
 /** Makes what puts a row aside, as a lead or as rejected. */

@@ -1,5 +1,4 @@
 /** Whether a file writes the day before the month. Most dates can be read either way; those of other days tell. */
-import { UserError } from "../../operator/user-error.ts";
 import type { TimeReading } from "./times.ts";
 
 const slashes = /^(\d{1,2})[/-](\d{1,2})[/-]\d/;
@@ -9,8 +8,8 @@ const isDayAlone = (number: number) => number > 12 && number <= 31;
 export interface DayOrder {
   /** Takes note of a time as it is written. */
   readonly note: (text: string) => void;
-  /** Throws a UserError where dates were read in the order in which no other date of the file can be. */
-  check(): void;
+  /** How many dates were read in an order that no other date of the file can have. */
+  doubtful(): number;
 }
 
 export function createDayOrder({ dayFirst }: Pick<TimeReading, "dayFirst">): DayOrder {
@@ -26,13 +25,9 @@ export function createDayOrder({ dayFirst }: Pick<TimeReading, "dayFirst">): Day
       else if (isMonth(one) && isDayAlone(two)) monthFirstAlone++;
       else if (isMonth(one) && isMonth(two) && one !== two) either++;
     },
-    check() {
+    doubtful() {
       const [fitting, others] = dayFirst ? [dayFirstAlone, monthFirstAlone] : [monthFirstAlone, dayFirstAlone];
-      if (either === 0 || others === 0 || fitting > 0) return;
-      throw new UserError(
-        `The dates of the file have the ${dayFirst ? "month" : "day"} first, and would be read the other way round.`,
-        dayFirst ? "Leave out --day-first." : "Add --day-first.",
-      );
+      return others > 0 && fitting === 0 ? either : 0;
     },
   };
 }

@@ -28,6 +28,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   const doubts = [
     ...sharingText(preview, idColumns),
     ...changedText(preview),
+    ...dayOrderText(read, request),
     ...rejectedText(read.counts),
     ...otherPixelsText(preview, read, known),
   ];
@@ -86,6 +87,15 @@ function changedText({ changedVisits }: Preview): string[] {
     `Warning: ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
       "beside: both are kept. If they are the same visits, take back the import that brought those, and import both " +
       "files with --identity email,page_url,identified_at --on-duplicate replace.",
+  ];
+}
+
+function dayOrderText({ doubtfulDates }: FileRead, { dayFirst }: ImportRequest): string[] {
+  if (doubtfulDates === 0) return [];
+  const [read, other] = dayFirst === true ? ["day", "month"] : ["month", "day"];
+  return [
+    `Warning: ${grouped(doubtfulDates)} ${doubtfulDates === 1 ? "date was" : "dates were"} read with the ${read} first; ` +
+      `the other dates can only have the ${other} first. ${dayFirst === true ? "Leave out" : "Add"} --day-first.`,
   ];
 }
 
