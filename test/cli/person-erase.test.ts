@@ -130,3 +130,15 @@ test("the hashes of two accounts, and of two files, differ for the same person",
   expect(new Set(all).size).toBe(3);
   expect(await hashes(one, "acme")).toEqual(all.slice(0, 1));
 });
+
+test.each([
+  ["--email", "dana.w@example.com", "the same e-mail addresses; --phone keeps out a phone as well."],
+  ["--phone", "15550142111", "the same phone or e-mail addresses."],
+  ["--id", "0190a000-0000-7000-8000-000000000001", "the same id, e-mail addresses or phones."],
+])("erase %s says under what the person is kept out, and nothing beyond that", async (how, whom, by) => {
+  const admin = await aFile();
+  const { stderr } = await admin.run("lead", "erase", "acme", how, whom);
+  expect(stderr).toContain(` in acme. A later import or restore leaves out leads with ${by}\n`);
+  const again = `pixel_id,email,phone\npx,new@example.com,15550142111\n`;
+  expect((await admin.import(again)).json).toMatchObject(how === "--email" ? { imported: 1 } : { suppressed: 1 });
+});

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { statusAfter } from "../../operator/ending-signals.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { Erasure, Survey } from "../../store/privacy.ts";
+import type { Erasure, PersonReference, Survey } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
@@ -38,7 +38,7 @@ export function eraseCommand(context: CommandContext): Command {
       const how = { withMentions: options.mentions === true, onRead };
       const erasure = people.erase(account, references, how, context.now());
       const done = await eraseAll(context, erasure, persons.length, createReceipts(output, options.list !== undefined));
-      sayErased(output, account.name, done);
+      sayErased(output, account.name, done, references[0]?.kind ?? "email");
       sayMentions(output, erasure.mentions());
       sayTraces(output, context.databasePath, erasure.removeTraces());
       output.say(
@@ -88,8 +88,22 @@ async function eraseAll(context: CommandContext, erasure: Erasure, persons: numb
   );
 }
 
-function sayErased(output: Output, account: string, { persons, leads, held }: Done): void {
-  const blocked = `in ${account}; a later import or restore leaves them out.`;
+/** What keeps one person out, by how the person was named. Under anything else the person may come again. */
+const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
+  email: "the same e-mail addresses; --phone keeps out a phone as well",
+  phone: "the same phone or e-mail addresses",
+  id: "the same id, e-mail addresses or phones",
+  digest: "that SHA-256 or the same e-mail addresses",
+};
+
+function sayErased(
+  output: Output,
+  account: string,
+  { persons, leads, held }: Done,
+  kind: PersonReference["kind"],
+): void {
+  const by = persons === 1 ? keptOutBy[kind] : "what the list names or the same e-mail addresses";
+  const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
   if (persons === 1 && leads === 0) output.say(`No lead of this person was found ${blocked}`);
   else if (persons === 1) output.say(`Erased ${leadsText(leads)} ${blocked}`);
   else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} out of ${grouped(persons)} persons ${blocked}`);
