@@ -3,6 +3,7 @@ import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { demoCluster } from "./demo-cluster.ts";
 import { endWith } from "./operator/end.ts";
+import { writeNow } from "./operator/standard-streams.ts";
 import { serve } from "./serving/serve.ts";
 import { openAdminStore } from "./sqlite/admin-store.ts";
 
@@ -19,5 +20,5 @@ function demoAlone(): void {
   const demo = makeDemo(store, Date.now());
   store.close();
   const running = serve(config);
-  process.stdout.write(`listening on ${running.url}\n\n${demoText(demo, running.baseUrl)}\nCtrl-C ends it.\n`);
+  writeNow(1, `listening on ${running.url}\n\n${demoText(demo, running.baseUrl)}\nCtrl-C ends it.\n`);
 }

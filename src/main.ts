@@ -2,13 +2,15 @@
 import { readConfig } from "./config.ts";
 import { endWith } from "./operator/end.ts";
 import { adminCommand } from "./operator/program-name.ts";
+import { writeNow } from "./operator/standard-streams.ts";
 import { serve } from "./serving/serve.ts";
 
 try {
   const { url, isEmpty } = serve(readConfig());
-  process.stdout.write(`listening on ${url}\n`);
+  writeNow(1, `listening on ${url}\n`);
   if (isEmpty) {
-    process.stderr.write(
+    writeNow(
+      2,
       `There is no account yet. In another terminal: ${adminCommand} account create NAME, then ${adminCommand} --help.\n`,
     );
   }

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import type { Logger } from "pino";
 import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
+import { writeNow } from "../operator/standard-streams.ts";
 import { systemCode } from "../operator/system-code.ts";
 import { UserError } from "../operator/user-error.ts";
 import { createEndpoint } from "../receive/endpoint.ts";
@@ -50,7 +51,7 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   const spool = await openSpool(folder, context.now);
   const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
-  process.stdout.write(`listening on ${server.url}\n`);
+  writeNow(1, `listening on ${server.url}\n`);
   const importing = startCompanion(["receive", "--import"]);
   while (!(await context.process.pause(every * 1000))) await complete(spool, log);
   await server.stop();
@@ -84,7 +85,7 @@ async function importSpool(context: CommandContext): Promise<void> {
       importUnattended(context, destination, file, rejects, { ofDeliveries: true }),
     whenDone: "remove",
     now: context.now,
-    say: (line) => process.stderr.write(`${line}\n`),
+    say: (line) => writeNow(2, `${line}\n`),
   });
   await lookOn(inbox, context);
   release();

@@ -1,5 +1,6 @@
 /** Ends a process that cannot go on: one line on standard error, and its status. */
 import { explain } from "./explain.ts";
+import { writeNow } from "./standard-streams.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process, once it was said why. */
@@ -12,6 +13,6 @@ export function sayWhy(cause: unknown): number {
   const told = explain(cause);
   const said = told instanceof Error ? `${told.name}: ${told.message}` : "unknown error";
   const line = told instanceof UserError ? told.sentence : inOneLine(`Leadfile failed: ${said}`);
-  process.stderr.write(`${line}\n`);
+  writeNow(2, `${line}\n`);
   return told instanceof UserError ? told.status : 1;
 }

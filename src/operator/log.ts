@@ -1,6 +1,7 @@
 /** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
 import { type Logger, pino } from "pino";
 import { printable } from "./printable.ts";
+import { writeNow } from "./standard-streams.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -11,11 +12,23 @@ const flushEveryMs = 200;
 
 /** Opens the log of a process. Lines that wait when the process ends are still written, unless it is killed. */
 export function openLog(level: LogLevel): Logger {
-  if (process.stdout.isTTY) return pino({ level, base: null }, { write: writePretty() });
-  const destination = pino.destination({ dest: 1, minLength: bufferBytes, sync: true });
-  setInterval(() => destination.flush(), flushEveryMs).unref();
-  process.on("exit", () => destination.flushSync());
-  return pino({ level, base: null }, destination);
+  return pino({ level, base: null }, { write: process.stdout.isTTY ? writePretty() : writeTogether() });
+}
+
+/** Where lines cannot be written, as on a full disk, they are lost: nobody's request must wait for the log. */
+function writeTogether(): (line: string) => void {
+  let waiting = "";
+  const flush = () => {
+    const lines = waiting;
+    waiting = "";
+    writeNow(1, lines);
+  };
+  setInterval(flush, flushEveryMs).unref();
+  process.on("exit", flush);
+  return (line) => {
+    waiting += line;
+    if (waiting.length >= bufferBytes) flush();
+  };
 }
 
 /** The time of day, then the request with its answer, or the message of another entry, then all other fields. */
@@ -36,5 +49,5 @@ function writePretty(): (line: string) => void {
       return [...(status === undefined ? said : asked), colors.gray(others.join(" "))].join(" ");
     },
   });
-  return (line) => void process.stdout.write(pretty(line));
+  return (line) => void writeNow(1, pretty(line));
 }

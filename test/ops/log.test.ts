@@ -6,9 +6,11 @@ import { getTableName } from "drizzle-orm";
 import { createKey } from "../../src/contract/key.ts";
 import { leads } from "../../src/sqlite/schema.ts";
 import { aLead } from "../builders.ts";
+import { eventually } from "../eventually.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
 import { start } from "../process.ts";
+import { aFreePort } from "../proxy.ts";
 
 test("a request is one line of JSON with method, path, status, time taken, key prefix and the id of the answer", async () => {
   const { as, aKey, logged } = await serve();
@@ -129,4 +131,16 @@ test("elsewhere than on a terminal every line after the address is JSON", async 
     "/api/v1/leads",
     "/nowhere",
   ]);
+});
+
+test("where the log cannot be written, as on a full disk, the server answers all the same, and stops in order", async () => {
+  const port = await aFreePort();
+  const main = join(import.meta.dir, "../../src/main.ts");
+  const full = ["sh", "-c", `exec "${process.execPath}" "${main}" > /dev/full 2>&1`];
+  const server = start({ PORT: String(port), HOST: "0.0.0.0" }, aFolder(), full);
+  const ask = async () => (await fetch(`http://127.0.0.1:${port}/nowhere`)).status;
+  await eventually(async () => expect(await ask()).toBe(404));
+  // Lines are written together, some thirty at a time.
+  for (let asked = 0; asked < 60; asked++) expect(await ask()).toBe(404);
+  expect(await server.end("SIGTERM")).toBe(0);
 });

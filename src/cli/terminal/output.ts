@@ -1,6 +1,6 @@
 /** What a command says: the result on standard output, and messages for a person on standard error. */
-import { fstatSync, statSync, writeSync } from "node:fs";
-import { systemCode } from "../../operator/system-code.ts";
+import { fstatSync, statSync } from "node:fs";
+import { writeNow } from "../../operator/standard-streams.ts";
 import { UserError } from "../../operator/user-error.ts";
 
 export interface Output {
@@ -20,14 +20,14 @@ export function createOutput(json: boolean): Output {
       return said === "" || print(`${said}\n`);
     },
     say(text) {
-      if (text !== "") write(2, `${text}\n`);
+      if (text !== "") writeNow(2, `${text}\n`);
     },
   };
 }
 
 /** Writes to standard output; false when the reader has had enough, as head does. Throws a UserError when it cannot. */
 export function print(text: string): boolean {
-  const code = write(1, text);
+  const code = writeNow(1, text);
   if (code === null) return true;
   if (code === "EPIPE") return false;
   throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
@@ -47,20 +47,4 @@ function leadsNowhere(): boolean {
   } catch {
     return true;
   }
-}
-
-/** Writes all of it before it returns, so that the end of the process loses nothing. Gives the code of an error. */
-function write(file: 1 | 2, text: string): string | null {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) {
-    try {
-      done += writeSync(file, bytes, done);
-    } catch (cause) {
-      const code = systemCode(cause) ?? "unknown";
-      if (code !== "EAGAIN") return code;
-      // The pipe is full; its reader needs a moment.
-      Bun.sleepSync(1);
-    }
-  }
-  return null;
 }
