@@ -142,6 +142,7 @@ function entriesOf(inbox: string): Dirent[] {
 function sentenceOf(outcome: Outcome): string {
   if (outcome.kind === "failed") return `it went to failed/: ${outcome.reason}`;
   if (outcome.kind === "later") return `it is tried again: ${outcome.reason}`;
-  if (outcome.rejected === 0) return "done";
-  return `done; ${outcome.rejected} row${outcome.rejected === 1 ? "" : "s"} went to rejected/`;
+  const { rejected, remarks = [] } = outcome;
+  const away = rejected === 0 ? [] : [`${rejected} row${rejected === 1 ? "" : "s"} went to rejected/`];
+  return ["done", ...away, ...remarks].join("; ");
 }

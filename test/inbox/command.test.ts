@@ -42,13 +42,25 @@ test("--once imports what is there, keeps rejected rows and names what could not
   );
 });
 
+test("each file is said with what it brought, and with what looks wrong of it", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, {
+    "import.json": `{"create-pixels":true}`,
+    "a.csv": "email,id,pixel_id,page_url\na@example.com,1,px,/a\nb@example.com,2,px,/a\n",
+    "b.csv": "email,id,pixel_id,page_url\nc@example.com,3,px,/a\nd@example.com,3,px,/b\n",
+  });
+  const { stderr } = await admin.run("inbox", folder, "--once");
+  expect(stderr).toContain("acme/a.csv: done; 2 leads added\n");
+  expect(stderr).toContain("acme/b.csv: done; 1 lead added; Warning: 2 rows share their id with another row");
+});
+
 test("a second inbox on the same folder is refused, and Ctrl-C ends the first one in order", async () => {
   const admin = anAdmin();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   const first = admin.start("inbox", folder);
   const said = first.stderr.getReader();
   expect(new TextDecoder().decode((await said.read()).value)).toContain(
-    "acme/visits.csv: done; 1 row went to rejected/",
+    "acme/visits.csv: done; 1 row went to rejected/; 1 lead added",
   );
   const second = await admin.run("inbox", folder, "--once");
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another inbox watches")]);

@@ -39,6 +39,8 @@ interface ImportRun extends Asked {
 interface Imported extends MergeProgress {
   /** Clients that have passed leads which came late. */
   readonly passed: readonly Passed[];
+  /** Why the file looks wrong. */
+  readonly doubts: readonly string[];
 }
 
 /** Reads a file to its end, then writes its leads. */
@@ -61,17 +63,19 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const reading = { source, columns, rules, options, retainDays, staged, now: context.now };
     const fileRead = await interruption.beforeWriting(read(run, reading));
     const known = new Set(pixels.list(account.number).map(({ id }) => id));
-    const leads = await interruption.beforeWriting(announcePreview({ ...run, known }, staged, fileRead));
+    const { leads, doubts } = await interruption.beforeWriting(announcePreview({ ...run, known }, staged, fileRead));
     // Once the import goes on, and before its first lead: an import that is cut short has its rejects, too.
     if (request.rejects !== undefined && !options.dryRun) {
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles);
     }
     const positions = recipients.positions(account.number, context.now());
     const merged = await merge(context, run, { staged, counts: fileRead.counts, leads });
-    for (const line of [...run.notes.lines(columns.missing()), ...otherVisitsText(merged, columns)]) output.say(line);
+    const others = otherVisitsText(merged, columns);
+    for (const line of [...run.notes.lines(columns.missing()), ...others]) output.say(line);
     const { batch, counts } = merged;
     const isLate = batch !== null && counts.late > 0;
-    return { ...merged, passed: isLate ? recipients.passed(account.number, batch, positions) : [] };
+    const passed = isLate ? recipients.passed(account.number, batch, positions) : [];
+    return { ...merged, passed, doubts: [...doubts, ...others] };
   } finally {
     interruption.close();
     staged.close();

@@ -19,8 +19,14 @@ interface Planned {
   readonly known: ReadonlySet<string>;
 }
 
-/** Says it and returns how many leads there are; throws a UserError when a person at a terminal does not want it. */
-export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<number> {
+interface Announced {
+  readonly leads: number;
+  /** Why the file looks wrong. */
+  readonly doubts: readonly string[];
+}
+
+/** Says it and returns what it came to; throws a UserError when a person at a terminal does not want it. */
+export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<Announced> {
   const { columns, notes, output, request, known } = run;
   const idColumns = (columns.of.id ?? []).map((number) => columns.names[number] ?? "id");
   const preview = staged.preview(idColumns.length > 0);
@@ -36,7 +42,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   if (doubts.length > 0 && preview.leads > 0 && request.dryRun !== true) {
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
   }
-  return preview.leads;
+  return { leads: preview.leads, doubts };
 }
 
 /** So many are named. */

@@ -10,6 +10,7 @@ import { UserError } from "../../../operator/user-error.ts";
 import { StoreError } from "../../../store/errors.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
+import { grouped, leadsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import { importFile } from "./import-file.ts";
 import { goOn } from "./interruption.ts";
@@ -35,7 +36,7 @@ export async function importUnattended(
   // Once they are mended, the file is read as its owner wants.
   if (fault !== null) return { kind: "later", reason: `the options of its import are wrong: ${fault}` };
   try {
-    const { counts } = await importFile(context, {
+    const { counts, doubts } = await importFile(context, {
       idOrName: account,
       file,
       request,
@@ -43,7 +44,9 @@ export async function importUnattended(
       // Told to end, an inbox ends after this file.
       interruption: goOn,
     });
-    return { kind: "done", rejected: counts.rejected };
+    const { imported, replaced, rejected } = counts;
+    const brought = [`${leadsText(imported)} added`, ...(replaced === 0 ? [] : [`${grouped(replaced)} replaced`])];
+    return { kind: "done", rejected, remarks: [brought.join(", "), ...doubts] };
   } catch (cause) {
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
