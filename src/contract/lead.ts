@@ -1,4 +1,5 @@
 /** The lead (§2.2): one identified visit of a website. */
+import { domainToASCII } from "node:url";
 import { type Static, type TString, Type } from "@sinclair/typebox";
 import { namesOf } from "./names.ts";
 
@@ -75,9 +76,13 @@ export function cityKey(city: string): string {
   return city.trim().normalize("NFC").toLowerCase();
 }
 
-/** The form in which e-mail addresses of a person are compared. */
+/** The form in which e-mail addresses of a person are compared: a letter is one character, and a domain is in ASCII. */
 export function emailKey(email: string): string {
-  return email.trim().toLowerCase();
+  const key = email.trim().toLowerCase().normalize("NFC");
+  const domain = key.slice(key.lastIndexOf("@") + 1);
+  // Of 1.2.3 it would make an address of a network.
+  const ascii = /[^ -~]/.test(domain) ? domainToASCII(domain) : "";
+  return ascii === "" ? key : `${key.slice(0, -domain.length)}${ascii}`;
 }
 
 /**

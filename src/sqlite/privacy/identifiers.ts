@@ -1,4 +1,5 @@
 /** The identifiers in a lead, and the digests with which a list may name them. */
+import { domainToUnicode } from "node:url";
 import { emailKey, type Lead, phoneKey } from "../../contract/lead.ts";
 import type { PersonIdentifier } from "../../store/privacy.ts";
 
@@ -14,10 +15,20 @@ export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email"
   ];
 }
 
+/** How an identifier may be written elsewhere: with its domain in its own letters, and with accents apart. */
+export function spellingsOf({ kind, value }: PersonIdentifier): string[] {
+  if (kind !== "email" || !/[^ -~]|[@.]xn--/.test(value)) return [value];
+  const domain = value.slice(value.lastIndexOf("@") + 1);
+  const own = domainToUnicode(domain);
+  const written = own === "" ? [value] : [value, `${value.slice(0, -domain.length)}${own}`];
+  return [...new Set(written.flatMap((text) => [text, text.normalize("NFD")]))];
+}
+
 /** SHA-256, in hexadecimal digits, of an e-mail address or of each form of a phone; an id has none. */
-export function digestsOf({ kind, value }: PersonIdentifier): string[] {
+export function digestsOf(identifier: PersonIdentifier): string[] {
+  const { kind, value } = identifier;
   if (kind === "id") return [];
-  return (kind === "phone" ? phonesOf(value) : [value]).map((text) => Bun.SHA256.hash(text, "hex"));
+  return (kind === "phone" ? phonesOf(value) : spellingsOf(identifier)).map((text) => Bun.SHA256.hash(text, "hex"));
 }
 
 /** A phone as others hash it: ten digits may have the 1 of the US, and any a plus sign. */

@@ -8,7 +8,7 @@ import { randomText } from "../../contract/random-text.ts";
 import type { PersonIdentifier } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { accounts, instances, suppressedDigests, suppressions } from "../schema.ts";
-import { digestsOf } from "./identifiers.ts";
+import { digestsOf, spellingsOf } from "./identifiers.ts";
 
 /** An account, as its blocks and receipts know it. */
 interface SuppressedAccount {
@@ -98,7 +98,11 @@ export function openSuppressions(
     .prepare();
   const isDigestBlocked = openDigests(database, account.number);
   const isBlocked = (instance: Instance, identifier: PersonIdentifier) =>
-    one.values({ instance: instance.number, hash: hashOf(instance, account.id, identifier) }).length > 0;
+    // Earlier versions blocked an address as it was written.
+    spellingsOf(identifier).some((value) => {
+      const hash = hashOf(instance, account.id, { kind: identifier.kind, value });
+      return one.values({ instance: instance.number, hash }).length > 0;
+    });
   return (identifiers) =>
     known.some((instance) => identifiers.some((identifier) => isBlocked(instance, identifier))) ||
     identifiers.some(isDigestBlocked);

@@ -2,13 +2,17 @@
 import type { Lead } from "../../../contract/lead.ts";
 import type { PersonIdentifier } from "../../../store/privacy.ts";
 import { bytesOf } from "../../import/stored-leads.ts";
-import { identifiersOf } from "../identifiers.ts";
+import { identifiersOf, spellingsOf } from "../identifiers.ts";
 import { type Form, leastLength } from "./byte-search.ts";
 
 /** A value as text, within JSON, and percent-encoded once or twice. A search ignores the case of ASCII letters. */
-export function formsOf({ kind, value }: PersonIdentifier): string[] {
+export function formsOf(identifier: PersonIdentifier): string[] {
+  const { kind, value } = identifier;
   if (kind === "id") return [value];
-  if (kind === "phone") return phoneForms(value);
+  return kind === "phone" ? phoneForms(value) : spellingsOf(identifier).flatMap(emailForms);
+}
+
+function emailForms(value: string): string[] {
   const inAddress = [value.replaceAll("@", "%40"), encodeURIComponent(value.toWellFormed())];
   const texts = [value, ...inAddress, ...inAddress.map((text) => text.replaceAll("%", "%25"))];
   return [...withJson(texts), ...fieldsOfShort(["email", "verified_email"], value)];
