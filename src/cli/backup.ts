@@ -17,9 +17,15 @@ export function backupCommand(context: CommandContext): Command {
       const made = isThere ? null : backups.make(file, context.now());
       const backup = made !== null && options.drill !== true ? made : backups.drill(file);
       const drilled = options.drill === true ? " Restored into a temporary place, it is the same." : "";
-      output.result(backup, `${file} has ${leadsText(backup.leads)} in ${grouped(backup.bytes)} bytes.${drilled}`);
-      if (made !== null)
-        output.say(`It holds personal data: keep it, and ${file}.manifest.json, as safe as the database.`);
+      const { sha256, bytes, leads } = backup;
+      output.result(
+        { file, sha256, bytes, leads },
+        `${file} has ${leadsText(leads)} in ${grouped(bytes)} bytes.${drilled}`,
+      );
+      if (made === null) return;
+      output.say(`It holds personal data: keep it, and ${file}.manifest.json, as safe as the database.`);
+      if (made.unrecorded !== null)
+        output.say(`Warning: the database could not take it into the audit (${made.unrecorded}).`);
     });
 }
 

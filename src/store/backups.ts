@@ -3,7 +3,7 @@
 /** Makes and restores backups. A refusal throws a StoreError, and nothing has changed. */
 export interface Backups {
   /** A consistent copy with its manifest beside it; the server and an import may run. */
-  make(file: string, nowMs: number): Backup;
+  make(file: string, nowMs: number): MadeBackup;
   /** Restores a backup into a temporary place, compares, and removes it again. */
   drill(file: string): Backup;
   /** Puts a backup in the place of the database. `receipts` is the path of a file with one receipt on each line. */
@@ -15,6 +15,11 @@ export interface Backup {
   readonly sha256: string;
   readonly bytes: number;
   readonly leads: number;
+}
+
+export interface MadeBackup extends Backup {
+  /** Why the audit does not have it, such as a full disk; null where it has. */
+  readonly unrecorded: string | null;
 }
 
 export interface Restoration {

@@ -1,4 +1,5 @@
 /** bun admin backup: a consistent copy with its manifest, made while others write, and never over anything. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -157,6 +158,30 @@ test.skipIf(!mounts)("a disk that is full is named in one line, and no part of a
   expect(await admin.leads()).toHaveLength(5000);
   expect(existsSync(disk)).toBe(true);
 });
+
+test.skipIf(!mounts)(
+  "where the disk of the database is full, a backup on another disk is made, and says so",
+  async () => {
+    const admin = anAdmin([]);
+    const disk = join(admin.folder, "disk");
+    mkdirSync(disk);
+    expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk]).exitCode).toBe(0);
+    try {
+      const full = anAdmin([], { DATABASE_PATH: join(disk, "leads.db") });
+      await full.run("account", "create", "acme");
+      // A server has the log open.
+      using other = new Database(join(disk, "leads.db"));
+      other.query("SELECT name FROM accounts").get();
+      Bun.spawnSync(["dd", "if=/dev/zero", `of=${join(disk, "rest")}`, "bs=1k"]);
+      const copy = join(admin.folder, "copy.db");
+      const { status, stderr } = await full.run("backup", copy);
+      expect([status, stderr]).toEqual([0, expect.stringMatching(/\nWarning: [^\n]+ audit \([^\n]+full\)\.\n$/)]);
+      expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
+    } finally {
+      Bun.spawnSync(["umount", disk]);
+    }
+  },
+);
 
 test("a name that is too long is refused for what it is, and not in the name of the database", async () => {
   const admin = anAdmin();

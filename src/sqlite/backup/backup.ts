@@ -5,11 +5,14 @@ import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../../contract/time.ts";
-import type { Backup } from "../../store/backups.ts";
+import type { MadeBackup } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
+import { innermost } from "../../store/innermost.ts";
+import type { AuditEntry } from "../../store/privacy.ts";
 import { copyDigesting, draftOf, nameDraft, removeDraft, sync, writeDraft } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
+import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
 import { removeLeftovers, removeStaleDrafts } from "../leftovers.ts";
 import { schemaVersion } from "../migrate.ts";
@@ -17,7 +20,7 @@ import { openDatabase } from "../open.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
 
 /** Makes a backup; throws a StoreError when it cannot, and leaves no part of one behind. */
-export function makeBackup(path: string, file: string, nowMs: number): Backup {
+export function makeBackup(path: string, file: string, nowMs: number): MadeBackup {
   refuseTaken(path, file);
   if (!existsSync(path)) {
     throw new StoreError({ kind: "nothing to back up", path });
@@ -44,13 +47,23 @@ export function makeBackup(path: string, file: string, nowMs: number): Backup {
     sync(dirname(resolve(file)));
     const { sha256, bytes } = manifest;
     const { leads } = manifest.counts;
-    recordAct(database, { atMs: nowMs, act: "backup", account: null, detail: { sha256, leads } });
-    return { file, sha256, bytes, leads };
+    const unrecorded = record(database, nowMs, { sha256, leads });
+    return { file, sha256, bytes, leads, unrecorded };
   } catch (cause) {
     throw backupErrorOf(cause, file);
   } finally {
     for (const draft of drafts) removeDraft(draft);
     database.$client.close();
+  }
+}
+
+/** The backup is whole by now. It counts, even where the database takes nothing more; gives the reason. */
+function record(database: Connection, nowMs: number, detail: AuditEntry["detail"]): string | null {
+  try {
+    recordAct(database, { atMs: nowMs, act: "backup", account: null, detail });
+    return null;
+  } catch (cause) {
+    return innermost(cause);
   }
 }
 
