@@ -55,7 +55,8 @@ test("a rejects file stays as it is until the import goes on", async () => {
 
 test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, nor anything where no terminal is", async () => {
   const nothing = rejected.replace(good, "date,pixel_id,email,id\n");
-  for (const { terminal } of [asked(rejected, "--dry-run"), asked(good), asked(nothing)]) {
+  const mostlyGood = rejected + "2026-01-31,px,dana@example.com,\n".repeat(10);
+  for (const { terminal } of [asked(rejected, "--dry-run"), asked(good), asked(nothing), asked(mostlyGood)]) {
     expect([0, 3]).toContain(await terminal.ended);
     expect(terminal.shown()).not.toContain("[y/N]");
   }

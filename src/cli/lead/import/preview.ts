@@ -3,7 +3,7 @@ import { writeMoment } from "../../../contract/time.ts";
 import type { Columns } from "../../../ingest/columns/columns.ts";
 import type { FileRead } from "../../../ingest/reading.ts";
 import { printable } from "../../../operator/printable.ts";
-import type { ImportCounts, Preview, StagedImport } from "../../../store/imports.ts";
+import type { Preview, StagedImport } from "../../../store/imports.ts";
 import { confirm } from "../../terminal/confirm.ts";
 import { grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
@@ -35,7 +35,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     ...sharingText(preview, idColumns),
     ...changedText(preview),
     ...dayOrderText(read, request),
-    ...rejectedText(read.counts),
+    ...rejectedText(preview, read),
     ...otherPixelsText(preview, read, known),
   ];
   for (const line of [...notes.reasons(), ...doubts]) output.say(line);
@@ -105,8 +105,8 @@ function dayOrderText({ doubtfulDates }: FileRead, { dayFirst }: ImportRequest):
   ];
 }
 
-function rejectedText({ read, rejected }: Readonly<ImportCounts>): string[] {
-  if (rejected < 10 || rejected * 2 < read) return [];
+function rejectedText({ leads }: Preview, { counts: { read, rejected } }: FileRead): string[] {
+  if (rejected < 10 || rejected * 2 < read + leads) return [];
   return [`Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest goes in.`];
 }
 
