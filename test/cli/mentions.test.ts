@@ -124,13 +124,15 @@ test("an address that a warning cut out of a cell, or that was not stored, is in
   expect(filesWith(admin.folder, "second@example.org", "no address")).toEqual([]);
 });
 
-test("the receipt names the files into which imports of the account wrote rejected rows, with their folders", async () => {
-  const admin = anAdmin(["acme", "other"]);
+test("the receipt names the files into which imports of the account wrote rejected rows, and no others", async () => {
+  const admin = anAdmin(["acme", "other", "clean"]);
   const rejects = join(admin.folder, "rejects.csv");
+  await admin.run("lead", "import", "clean", admin.put("dana.csv", dana), "--create-pixels", "--rejects", "none.csv");
   await admin.import(`${dana}px,,,\n`, "--rejects", "rejects.csv");
   for (const [account, files] of [
     ["acme", [rejects]],
     ["other", []],
+    ["clean", []],
   ] as const) {
     const { json, stderr } = await admin.run("lead", "erase", account, ...byEmail, "--json");
     expect(json["receipt"]).toMatchObject({ rejects_files: files });

@@ -1,5 +1,5 @@
 /** Deletes the leads of one person and blocks the person, within a transaction of the caller. */
-import { and, eq, isNotNull } from "drizzle-orm";
+import { and, eq, gt, isNotNull } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Received } from "../../store/disclosures.ts";
@@ -108,7 +108,7 @@ function daysByKey(received: readonly Received[]): Receipt["received"] {
 }
 
 function listRejectsFiles(database: Connection, account: number): string[] {
-  const written = and(eq(imports.account, account), isNotNull(imports.rejectsFile));
+  const written = and(eq(imports.account, account), isNotNull(imports.rejectsFile), gt(imports.rejected, 0));
   const rows = database.selectDistinct({ file: imports.rejectsFile }).from(imports).where(written).all();
   return rows.flatMap(({ file }) => (file === null ? [] : [file])).toSorted();
 }
