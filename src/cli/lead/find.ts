@@ -27,6 +27,9 @@ export function findCommand(context: CommandContext): Command {
       const held = context.store().people.find(account, references, context.now(), onRead);
       if (options.list !== undefined) printList(output, persons, held);
       else for (const one of held) printOne(output, account.name, one);
+      output.say(
+        "Not looked through: other accounts, exports, rejects files, inboxes, waiting deliveries, logs and backups.",
+      );
     });
 }
 
