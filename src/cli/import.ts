@@ -1,6 +1,7 @@
 /** bun admin import: what each import brought, and taking one back. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
+import { statusAfter } from "../operator/ending-signals.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { Batch } from "../store/batches.ts";
@@ -8,6 +9,7 @@ import type { Account } from "../store/repositories.ts";
 import { accountOf } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
+import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { listed } from "./terminal/table.ts";
 
@@ -47,22 +49,37 @@ function undoCommand(context: CommandContext): Command {
       const batch = findBatch(context, account, text);
       refuseOverwritten(batch);
       const output = outputOf(options);
-      const progress = createProgress("Taking back", batch.imported, output);
-      let removed = 0;
-      try {
-        if (batch.undoneMs === null) {
-          for await (removed of context.store().imports.undo(account, batch, context.now()))
-            progress.update(removed, removed);
-        }
-      } finally {
-        progress.stop();
-      }
+      const removed = batch.undoneMs === null ? await takeBack(context, account, batch, output) : 0;
       const said =
         batch.undoneMs === null
           ? `Import ${batch.number} is taken back: ${leadsText(removed)} of it ${removed === 1 ? "is" : "are"} gone.`
           : `Import ${batch.number} was taken back at ${writeMoment(batch.undoneMs)} already.`;
       output.result({ import: batch.number, removed }, said);
     });
+}
+
+/** Gives how many leads are gone. Throws a UserError where a signal came before all were. */
+async function takeBack(context: CommandContext, account: Account, batch: Batch, output: Output): Promise<number> {
+  const { imports } = context.store();
+  const progress = createProgress("Taking back", batch.imported, output);
+  let removed = 0;
+  // Listens from here on.
+  let signal = await context.process.pause(0);
+  try {
+    for await (removed of imports.undo(account, batch, context.now())) {
+      progress.update(removed, removed);
+      signal = await context.process.pause(0);
+      if (signal !== null) break;
+    }
+  } finally {
+    progress.stop();
+  }
+  if (signal === null || imports.find(account, batch.number)?.undoneMs !== null) return removed;
+  throw new UserError(
+    `Stopped: ${leadsText(removed)} of import ${batch.number} ${removed === 1 ? "is" : "are"} gone, and the rest stays.`,
+    "Run it again, and it completes; importing the file again brings them back.",
+    statusAfter[signal],
+  );
 }
 
 function findBatch(context: CommandContext, account: Account, text: string): Batch {

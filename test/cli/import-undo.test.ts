@@ -144,18 +144,53 @@ test("it is put on record, without anything of a person", async () => {
   expect(latest).toMatchObject({ act: "import.undo", detail: { import: 1, leads: 3 } });
 });
 
-test("an undo that is killed is completed by the next one", async () => {
+const many = 20_000;
+
+/** An undo of many leads that a signal ends after the first of them. */
+async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT" | "SIGTERM" | "SIGHUP") {
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();
-  const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   await admin.import(`date,email\n${rows}`, ...px);
   const child = admin.start("import", "undo", "acme", "2");
-  await betweenTransactions(admin.file, child.exited, (leads) => leads <= 20_000 && child.kill("SIGKILL"));
-  const left = (await admin.leads()).length;
-  expect([left > 1, left <= 20_000]).toEqual([true, true]);
+  let isSent = false;
+  const status = await betweenTransactions(admin.file, child.exited, (leads) => {
+    if (leads <= many && !isSent) child.kill(signal);
+    isSent = leads <= many;
+  });
+  return { admin, before, status, said: await child.stderr.text(), left: (await admin.leads()).length - 1 };
+}
+
+test("an undo that is killed is listed as not finished, and completed by the next one", async () => {
+  const { admin, before, left } = await anUndoEndedBy("SIGKILL");
+  expect([left > 0, left < many]).toEqual([true, true]);
+  expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
   expect((await undo(admin, 2)).status).toBe(0);
   expect(await admin.exported()).toBe(before);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s ends an undo with %i, and it says how many leads are gone", async (signal, status) => {
+  const ended = await anUndoEndedBy(signal);
+  const said = /\nStopped: ([\d,]+) leads of import 2 are gone, and the rest stays\. Run it again, [^\n]+\n$/;
+  const gone = Number(said.exec(`\n${ended.said}`)?.[1]?.replaceAll(",", ""));
+  expect([ended.status, gone]).toEqual([status, many - ended.left]);
+  const { json } = await undo(ended.admin, 2);
+  expect(json as unknown).toEqual({ import: 2, removed: ended.left });
+});
+
+test("an undo of many leads leaves the day on which the import was done", async () => {
+  const admin = anAdmin();
+  const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  await admin.import(`date,email\n${rows}`, ...px);
+  const [{ finished_at } = {}] = await listed(admin);
+  const child = admin.start("import", "undo", "acme", "1");
+  expect(await betweenTransactions(admin.file, child.exited, () => undefined)).toBe(0);
+  expect(await listed(admin)).toMatchObject([{ state: "taken back", finished_at }]);
 });
 
 test("an import that still runs is taken back with all that it adds meanwhile", async () => {

@@ -51,8 +51,10 @@ function takeBack(database: Connection, account: Account, asked: Batch, nowMs: n
       return toMs < newestMs;
     },
     end(isDone) {
+      // Cut short, it must not be listed as if all of it were there.
+      const state = isDone ? { undoneAt: nowMs, finishedAt: asked.finishedMs } : { finishedAt: null };
+      database.update(imports).set(state).where(eq(imports.number, number)).run();
       if (!isDone) return;
-      database.update(imports).set({ undoneAt: nowMs }).where(eq(imports.number, number)).run();
       const detail = { import: number, leads: removed };
       recordAct(database, { atMs: nowMs, act: "import.undo", account: account.id, detail });
     },
