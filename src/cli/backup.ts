@@ -39,7 +39,7 @@ export function restoreCommand(context: CommandContext): Command {
     )
     .action((file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
-      const { leads, erasedAgain, merged, unread, kept } = context
+      const { leads, erasedAgain, older, merged, unread, kept } = context
         .backups()
         .restore(file, options.receipts ?? null, context.now());
       const again =
@@ -50,6 +50,7 @@ export function restoreCommand(context: CommandContext): Command {
         { leads, erased_again: erasedAgain },
         `${context.databasePath} has ${leadsText(leads)} now${again}.`,
       );
+      if (older > 0) output.say(`Left out: ${leadsText(older)} of accounts that do not keep leads for so long.`);
       if (merged.length > 0) output.say(mergedText(merged));
       if (unread.length > 0) output.say(unreadText(unread));
       if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);

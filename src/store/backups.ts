@@ -25,6 +25,8 @@ export interface MadeBackup extends Backup {
 export interface Restoration {
   readonly leads: number;
   readonly erasedAgain: number;
+  /** How many leads were left out, because they are older than their account keeps. */
+  readonly older: number;
   /** What was brought over from the old file, because it must outlive a restore. */
   readonly merged: readonly Merged[];
   /** What could not be brought over, because the old file is damaged. */

@@ -3,6 +3,7 @@
  * are as they were set last, and the records go on. `old` is the file that is replaced.
  */
 import { type SQL, sql } from "drizzle-orm";
+import { dayMs } from "../../contract/time.ts";
 import type { Merged } from "../../store/backups.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../export.ts";
@@ -200,4 +201,13 @@ export function eraseAgain(database: Connection): number {
     }
   }
   return erased;
+}
+
+/** Deletes leads that are older than their account keeps: the server would serve them until its retention has run. */
+export function leaveOutOlder(database: Connection, nowMs: number): number {
+  return run(
+    database,
+    sql`DELETE FROM main.stored_leads WHERE identified_at < (
+      SELECT ${nowMs} - retain_days * ${dayMs} FROM main.accounts WHERE accounts.number = stored_leads.account)`,
+  );
 }

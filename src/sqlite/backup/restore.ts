@@ -18,7 +18,7 @@ import { lockForServing } from "../locks/server-lock.ts";
 import { migrateSchema, refuseUnusable } from "../migrate.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
 import { vacuum } from "../vacuum.ts";
-import { eraseAgain, mergeReplaced } from "./carry-over.ts";
+import { eraseAgain, leaveOutOlder, mergeReplaced } from "./carry-over.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
 import { attachReplaced, examineReplaced, refuseOpen } from "./old-database.ts";
 import { putInPlace } from "./put-in-place.ts";
@@ -94,20 +94,21 @@ function replace(
 ): Restoration {
   const attached = attachReplaced(database, target);
   const carried = examineReplaced(database, attached);
-  const { merged, erasedAgain } = database.transaction(() => {
+  const { merged, erasedAgain, older } = database.transaction(() => {
     const merged = mergeReplaced(database, carried.readable, nowMs);
     ensureInstance(database);
     applyReceipts(database, receipts);
-    return { merged, erasedAgain: eraseAgain(database) };
+    return { merged, erasedAgain: eraseAgain(database), older: leaveOutOlder(database, nowMs) };
   });
   const leads = countLeads(database);
-  recordAct(database, { atMs: nowMs, act: "restore", account: null, detail: { leads, erased_again: erasedAgain } });
-  if (erasedAgain > 0) vacuum(database);
+  const detail = { leads, erased_again: erasedAgain, older };
+  recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
+  if (erasedAgain + older > 0) vacuum(database);
   sync(draft);
   const kept = putInPlace(draft, target, attached === "attached", nowMs);
   // The lock on the replaced file ends here, when it is no longer at its path.
   database.$client.close();
-  return { leads, erasedAgain, merged, unread: carried.unread.map(({ name }) => name), kept };
+  return { leads, erasedAgain, older, merged, unread: carried.unread.map(({ name }) => name), kept };
 }
 
 function countLeads(database: Connection): number {

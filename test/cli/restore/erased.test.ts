@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { anAdmin } from "../../admin.ts";
 import { filesWith } from "../../bytes.ts";
-import { aBackup, header, rows } from "./a-backup.ts";
+import { aBackup, header, kept, rows } from "./a-backup.ts";
 
 describe("who was erased after the backup", () => {
   const asked = ["lead", "erase", "acme", "--email"];
@@ -65,4 +65,18 @@ describe("who was erased after the backup", () => {
     expect(stderr).toMatch(/^[^\n]{20,}\n$/);
     expect(await admin.leads()).toHaveLength(30);
   });
+});
+
+test("leads older than their account keeps do not come back, not for a moment", async () => {
+  const { admin, file } = await aBackup();
+  await admin.import("pixel_id,email\npx,new@example.com\n");
+  const newer = `${file}.newer`;
+  await admin.run("backup", newer);
+  await admin.run("retain", "acme", "--days", "30");
+  const { json, stderr } = await admin.run("restore", newer, "--json");
+  expect(json).toMatchObject({ leads: 1, erased_again: 0 });
+  expect(stderr).toContain("Left out: 20 leads of accounts that do not keep leads for so long.");
+  for (const name of [file, newer]) rmSync(name);
+  rmSync(`${admin.folder}/${kept(admin)[0]}`);
+  expect(filesWith(admin.folder, "d7@example.com")).toEqual([]);
 });
