@@ -90,7 +90,7 @@ function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]
 function changedText({ changedVisits }: Preview): string[] {
   if (changedVisits === 0) return [];
   return [
-    `Warning: ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
+    `Warning: at least ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
       "beside: both are kept. If they are the same visits, take back the import that brought those, and import both " +
       "files with --identity email,page_url,identified_at --on-duplicate replace.",
   ];
