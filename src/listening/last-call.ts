@@ -29,7 +29,11 @@ export function withLastCall(handle: Handler, waitMs = lastCallMs): WithLastCall
       await Bun.sleep(waitMs);
       const stopped = server.stop();
       resolve();
-      await Promise.race([stopped, Bun.sleep(stopMs)]);
+      const tooLate = Promise.withResolvers<void>();
+      const timer = setTimeout(tooLate.resolve, stopMs);
+      await Promise.race([stopped, tooLate.promise]);
+      // It would keep the process alive.
+      clearTimeout(timer);
       // Only idle connections are left, which clients keep open.
       await server.stop(true);
     },
