@@ -42,6 +42,9 @@ export interface DisclosureReader {
   of(key: KeyNumber, day: string): ReadonlyMap<string, readonly Span[]>;
 }
 
+/** For so long it is kept: a person may ask who received a lead during the last thirteen months. */
+export const keptDays = 400;
+
 /** That a key received a lead, on which UTC days at the earliest and the latest. */
 export interface Received {
   /** The id of the lead. */

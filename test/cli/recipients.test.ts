@@ -47,7 +47,7 @@ test("find says below each lead which keys received it and when, and nothing of 
   expect(stderr).toContain("1 lead of this person");
   const unread = await admin.run("lead", "find", "acme", "--email", "h30@example.com");
   expect(unread.stderr).toBe(
-    "1 lead of this person in acme, and no key is known to have received it.\n" +
+    "1 lead of this person in acme, and no key is known to have received it in the last 400 days.\n" +
       "Not looked through: other accounts, exports, rejects files, inboxes, waiting deliveries, logs and backups.\n",
   );
 });

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../operator/printable.ts";
-import type { Received } from "../../store/disclosures.ts";
+import { keptDays, type Received } from "../../store/disclosures.ts";
 import type { Held } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
@@ -42,7 +42,8 @@ function printOne(output: Output, account: string, { leads, received, mentions }
   ]);
   output.result(value, texts.join("\n"));
   const them = leads.length === 1 ? "it" : "them";
-  const nobody = received.length === 0 ? `, and no key is known to have received ${them}` : "";
+  const nobody =
+    received.length === 0 ? `, and no key is known to have received ${them} in the last ${keptDays} days` : "";
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
   else output.say(`No lead of this person was found in ${account}.`);
   if (mentions.length > 0) {

@@ -1,12 +1,9 @@
 /** The ledger of disclosures in the file: reads and writes what each key received on each day. */
 import { and, asc, eq, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../contract/time.ts";
-import type { DisclosurePart, DisclosureReader, Span } from "../../../store/disclosures.ts";
+import { type DisclosurePart, type DisclosureReader, keptDays, type Span } from "../../../store/disclosures.ts";
 import type { Connection } from "../../connection.ts";
 import { disclosures } from "../../schema.ts";
-
-/** A person may ask who received a lead during the last thirteen months. */
-const keptDays = 400;
 
 export function openDisclosureReader(database: Connection): DisclosureReader {
   const ofDay = database
