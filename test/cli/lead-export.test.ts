@@ -140,6 +140,17 @@ test("a cell that a spreadsheet would run is guarded with --spreadsheet-safe, an
   expect(await companies("--spreadsheet-safe")).toEqual(["'=1+1", "'+1", "'-1", "'@x", "plain"]);
 });
 
+test("what is written for spreadsheets says that it is UTF-8, and imports back", async () => {
+  const admin = anAdmin(["acme", "copy"]);
+  await admin.import(`${JSON.stringify(aLead({ name: "José Müller" }))}\n`);
+  const file = join(admin.folder, "leads.csv");
+  const written = admin.start("lead", "export", "acme", "--format", "csv", "--spreadsheet-safe");
+  await Bun.write(file, await new Response(written.stdout).bytes());
+  expect([...readFileSync(file).subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+  await admin.run("lead", "import", "copy", file, "--create-pixels");
+  expect(await admin.leads("copy")).toEqual(await admin.leads());
+});
+
 test("an export is of its own account alone", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.import(`${JSON.stringify(aLead())}\n`);

@@ -20,7 +20,10 @@ export function exportCommand(context: CommandContext): Command {
         .choices(["ndjson", "csv"])
         .default("ndjson"),
     )
-    .option("--spreadsheet-safe", "with csv: put a ' before a cell that a spreadsheet would run as a formula")
+    .option(
+      "--spreadsheet-safe",
+      "with csv: put a ' before a cell that a spreadsheet would run as a formula, and mark the text as UTF-8",
+    )
     .action((idOrName: string, options: Options) => {
       const { number, id } = accountOf(context, idOrName);
       const detail = { format: options.format };
@@ -30,7 +33,8 @@ export function exportCommand(context: CommandContext): Command {
 }
 
 function* texts(groups: Iterable<readonly string[]>, { format, spreadsheetSafe }: Options): Generator<string> {
-  if (format === "csv") yield writeCsv([leadFields]);
+  // Without the mark, spreadsheets read names in the code page of their machine, and save them so.
+  if (format === "csv") yield `${spreadsheetSafe === true ? "\uFEFF" : ""}${writeCsv([leadFields])}`;
   for (const documents of groups) {
     if (format === "ndjson") yield `${documents.join("\n")}\n`;
     else yield writeCsv(documents.map((document) => cellsOf(document, spreadsheetSafe === true)));
