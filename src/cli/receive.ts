@@ -51,6 +51,8 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   const spool = await openSpool(folder, context.now);
   const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
+  // Whoever reads the line may send a signal at once; it is heard from here on.
+  await context.process.pause(0);
   writeNow(1, `listening on ${server.url}\n`);
   const importing = startCompanion(["receive", "--import"]);
   while (!(await context.process.pause(every * 1000))) await complete(spool, log);
