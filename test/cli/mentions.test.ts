@@ -47,7 +47,7 @@ describe("another lead with the identifier in its page_url is named by its id, a
 
 test("find says which other leads hold the person, where the person has leads and where there is none", async () => {
   const { admin, robin } = await withPage("https://a.example/?email=dana.w%2Bshop%40example.com");
-  const elsewhere = `Another 1 lead holds an address or phone of this person elsewhere, such as in page_url; find --id shows each: ${robin}.`;
+  const elsewhere = `Another 1 lead holds an address or phone of this person, such as in page_url; find --id shows each: ${robin}.`;
   const find = ["lead", "find", "acme"];
   expect((await admin.run(...find, ...byEmail)).stderr).toContain(elsewhere);
   await admin.run(...erase, ...byEmail);
@@ -61,7 +61,14 @@ test("find says which other leads hold the person, where the person has leads an
     { leads: [], mentions: [robin] },
     { leads: [{ id: robin }], mentions: [] },
   ]);
-  expect(listed.stderr).toContain('1 of 2 have leads.\nAnother 1 lead holds an address or phone of them elsewhere; "');
+  expect(listed.stderr).toContain('1 of 2 have leads.\nAnother 1 lead holds an address or phone of them; "');
+});
+
+test("find says of a lead that is named by its id which other leads have its address as their own", async () => {
+  const admin = anAdmin();
+  await admin.import("id,pixel_id,email\nvisit-1,px,dana@example.com\nvisit-2,px,dana@example.com\n");
+  const { stderr } = await admin.run("lead", "find", "acme", "--id", "visit-1");
+  expect(stderr).toContain("Another 1 lead holds an address or phone of this person, such as in page_url;");
 });
 
 test("the address of a lead that is found by its phone is looked for as well", async () => {

@@ -47,7 +47,7 @@ function printOne(output: Output, account: string, { leads, received, mentions }
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
   else output.say(`No lead of this person was found in ${account}.`);
   if (mentions.length > 0) {
-    const hold = `${othersHold(mentions.length)} an address or phone of this person elsewhere, such as in page_url`;
+    const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
     output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
   }
 }
@@ -81,5 +81,5 @@ function printList(output: Output, persons: readonly ListedPerson[], held: Itera
 
 function sayListed(output: Output, found: number, persons: number, others: number): void {
   output.say(`${grouped(found)} of ${grouped(persons)} have leads.`);
-  if (others > 0) output.say(`${othersHold(others)} an address or phone of them elsewhere; "mentions" has the ids.`);
+  if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the ids.`);
 }
