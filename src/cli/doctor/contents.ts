@@ -11,7 +11,9 @@ import { broken, type Finding, fine, warning } from "./finding.ts";
 /** An import takes a time this far ahead of the clock as now. */
 const toleranceMs = 5 * 60_000;
 const idleDays = 90;
-const idleShown = 3;
+/** Whoever has a key needs some days to put another one in its place. */
+const expiringDays = 14;
+const keysShown = 3;
 /** Backups are made every night. Without one for so many days they fail. */
 const backupDays = 3;
 
@@ -23,7 +25,7 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
     ...lookAtSchema(found.contents),
     lookAtIntegrity(path, found.contents, full),
     ...lookAtClock(path, found.contents, nowMs),
-    lookAtKeys(found.contents.keys, nowMs),
+    ...lookAtKeys(found.contents.keys, nowMs),
     lookAtBackups(found.contents, nowMs),
   ];
 }
@@ -92,17 +94,40 @@ function lookAtClock(path: string, { newestMs }: Contents, nowMs: number): Findi
   return [fine("clock", "Nothing in the file is ahead of the clock.")];
 }
 
-function lookAtKeys(keys: readonly KeyRecord[], nowMs: number): Finding {
+function lookAtKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {
   const since = nowMs - idleDays * dayMs;
   const live = keys.filter((key) => isActive(key, nowMs));
   const idle = live.filter(
     ({ createdMs, lastUsed }) => Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < since,
   );
-  if (idle.length === 0) return fine("keys", `Active keys: ${live.length}. None was unused for ${idleDays} days.`);
-  const shown = idle.slice(0, idleShown).map(({ id, account }) => `${id} of ${account}`);
-  const more = idle.length > idleShown ? ` and ${idle.length - idleShown} more` : "";
-  const what = `Not used for ${idleDays} days: ${shown.join(", ")}${more}.`;
-  return warning("keys", what, `Revoke what nobody needs any more: ${adminCommand} key revoke ID.`);
+  const expiring = expiringAmong(live, nowMs + expiringDays * dayMs);
+  const findings: Finding[] = [];
+  if (idle.length > 0) {
+    const what = `Not used for ${idleDays} days: ${named(idle)}.`;
+    findings.push(warning("keys", what, `Revoke what nobody needs any more: ${adminCommand} key revoke ID.`));
+  }
+  if (expiring.length > 0) {
+    const what = `Expiring within ${expiringDays} days: ${named(expiring)}.`;
+    const advice = `Make another one with the same label: ${adminCommand} key create ACCOUNT --label TEXT.`;
+    findings.push(warning("keys", what, advice));
+  }
+  const well = `Active keys: ${live.length}. None was unused for ${idleDays} days, none expires within ${expiringDays}.`;
+  return findings.length > 0 ? findings : [fine("keys", well)];
+}
+
+/** Keys that expire before a moment. One that was rotated has another one of its label beside it. */
+function expiringAmong(live: readonly KeyRecord[], untilMs: number): KeyRecord[] {
+  const isExpiring = ({ expiresMs }: KeyRecord) => expiresMs !== null && expiresMs < untilMs;
+  return live.filter(
+    (key) =>
+      isExpiring(key) &&
+      !live.some((other) => other.account === key.account && other.label === key.label && !isExpiring(other)),
+  );
+}
+
+function named(keys: readonly KeyRecord[]): string {
+  const shown = keys.slice(0, keysShown).map(({ id, account }) => `${id} of ${account}`);
+  return `${shown.join(", ")}${keys.length > keysShown ? ` and ${keys.length - keysShown} more` : ""}`;
 }
 
 function lookAtBackups({ hasLeads, lastBackupMs }: Contents, nowMs: number): Finding {

@@ -24,6 +24,20 @@ describe("worth a look, with status 1", () => {
     expect((await examine(admin)).status).toBe(0);
   });
 
+  test("a key that expires soon, unless another one of its label goes on", async () => {
+    const admin = await aHealthy();
+    const days = (count: number) => new Date(Date.now() + count * dayMs).toISOString();
+    const make = (...options: string[]) => admin.run("key", "create", "acme", "--label", "CRM", "--json", ...options);
+    await make("--expires", days(15), "--label", "later");
+    expect((await examine(admin)).status).toBe(0);
+    const { id } = (await make("--expires", days(13))).json;
+    expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringContaining(`14 days: ${id} of acc_`) });
+    await make("--label", "other");
+    expect((await examine(admin)).status).toBe(1);
+    await make();
+    expect((await examine(admin)).status).toBe(0);
+  });
+
   test.each([
     ["a lead", "UPDATE stored_leads SET position = (account << 49) + 4102444800000"],
     ["a count of requests", "INSERT INTO usage (key, day, requests) VALUES (1, '2100-01-01', 1)"],
