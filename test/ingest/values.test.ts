@@ -41,6 +41,14 @@ test.each([
   expect(await leadsOf(text)).toEqual([{ fault: "it has no value to keep beside id, identified_at and pixel_id" }]);
 });
 
+test("a row of empty cells, as spreadsheets end a sheet with, is not told to name a pixel", async () => {
+  const faults = await leadsOf("email,pixel_id\n,\nd@example.com,\n", { pixelId: null });
+  expect(faults).toEqual([
+    { fault: "it has no value to keep beside id, identified_at and pixel_id" },
+    { fault: expect.stringContaining("it names no pixel") },
+  ]);
+});
+
 test("a row with a NUL is rejected, in a column that is not kept as well", async () => {
   const faults = await leadsOf('email,x\nd@example.com\0,1\nd@example.com,"\0"\n');
   expect(faults).toEqual([{ fault: "it holds a NUL" }, { fault: "it holds a NUL" }]);

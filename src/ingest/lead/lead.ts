@@ -26,13 +26,14 @@ const roomAround = 1024;
 
 export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
-  const pixelId = first(row, columns.of.pixel_id, firstText) ?? rules.pixelId;
-  if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
-  if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   const { details, warnings } = readDetails(row, columns);
+  // Before all else: spreadsheets end a sheet with rows of empty cells, and no option brings those in.
   if (detailFields.every((field) => details[field] === null)) {
     return { fault: "it has no value to keep beside id, identified_at and pixel_id" };
   }
+  const pixelId = first(row, columns.of.pixel_id, firstText) ?? rules.pixelId;
+  if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
+  if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   const time = readVisitTime(row, columns, rules, nowMs);
   if ("fault" in time) return time;
   const ownId = first(row, columns.of.id, firstText);
