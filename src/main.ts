@@ -1,4 +1,5 @@
 /** bun start: config → store → server → stop. */
+import { resolve } from "node:path";
 import { readConfig } from "./config.ts";
 import { endWith } from "./operator/end.ts";
 import { adminCommand } from "./operator/program-name.ts";
@@ -6,12 +7,13 @@ import { writeNow } from "./operator/standard-streams.ts";
 import { serve } from "./serving/serve.ts";
 
 try {
-  const { url, isEmpty } = serve(readConfig());
+  const config = readConfig();
+  const { url, isEmpty } = serve(config);
   writeNow(1, `listening on ${url}\n`);
   if (isEmpty) {
     writeNow(
       2,
-      `There is no account yet. In another terminal: ${adminCommand} account create NAME, then ${adminCommand} --help.\n`,
+      `There is no account in ${resolve(config.databasePath)} yet. In another terminal: ${adminCommand} account create NAME, then ${adminCommand} --help.\n`,
     );
   }
 } catch (cause) {
