@@ -6,7 +6,7 @@ import { UserError } from "../operator/user-error.ts";
 
 type Health = "fine" | "failing" | "nobody";
 
-const patienceMs = 3_000;
+export const patienceMs = 3_000;
 
 /** Asks for /healthz at an origin. Any certificate will do: it has the public name, and this origin does not. */
 export async function askHealth(origin: string): Promise<Health> {

@@ -41,7 +41,7 @@ async function look(context: CommandContext, full: boolean): Promise<Finding[]> 
     ...(isFileOfNode(path) ? await lookAtNode(context, config) : lookAtFile(path)),
     ...lookAtSettings(faults, config, nowMs),
     ...lookAtInflow(path, config?.inbox ?? null, examination, nowMs),
-    ...(await lookAtServer(path, address)),
+    ...(await lookAtServer(path, address, config?.tls ?? null)),
   ];
 }
 

@@ -1,13 +1,17 @@
 /** The running server: whether it answers, and whether it has the file open that lies at the path now. */
+import { X509Certificate } from "node:crypto";
 import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { connect, type PeerCertificate } from "node:tls";
+import type { Config } from "../../config.ts";
+import { dayOf } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { filesOf } from "../../store/database-files.ts";
-import { askHealth } from "../server.ts";
-import { broken, type Finding, fine } from "./finding.ts";
+import { askHealth, patienceMs } from "../server.ts";
+import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Finds nothing where no server runs, or where the system does not show it. */
-export async function lookAtServer(path: string, url: string | null): Promise<Finding[]> {
+export async function lookAtServer(path: string, url: string | null, tls: Config["tls"]): Promise<Finding[]> {
   const ghosts = findGhosts(path);
   const findings = ghosts.map((pid) => {
     const what = `Process ${pid} has a file open that was since deleted, moved or replaced: what it writes gets lost.`;
@@ -23,7 +27,26 @@ export async function lookAtServer(path: string, url: string | null): Promise<Fi
     findings.push(broken("server", `The server at ${url} says that it cannot read its database.`, advice));
   }
   if (health === "fine" && ghosts.length === 0) findings.push(fine("server", `It answers at ${url}.`));
+  if (url !== null && health !== "nobody" && tls !== null) findings.push(...(await lookAtCertificate(url, tls.cert)));
   return findings;
+}
+
+/** Finds a server that was not restarted after a renewal. */
+async function lookAtCertificate(url: string, inFile: string): Promise<Finding[]> {
+  const served = await servedCertificate(new URL(url));
+  if (served === null || served.fingerprint256 === new X509Certificate(inFile).fingerprint256) return [];
+  const what = `The server still gives a certificate that ends on ${dayOf(Date.parse(served.valid_to))}, and TLS_CERT has another one.`;
+  return [warning("tls", what, "Restart it: it keeps the certificate that it started with.")];
+}
+
+/** Null where none is given in time. */
+function servedCertificate({ hostname, port }: URL): Promise<PeerCertificate | null> {
+  const { promise, resolve } = Promise.withResolvers<PeerCertificate | null>();
+  const host = hostname.replaceAll(/[[\]]/g, "");
+  const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, timeout: patienceMs });
+  socket.once("secureConnect", () => resolve(socket.getPeerCertificate()));
+  for (const event of ["error", "timeout"]) socket.once(event, () => resolve(null));
+  return promise.finally(() => socket.destroy());
 }
 
 /** Processes that opened the database at this path, though another file is there now. */

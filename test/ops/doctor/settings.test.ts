@@ -1,6 +1,9 @@
 /** bun admin doctor on the settings and the certificate. */
 import { describe, expect, test } from "bun:test";
+import { copyFileSync } from "node:fs";
 import { aCertificate, openssl } from "../../certificate.ts";
+import { start } from "../../process.ts";
+import { aFreePort } from "../../proxy.ts";
 import { aHealthy, examine } from "./examined.ts";
 
 describe("settings", () => {
@@ -49,6 +52,23 @@ describe(`a certificate${openssl === null ? " (skipped: no openssl here)" : ""}`
     expect(said).toContain("is not for www.example.com");
     expect(status).toBe(2);
   });
+
+  testTls(
+    "that the server does not give yet, because it was not restarted after the renewal, is a warning",
+    async () => {
+      const [old, renewed] = [aCertificate({ days: 90 }), aCertificate({ days: 90 })];
+      const { TLS_CERT, TLS_KEY } = old;
+      const settings = { TLS_CERT, TLS_KEY, PORT: String(await aFreePort()) };
+      const admin = await aHealthy(settings);
+      const server = start({ ...settings, DATABASE_PATH: admin.file });
+      await server.listening();
+      expect((await examine(admin)).said).toBe("");
+      copyFileSync(renewed.TLS_CERT, TLS_CERT);
+      copyFileSync(renewed.TLS_KEY, TLS_KEY);
+      const { status, said } = await examine(admin);
+      expect([status, said]).toEqual([1, expect.stringMatching(/^The server still gives a certificate that ends on /)]);
+    },
+  );
 
   testTls("that does not fit its key is broken", async () => {
     const { TLS_CERT } = aCertificate();
