@@ -94,10 +94,13 @@ test("an import with leads that came late says which clients have passed them, a
   expect((await admin.import(rows(4, 3))).json["passed"]).toEqual([]);
 });
 
-test("DISCLOSURES=off keeps nothing, and doctor mentions it", async () => {
+test("DISCLOSURES=off keeps nothing, and find and doctor mention it", async () => {
   const { admin, server } = await read({ DISCLOSURES: "off" });
   await stopped(server);
   expect(await receivedBy(admin, 10)).toEqual([]);
-  const doctor = await anAdmin([], { DISCLOSURES: "off" }).run("doctor");
+  const off = anAdmin(["acme"], { DISCLOSURES: "off" });
+  const { stderr } = await off.run("lead", "find", "acme", "--id", "1");
+  expect(stderr).toContain("DISCLOSURES is off: who receives a lead is not written down.");
+  const doctor = await off.run("doctor");
   expect(`${doctor.stdout}${doctor.stderr}`).toContain("DISCLOSURES is off");
 });

@@ -27,6 +27,8 @@ export function findCommand(context: CommandContext): Command {
       const held = context.store().people.find(account, references, context.now(), onRead);
       if (options.list !== undefined) printList(output, persons, held);
       else for (const one of held) printOne(output, account.name, one);
+      if (context.environment.settings().config?.disclosures === false)
+        output.say("DISCLOSURES is off: who receives a lead is not written down.");
       output.say(
         "Not looked through: other accounts, exports, rejects files, inboxes, waiting deliveries, logs and backups.",
       );
