@@ -5,12 +5,13 @@ import { anAdmin } from "../admin.ts";
 const header = "timestamp,pixel_id,email,page_url,phone,utm_source";
 const visits = (...rows: string[]) => `${[header, ...rows].join("\n")}\n`;
 const visit = "2026-01-31T09:15:00Z,px,dana@example.com,/a,2125550100,";
+const beside = "2026-01-31T09:15:00Z,px,sam@example.com,/a,2125550102,";
 const later = "2026-02-28T09:15:00Z,px,lee@example.com,/a,2125550101,";
 
 /** What the preview says of a second file. */
 async function said(second: string, ...options: string[]): Promise<string> {
   const admin = anAdmin();
-  await admin.import(visits(visit, later), ...options);
+  await admin.import(visits(visit, beside, later), ...options);
   return (await admin.import(second, "--dry-run", ...options)).stderr;
 }
 
@@ -19,6 +20,7 @@ describe("an import warns", () => {
     ["of a row whose phone was corrected", visit.replace("0100", "0199")],
     ["of a row to which a source was added", `${visit}google`],
     ["of the newest lead as well", `${later}google`],
+    ["of one that shares its time with another visit", `${beside}google`],
   ])("%s", async (_, row) => {
     expect(await said(visits(row))).toContain("1 row with the time, page and visitor of a lead that is there");
   });
