@@ -148,6 +148,10 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `${file} cannot be written (${reason}).`,
     "Check the folder, and that this user may write in it.",
   ],
+  "no place for a drill": ({ folder, reason }) => [
+    `The drill restores the backup beside it, and ${folder} takes nothing (${reason}).`,
+    "Copy the backup and its manifest into a folder that this user may write in, and drill the copy.",
+  ],
 
   "manifest unreadable": ({ path, reason }) => [
     `${path} cannot be read (${reason}), and nothing else tells whether the backup is whole.`,

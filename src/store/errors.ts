@@ -66,6 +66,8 @@ interface Problems {
   readonly "disk of the backup full": { readonly file: string };
   readonly "database damaged": object;
   readonly "backup not written": { readonly file: string; readonly reason: string };
+  /** A drill restores beside the backup. */
+  readonly "no place for a drill": { readonly folder: string; readonly reason: string };
 
   readonly "manifest unreadable": { readonly path: string; readonly reason: string };
   readonly "not a manifest": { readonly path: string };

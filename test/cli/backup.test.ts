@@ -183,6 +183,27 @@ test.skipIf(!mounts)(
   },
 );
 
+test.skipIf(!mounts)(
+  "a drill of a backup on a disk that only reads is refused for that, and says what helps",
+  async () => {
+    const admin = anAdmin();
+    const disk = join(admin.folder, "disk");
+    mkdirSync(disk);
+    expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=9m", "none", disk]).exitCode).toBe(0);
+    try {
+      await admin.run("backup", join(disk, "copy.db"));
+      expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk]).exitCode).toBe(0);
+      const { status, stderr } = await admin.run("backup", "--drill", join(disk, "copy.db"));
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^The drill [^\n]+\/disk takes nothing \(EROFS\)\. Copy [^\n]+\n$/),
+      ]);
+    } finally {
+      Bun.spawnSync(["umount", disk]);
+    }
+  },
+);
+
 test("a name that is too long is refused for what it is, and not in the name of the database", async () => {
   const admin = anAdmin();
   const file = join(admin.folder, `${"n".repeat(250)}.db`);

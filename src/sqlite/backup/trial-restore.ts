@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Backup } from "../../store/backups.ts";
 import { StoreError } from "../../store/errors.ts";
+import { codeOf } from "../failure.ts";
 import { removeLeftovers, trialFolderIn } from "../leftovers.ts";
 import { restoreAside } from "./restore.ts";
 
@@ -10,7 +11,7 @@ import { restoreAside } from "./restore.ts";
 export function tryRestore(file: string): Backup {
   process.umask(0o077);
   removeLeftovers(dirname(resolve(file)));
-  const folder = trialFolderIn(dirname(resolve(file)));
+  const folder = makeFolder(dirname(resolve(file)));
   try {
     const { manifest, found } = restoreAside(file, join(folder, "leadfile.db"));
     const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));
@@ -28,6 +29,15 @@ export function tryRestore(file: string): Backup {
     return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: found.counts.leads };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The place of the drill; throws a StoreError where a disk that only reads, or another user's, has none. */
+function makeFolder(folder: string): string {
+  try {
+    return trialFolderIn(folder);
+  } catch (cause) {
+    throw new StoreError({ kind: "no place for a drill", folder, reason: codeOf(cause) }, { cause });
   }
 }
 
