@@ -83,7 +83,8 @@ function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]
   if (sharingIds === 0) return [];
   return [
     `Warning: ${grouped(sharingIds)} rows share their id with another row and differ in time or page; of each id one ` +
-      `lead is kept. If the id names the person, --map ${printable(column)}=- keeps the visits apart.`,
+      `lead is kept. If the id names the person, --map ${printable(column)}=- keeps the visits apart. If it looks like ` +
+      "1.23E+15, a spreadsheet has cut it: import the vendor's own file.",
   ];
 }
 
