@@ -155,7 +155,9 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
 
   "manifest unreadable": ({ path, reason }) => [
     `${path} cannot be read (${reason}), and nothing else tells whether the backup is whole.`,
-    "Put the manifest that was made with the backup beside it, and see that this user may read both.",
+    "Put the manifest that was made with the backup beside it, and see that this user may read both. " +
+      `A copy that never had one: look at it with DATABASE_PATH=COPY ${adminCommand} doctor --full, and then make a ` +
+      "backup of it in the same way.",
   ],
   "not a manifest": ({ path }) => [
     `${path} is no manifest of a backup.`,

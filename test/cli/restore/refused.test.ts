@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { anAdmin } from "../../admin.ts";
 import { aBackup, fitManifest } from "./a-backup.ts";
 
 describe("is refused in one line, and the data stays as it was:", () => {
@@ -91,6 +92,20 @@ test.each([
   rmSync(`${file}.manifest.json`);
   putInItsPlace(`${file}.manifest.json`);
   expect((await admin.run("restore", file)).stderr).toContain(`manifest.json cannot be read (${code})`);
+});
+
+test("a plain copy of a database is restored by way of a backup of it, as its refusal says", async () => {
+  const { admin, file } = await aBackup();
+  const copy = `${file}.copied`;
+  cpSync(admin.file, copy);
+  const { stderr } = await admin.run("restore", copy);
+  expect(stderr).toMatch(
+    /DATABASE_PATH=COPY bun admin doctor --full, and then [^\n]+ backup of it in the same way\.\n$/,
+  );
+  const ofCopy = anAdmin([], { DATABASE_PATH: copy });
+  expect((await ofCopy.run("doctor", "--full")).stdout).not.toMatch(/^broken/m);
+  await ofCopy.run("backup", `${copy}.db`);
+  expect(await admin.run("restore", `${copy}.db`, "--json")).toMatchObject({ status: 0, json: { leads: 20 } });
 });
 
 function flip(file: string, at: number): void {
