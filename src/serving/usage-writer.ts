@@ -5,6 +5,7 @@ import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 
 const writeMs = 500;
+const complainEveryMs = 60_000;
 /** When another program was writing, the next try follows soon. */
 const afterMs: Readonly<Record<Flushed, number>> = { idle: writeMs, done: writeMs, more: 0, locked: 4 };
 
@@ -12,7 +13,7 @@ type Complain = (failure: unknown, consequence: string) => void;
 
 /** Begins to write; the function that it returns ends it. */
 export function startUsageWriter(store: ServedStore, log: Logger): () => void {
-  const complain: Complain = (failure, consequence) => log.error({ cause: innermost(failure) }, consequence);
+  const complain = createComplaints(log);
   const settler = createSettler(store, complain);
   let timer = setTimeout(write, writeMs);
 
@@ -30,6 +31,18 @@ export function startUsageWriter(store: ServedStore, log: Logger): () => void {
   return () => {
     settler.stop();
     clearTimeout(timer);
+  };
+}
+
+/** What fails is tried again at once, and complained of once a minute: a full disk must not fill the log as well. */
+function createComplaints(log: Logger): Complain {
+  const saidMs = new Map<string, number>();
+  return (failure, consequence) => {
+    const nowMs = Date.now();
+    // A clock that was set back must not silence it.
+    if (Math.abs(nowMs - (saidMs.get(consequence) ?? Number.NEGATIVE_INFINITY)) < complainEveryMs) return;
+    saidMs.set(consequence, nowMs);
+    log.error({ cause: innermost(failure) }, consequence);
   };
 }
 

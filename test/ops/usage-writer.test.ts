@@ -13,11 +13,11 @@ beforeEach(() => void jest.useFakeTimers({ now: noonMs }));
 afterEach(() => void jest.useRealTimers());
 
 /** A store whose counts are written from now on. */
-function writing() {
+function writing(log = pino({ enabled: false })) {
   const file = join(aFolder(), "leadfile.db");
   keyIn(file);
   const store = openServedStore(file);
-  const stop = startUsageWriter(store, pino({ enabled: false }));
+  const stop = startUsageWriter(store, log);
   onTestFinished(() => {
     stop();
     store.close();
@@ -46,5 +46,20 @@ test("what was counted while another program was writing is in the file a moment
   expect(requestsIn(file)).toBe(0);
   other.run("COMMIT");
   jest.advanceTimersByTime(10);
+  expect(requestsIn(file)).toBe(1);
+});
+
+test("where counts cannot be written for long, the log says so once a minute, and they are kept", () => {
+  const said: string[] = [];
+  const { file, count } = writing(pino({}, { write: (line) => said.push(line) }));
+  using other = new Database(file);
+  other.run("ALTER TABLE usage RENAME TO gone");
+  count();
+  jest.advanceTimersByTime(59_000);
+  expect(said).toEqual([expect.stringContaining("usage could not be written; it is kept in memory and tried again")]);
+  jest.advanceTimersByTime(5_000);
+  expect(said).toHaveLength(2);
+  other.run("ALTER TABLE gone RENAME TO usage");
+  jest.advanceTimersByTime(1_000);
   expect(requestsIn(file)).toBe(1);
 });
