@@ -29,7 +29,7 @@ export function webhook({ url, secret, now }: Post): Receiver {
       const signal = AbortSignal.timeout(answerMs);
       try {
         const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
-        await response.body?.cancel();
+        await readToEnd(response);
         return response.ok ? taken : refused(url, response);
       } catch (cause) {
         const code = systemCode(cause);
@@ -38,6 +38,18 @@ export function webhook({ url, secret, now }: Post): Receiver {
       }
     },
   };
+}
+
+/**
+ * A receiver that is cut off while it answers may undo what it did, and its connection would be of no more use. The
+ * status has come already: an answer that breaks off, or takes too long, changes nothing.
+ */
+async function readToEnd({ body }: Response): Promise<void> {
+  try {
+    await body?.pipeTo(new WritableStream());
+  } catch {
+    // Nothing in it is needed.
+  }
 }
 
 /** An address for leads; throws a UserError where they could be read on their way. */

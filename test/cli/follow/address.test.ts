@@ -41,6 +41,22 @@ describe("to an address", () => {
     expect(following.errors()).not.toContain("token");
   });
 
+  test("the whole answer is read, so that no receiver is cut off while it answers", async () => {
+    const { url, settings } = await aSource(2);
+    let whole = 0;
+    async function* slowly() {
+      yield "first";
+      await Bun.sleep(100);
+      yield "last";
+      whole += 1;
+    }
+    const { address, posts } = aReceiver([new Response(slowly()), new Response(slowly())]);
+    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 2 && whole > 0);
+    await following.end();
+    expect(whole).toBe(2);
+  });
+
   test("a Retry-After that is longer than the pause is obeyed", async () => {
     const { url, settings } = await aSource(1);
     const { address, posts } = aReceiver([new Response(null, { status: 429, headers: { "Retry-After": "2" } })]);
