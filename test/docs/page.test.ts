@@ -1,5 +1,5 @@
 /** The page at /docs as a text: what it says, and that what it tells to do can be done. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import changes from "../../CHANGELOG.md" with { type: "text" };
@@ -7,6 +7,7 @@ import { settings } from "../../src/config/settings.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { leadFields } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
+import { retrying } from "../../src/http/docs/programs.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
@@ -93,6 +94,14 @@ describe.each(Object.keys(expected))("%s", (topic) => {
       expect(await outcomeOf(program, server.aKey(), expected[topic] ?? /$^/)).toBe("as expected");
     }
   });
+});
+
+test("the curl that tries again writes the answer alone, so that jq can read it", async () => {
+  const answers = [new Response('{"error":{}}', { status: 429, headers: { "Retry-After": "1" } })];
+  const server = Bun.serve({ port: 0, fetch: () => answers.shift() ?? new Response('{"object":"usage"}') });
+  onTestFinished(() => void server.stop(true));
+  const line = retrying(`http://127.0.0.1:${server.port}`).curl;
+  expect(await Bun.$`sh -c ${line}`.quiet().text()).toBe('{"object":"usage"}');
 });
 
 test("there is a program in three languages for each of four things", async () => {

@@ -146,7 +146,7 @@ while True:
 
 /** One request, repeated where that can help. */
 export const retrying = (origin: string): Programs => ({
-  curl: `curl --retry 5 -H "Authorization: Bearer $LEADFILE_KEY" \\\n  "${inShell(`${origin}${paths.usage}`)}"`,
+  curl: `curl --fail --retry 5 -H "Authorization: Bearer $LEADFILE_KEY" \\\n  "${inShell(`${origin}${paths.usage}`)}"`,
   typescript: `${typescriptHead(origin)}
 async function get(path) {
   for (let attempt = 1; ; attempt += 1) {
