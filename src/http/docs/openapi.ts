@@ -55,8 +55,9 @@ function description(limitPerMin: number): string {
 **Paging.** While \`has_more\` is true, ask again with \`before\` set to \`next_cursor\`. Every lead of an account has a
 millisecond of its own, so none is skipped and none comes twice, whatever is imported meanwhile.
 
-**Polling.** Keep the newest \`identified_at\` that you have seen and send it as \`since\`. It is inclusive: drop what you
-have by its \`id\`. Where sources deliver late, look back by an overlap.
+**Polling.** Read all pages, then keep the newest \`identified_at\` and send it as \`since\`. It is inclusive: drop what you
+have by its \`id\`. Where sources deliver late, look back by an overlap. Only a full walk shows what was
+changed or erased.
 
 **Limits.** ${limitPerMin} requests per key and UTC clock minute. Every request with a live key counts, whatever the answer;
 a 429 does not. After one, wait for \`Retry-After\`.

@@ -72,12 +72,16 @@ ${programs("paging", paging(origin))}`;
 function pollingBody(origin: string): string {
   return `${prose(`
 Keep the newest \`identified_at\` that you have seen and send it as \`since\`. It is inclusive, so the newest lead comes
-again: drop it by its \`id\`. A poll every half minute is enough for most programs.
+again: drop it by its \`id\`. Keep it only after the last page: the newest lead comes first, and what a crash left unread
+would be passed. A poll every half minute is enough for most programs.
 `)}
 ${programs("polling", polling(origin))}
 ${prose(`
 Some sources deliver late: a lead then appears with a time that a poll has passed. Look back by an overlap (a \`since\`
 some hours older) and remember the ids of that time, or ask the owner to import with \`--stamp arrival\`.
+
+A poll does not show that a lead was changed by an import, or erased. Where you keep copies, read all pages now and then,
+and compare them by \`id\`.
 `)}`;
 }
 
