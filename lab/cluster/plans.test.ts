@@ -49,6 +49,7 @@ test("a plan relies on the rules from before its first lead, whatever is changed
   const lead = {
     ...{ id: crypto.randomUUID(), pixelId: "px", state: null, cityKey: null, hasEmail: false, document: "{}" },
     clamped: false,
+    aliases: [],
     get identifiedMs() {
       client.run("UPDATE accounts SET retain_days = 1");
       client.run("INSERT OR IGNORE INTO suppressed_digests (account, digest, erased_at) VALUES (1, x'01', 1)");

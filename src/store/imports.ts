@@ -1,4 +1,5 @@
 /** Leads on their way into a store: a whole file is put aside first, and then goes in, oldest lead first. */
+import type { PersonIdentifier } from "./identifier.ts";
 
 export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";
@@ -18,6 +19,8 @@ export interface NewLead {
   readonly identifiedMs: number | null;
   /** Whether its source has a later time, ahead of the clock: it counts as moved. */
   readonly clamped: boolean;
+  /** Further addresses and phones of the visitor, which are not kept: whoever was erased by one of them stays out. */
+  readonly aliases: readonly PersonIdentifier[];
   /** The document as `writeDocument` makes it, at that moment; one without a moment gets its own when it is written. */
   readonly document: string;
 }

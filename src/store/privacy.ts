@@ -1,13 +1,8 @@
 /** The ports for personal data: find, erase, retain, and record what was done. */
 import type { Received } from "./disclosures.ts";
+import type { PersonIdentifier } from "./identifier.ts";
 import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";
-
-/** An identifier of a person, as it is compared: in lower case, digits without the 1 of the US, a UUID. */
-export interface PersonIdentifier {
-  readonly kind: "email" | "phone" | "id";
-  readonly value: string;
-}
 
 /** How a list names a person: by an identifier, or by the SHA-256 of an e-mail address or phone in hexadecimal digits. */
 export interface PersonReference {

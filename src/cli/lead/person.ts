@@ -5,7 +5,7 @@ import { idFromSource } from "../../ingest/lead/identity.ts";
 import { firstEmail } from "../../ingest/values/emails.ts";
 import { firstPhone } from "../../ingest/values/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { PersonIdentifier } from "../../store/privacy.ts";
+import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
 import { type ListedPerson, readList, readListFile } from "./person-list.ts";

@@ -1,17 +1,20 @@
 /** What a row says of the visitor and the visit: each field from the first of its columns that has a value. */
-import type { LeadDetails } from "../../contract/lead.ts";
+import { emailKey, type LeadDetails, phoneKey } from "../../contract/lead.ts";
 import { stateCode } from "../../contract/states.ts";
+import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { Columns } from "../columns/columns.ts";
 import { type Cell, type ColumnNumbers, type Found, first, firstText, type Row, textsOf } from "../row.ts";
 import { hasState } from "../values/countries.ts";
-import { firstEmail } from "../values/emails.ts";
-import { firstPhone } from "../values/phones.ts";
+import { allEmails, firstEmail } from "../values/emails.ts";
+import { allPhones, firstPhone } from "../values/phones.ts";
 
 /** What was left out of a lead: a value that is none of its kind, or what stood beside the value in its cell. */
 export type Warning = "state" | "country" | "email" | "beside email" | "phone" | "beside phone" | "others";
 
 export interface ReadDetails {
   readonly details: LeadDetails;
+  /** Addresses and phones of the visitor that are not kept. */
+  readonly aliases: readonly PersonIdentifier[];
   readonly warnings: readonly Warning[];
 }
 
@@ -52,7 +55,37 @@ export function readDetails(row: Row, columns: Columns): ReadDetails {
   if (isLost(phone, of.phone)) warnings.push("phone");
   if (phone?.cut) warnings.push("beside phone");
   if (row.holdsOthers === true) warnings.push("others");
-  return { details, warnings };
+  return { details, aliases: readAliases(row, columns, details), warnings };
+}
+
+const nothing: readonly never[] = [];
+
+function readAliases(row: Row, { of }: Columns, details: LeadDetails): readonly PersonIdentifier[] {
+  const { email, verified_email, phone } = details;
+  const emails = beside(row, of.email, email, allEmails).concat(
+    beside(row, of.verified_email, verified_email, allEmails),
+  );
+  const phones = beside(row, of.phone, phone, allPhones);
+  if (emails.length + phones.length === 0) return nothing;
+  return [
+    ...emails.map((text): PersonIdentifier => ({ kind: "email", value: emailKey(text) })),
+    ...phones.map((digits): PersonIdentifier => ({ kind: "phone", value: phoneKey(digits) })),
+  ];
+}
+
+/** What the columns of a field have beside the value that is kept. Most rows have nothing else. */
+function beside(
+  { cells }: Row,
+  numbers: ColumnNumbers,
+  kept: string | null,
+  all: (texts: readonly string[]) => string[],
+): readonly string[] {
+  let others: readonly string[] = nothing;
+  for (const number of numbers ?? nothing) {
+    const cell = cells[number];
+    if (cell !== kept && cell !== "") others = others.concat(all(textsOf(cell)).filter((value) => value !== kept));
+  }
+  return others;
 }
 
 interface Place {

@@ -26,7 +26,7 @@ const roomAround = 1024;
 
 export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
-  const { details, warnings } = readDetails(row, columns);
+  const { details, aliases, warnings } = readDetails(row, columns);
   // Before all else: spreadsheets end a sheet with rows of empty cells, and no option brings those in.
   if (detailFields.every((field) => details[field] === null)) {
     return { fault: "it has no value to keep beside id, identified_at and pixel_id" };
@@ -41,20 +41,14 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
     ownId === null
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(ownId);
-  const lead = prepareLead(id, pixelId, details, time.identifiedMs, time.clamped);
+  const lead = { ...prepareLead(id, pixelId, details, time.identifiedMs), clamped: time.clamped, aliases };
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, warnings };
 }
 
 /** Prepares a lead for a store; without a moment of its own it gets the time of import. */
-export function prepareLead(
-  id: string,
-  pixelId: string,
-  details: LeadDetails,
-  identifiedMs: number | null,
-  clamped = false,
-): NewLead {
+export function prepareLead(id: string, pixelId: string, details: LeadDetails, identifiedMs: number | null): NewLead {
   return {
     id,
     pixelId,
@@ -62,7 +56,8 @@ export function prepareLead(
     cityKey: details.city === null ? null : cityKey(details.city),
     hasEmail: details.email !== null,
     identifiedMs,
-    clamped,
+    clamped: false,
+    aliases: [],
     document: writeDocument({ id, identified_at: writeMoment(identifiedMs ?? 0), pixel_id: pixelId }, details),
   };
 }

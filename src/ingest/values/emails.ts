@@ -20,6 +20,11 @@ export function firstEmail(texts: readonly string[]): Found | null {
   return null;
 }
 
+/** All valid addresses. */
+export function allEmails(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => (isBare(text) ? [text] : candidatesIn(text).filter(isBare)));
+}
+
 function isBare(text: string): boolean {
   return plain.test(text) && !".'`".includes(text.at(-1) ?? "");
 }

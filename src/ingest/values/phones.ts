@@ -4,6 +4,7 @@ import { numberIn } from "./phone-in-text.ts";
 
 /** Digits alone, or the groups in which the US writes a number: nearly all cells. */
 const plain = /^(?:\+?\d{7,15}|(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})$/;
+const betweenNumbers = /[,;|]/;
 /** Digits enough for a number within a town. */
 const someNumber = /(?:\d\D*){7}/;
 
@@ -18,10 +19,16 @@ export function firstPhone(texts: readonly string[]): Found | null {
   return null;
 }
 
+/** The digits of the numbers of lists. */
+export function allPhones(texts: readonly string[]): string[] {
+  const found = texts.flatMap((text) => text.split(betweenNumbers)).map((part) => plainNumber(part) ?? numberIn(part));
+  return found.flatMap((number) => number?.value ?? []);
+}
+
 /** A number as nearly all cells have it, or the first of a list that begins with one. */
 function plainNumber(text: string): Found | null {
   if (plain.test(text)) return { value: withoutSigns(text), cut: false };
-  const [first = "", ...others] = text.split(/[,;|]/);
+  const [first = "", ...others] = text.split(betweenNumbers);
   const number = first.trim();
   return plain.test(number) ? { value: withoutSigns(number), cut: /\d/.test(others.join("")) } : null;
 }

@@ -28,7 +28,7 @@ export function openGuard(database: Connection, account: AccountNumber) {
     },
     /** Why a lead stays out; null lets it in. */
     objection(lead: NewLead): ImportOutcome | null {
-      if (isBlocked?.(identifiersOf(JSON.parse(lead.document)))) return { kind: "suppressed" };
+      if (isBlocked?.([...identifiersOf(JSON.parse(lead.document)), ...lead.aliases])) return { kind: "suppressed" };
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },

@@ -56,15 +56,25 @@ function openTables(client: Database, folder: string): Staging {
   createTables(client, folder);
   // Queries are closed with the client; a statement that is still open would keep the file.
   const add = client.query<unknown, (string | number | null)[]>(
-    "INSERT INTO staged VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO staged VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   const summarize = openSummary(client);
   client.run("BEGIN");
   let isSorted = false;
   return {
-    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, document }) {
-      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), document);
+    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, aliases, document }) {
+      add.run(
+        identifiedMs,
+        id,
+        pixelId,
+        state,
+        cityKey,
+        Number(hasEmail),
+        Number(clamped),
+        writeAliases(aliases),
+        document,
+      );
     },
     reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows() {
@@ -99,7 +109,7 @@ function createTables(client: Database, folder: string): void {
   client.run(`
     CREATE TEMP TABLE staged (
       place INTEGER PRIMARY KEY, at INTEGER, id TEXT, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
-      clamped INTEGER, document TEXT
+      clamped INTEGER, aliases TEXT, document TEXT
     )`);
   client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
   client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
@@ -118,17 +128,25 @@ function openSummary(client: Database): Staging["summarize"] {
 }
 
 /** Yes and no are 1 and 0 in a table. */
-type Row = Omit<NewLead, "hasEmail" | "clamped"> & { readonly hasEmail: number; readonly clamped: number };
+type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
+  readonly hasEmail: number;
+  readonly clamped: number;
+  readonly aliases: string | null;
+};
+
+/** Most leads have none. */
+const writeAliases = (aliases: NewLead["aliases"]) => (aliases.length === 0 ? null : JSON.stringify(aliases));
+const readAliases = (text: string | null): NewLead["aliases"] => (text === null ? [] : JSON.parse(text));
 
 function openReading(client: Database): Staging["read"] {
   const some = client.query<Row, [number, number]>(`
     SELECT staged.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
-      staged.clamped, document
+      staged.clamped, aliases, document
     FROM in_order JOIN staged ON staged.place = in_order.lead
     WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
   return function* (from, most) {
     for (const row of some.iterate(from, most)) {
-      yield { ...row, hasEmail: row.hasEmail === 1, clamped: row.clamped === 1 };
+      yield { ...row, hasEmail: row.hasEmail === 1, clamped: row.clamped === 1, aliases: readAliases(row.aliases) };
     }
   };
 }

@@ -1,7 +1,8 @@
 /** Finds the leads of some persons, and other leads that mention them. */
 import { isAscii } from "node:buffer";
 import type { Lead } from "../../contract/lead.ts";
-import type { PersonIdentifier, PersonReference } from "../../store/privacy.ts";
+import type { PersonIdentifier } from "../../store/identifier.ts";
+import type { PersonReference } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
 import { digestsOf, identifiersOf } from "./identifiers.ts";

@@ -5,7 +5,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { randomText } from "../../contract/random-text.ts";
-import type { PersonIdentifier } from "../../store/privacy.ts";
+import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { Connection } from "../connection.ts";
 import { accounts, instances, suppressedDigests, suppressions } from "../schema.ts";
 import { digestsOf, spellingsOf } from "./identifiers.ts";
