@@ -88,7 +88,9 @@ test("an import says at its end whether it can be taken back", async () => {
     const { stdout } = await admin.give(text, "lead", "import", "acme", "-", ...px, "--create-pixels", ...how);
     return stdout.trim().split("\n").at(-1);
   };
-  expect(await last("id,email\n1,a@example.com\n")).toMatch(/^This is import 1; .* import undo takes it back\.$/);
+  expect(await last("id,email\n1,a@example.com\n")).toMatch(
+    /^This is import 1; .* import undo acme 1 takes it back\.$/,
+  );
   expect(await last("id,email,name\n1,a@example.com,Dana\n")).toBe(
     "This is import 2; it replaced 1 lead of other imports, and cannot be taken back.",
   );

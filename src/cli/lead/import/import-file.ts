@@ -7,6 +7,7 @@ import { type FileRead, type Reading, readFile } from "../../../ingest/reading.t
 import { giveWay } from "../../../operator/priority.ts";
 import type { Passed } from "../../../store/disclosures.ts";
 import type { ImportCounts, ImportOptions, MergeProgress, StagedImport } from "../../../store/imports.ts";
+import type { Account } from "../../../store/repositories.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";
@@ -39,6 +40,7 @@ interface ImportRun extends Asked {
 interface Imported extends MergeProgress {
   /** Clients that have passed leads which came late. */
   readonly passed: readonly Passed[];
+  readonly account: Account;
   /** Why the file looks wrong. */
   readonly doubts: readonly string[];
 }
@@ -75,7 +77,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const { batch, counts } = merged;
     const isLate = batch !== null && counts.late > 0;
     const passed = isLate ? recipients.passed(account.number, batch, positions) : [];
-    return { ...merged, passed, doubts: [...doubts, ...others] };
+    return { ...merged, account, passed, doubts: [...doubts, ...others] };
   } finally {
     interruption.close();
     staged.close();

@@ -4,6 +4,7 @@ import type { Warning } from "../../../ingest/lead/details.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
+import type { Account } from "../../../store/repositories.ts";
 import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
@@ -67,8 +68,12 @@ export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, { of, na
   ];
 }
 
+interface Merged extends MergeProgress {
+  readonly account: Account;
+}
+
 /** The counts, each with what it means for whoever reads it. */
-export function summaryText(imported: MergeProgress, { rejects, dryRun }: ImportRequest): string {
+export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest): string {
   const { counts } = imported;
   const written = dryRun === true ? `an import writes them to ${rejects}` : `mend ${rejects} and import it as it is`;
   const rejected = rejects === undefined ? "--rejects FILE keeps them to be mended" : written;
@@ -93,8 +98,11 @@ export function summaryText(imported: MergeProgress, { rejects, dryRun }: Import
   return [text, ...batchText(imported)].join("\n");
 }
 
-function batchText({ batch, overwritten }: MergeProgress): string[] {
+function batchText({ batch, overwritten, account }: Merged): string[] {
   if (batch === null) return [];
+  // A shell would take a name with blanks or signs for something else.
+  const named = /^[\w.-]+$/.test(account.name) ? account.name : account.id;
+  const undo = `${adminCommand} import undo ${named} ${batch} takes it back`;
   const replaced = `it replaced ${leadsText(overwritten)} of other imports, and cannot be taken back`;
-  return [`This is import ${batch}; ${overwritten > 0 ? replaced : `${adminCommand} import undo takes it back`}.`];
+  return [`This is import ${batch}; ${overwritten > 0 ? replaced : undo}.`];
 }
