@@ -80,7 +80,7 @@ export function openForImport(path: string): Connection {
 }
 
 /** How much of a file the merge of an import keeps at hand. */
-export const mergeCacheMebibytes = 96;
+export const mergeCacheMebibytes = 112;
 
 /**
  * For a connection that begins to write much: ids without an order touch a page of their index each. Whatever is sorted
