@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { anAdmin } from "../admin.ts";
 import { client } from "../harness.ts";
 import { start } from "../process.ts";
+import { aSmallDisk, fill, mounts } from "../small-disk.ts";
 
 const rows = (count: number) =>
   `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
@@ -132,54 +133,33 @@ test.skipIf(isRoot)("a folder that this user may not write in is refused", async
   expect((await admin.run("backup", join(admin.folder, "closed/copy.db"))).status).toBe(1);
 });
 
-// Only root may mount a disk that is full soon.
-const mounts =
-  isRoot &&
-  Bun.spawnSync([
-    "sh",
-    "-c",
-    "d=$(mktemp -d); mount -t tmpfs -o size=16k none $d && umount $d; e=$?; rmdir $d; exit $e",
-  ]).exitCode === 0;
-
 test.skipIf(!mounts)("a disk that is full is named in one line, and no part of a backup stays on it", async () => {
   const admin = anAdmin();
   await admin.import(rows(5000));
-  const disk = join(admin.folder, "disk");
-  mkdirSync(disk);
-  expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk]).exitCode).toBe(0);
-  try {
-    const { status, stdout, stderr } = await admin.run("backup", join(disk, "copy.db"));
-    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-    expect(stderr).toMatch(/^The disk of [^\n]+ is full[^\n]+\n$/);
-    expect(readdirSync(disk)).toEqual([]);
-  } finally {
-    Bun.spawnSync(["umount", disk]);
-  }
+  using disk = aSmallDisk(admin.folder, "size=256k");
+  const { status, stdout, stderr } = await admin.run("backup", join(disk.path, "copy.db"));
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^The disk of [^\n]+ is full[^\n]+\n$/);
+  expect(readdirSync(disk.path)).toEqual([]);
   expect(await admin.leads()).toHaveLength(5000);
-  expect(existsSync(disk)).toBe(true);
+  expect(existsSync(disk.path)).toBe(true);
 });
 
 test.skipIf(!mounts)(
   "where the disk of the database is full, a backup on another disk is made, and says so",
   async () => {
     const admin = anAdmin([]);
-    const disk = join(admin.folder, "disk");
-    mkdirSync(disk);
-    expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk]).exitCode).toBe(0);
-    try {
-      const full = anAdmin([], { DATABASE_PATH: join(disk, "leads.db") });
-      await full.run("account", "create", "acme");
-      // A server has the log open.
-      using other = new Database(join(disk, "leads.db"));
-      other.query("SELECT name FROM accounts").get();
-      Bun.spawnSync(["dd", "if=/dev/zero", `of=${join(disk, "rest")}`, "bs=1k"]);
-      const copy = join(admin.folder, "copy.db");
-      const { status, stderr } = await full.run("backup", copy);
-      expect([status, stderr]).toEqual([0, expect.stringMatching(/\nWarning: [^\n]+ audit \([^\n]+full\)\.\n$/)]);
-      expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
-    } finally {
-      Bun.spawnSync(["umount", disk]);
-    }
+    using disk = aSmallDisk(admin.folder, "size=2m");
+    const full = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });
+    await full.run("account", "create", "acme");
+    // A server has the log open.
+    using other = new Database(join(disk.path, "leads.db"));
+    other.query("SELECT name FROM accounts").get();
+    fill(disk.path);
+    const copy = join(admin.folder, "copy.db");
+    const { status, stderr } = await full.run("backup", copy);
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/\nWarning: [^\n]+ audit \([^\n]+full\)\.\n$/)]);
+    expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
   },
 );
 
@@ -187,20 +167,14 @@ test.skipIf(!mounts)(
   "a drill of a backup on a disk that only reads is refused for that, and says what helps",
   async () => {
     const admin = anAdmin();
-    const disk = join(admin.folder, "disk");
-    mkdirSync(disk);
-    expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=9m", "none", disk]).exitCode).toBe(0);
-    try {
-      await admin.run("backup", join(disk, "copy.db"));
-      expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk]).exitCode).toBe(0);
-      const { status, stderr } = await admin.run("backup", "--drill", join(disk, "copy.db"));
-      expect([status, stderr]).toEqual([
-        1,
-        expect.stringMatching(/^The drill [^\n]+\/disk takes nothing \(EROFS\)\. Copy [^\n]+\n$/),
-      ]);
-    } finally {
-      Bun.spawnSync(["umount", disk]);
-    }
+    using disk = aSmallDisk(admin.folder, "size=9m");
+    await admin.run("backup", join(disk.path, "copy.db"));
+    expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
+    const { status, stderr } = await admin.run("backup", "--drill", join(disk.path, "copy.db"));
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The drill [^\n]+\/disk takes nothing \(EROFS\)\. Copy [^\n]+\n$/),
+    ]);
   },
 );
 

@@ -1,0 +1,24 @@
+/** A disk of its own with little room, which only root may mount. */
+import { expect } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+export const mounts =
+  Bun.spawnSync([
+    "sh",
+    "-c",
+    "d=$(mktemp -d); mount -t tmpfs -o size=16k none $d && umount $d; e=$?; rmdir $d; exit $e",
+  ]).exitCode === 0;
+
+/** Mounts one below a folder, until it is disposed of. */
+export function aSmallDisk(folder: string, options: string): Disposable & { readonly path: string } {
+  const path = join(folder, "disk");
+  mkdirSync(path);
+  expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", options, "none", path]).exitCode).toBe(0);
+  return { path, [Symbol.dispose]: () => void Bun.spawnSync(["umount", path]) };
+}
+
+/** Leaves no room on a disk. */
+export function fill(disk: string): void {
+  Bun.spawnSync(["dd", "if=/dev/zero", `of=${join(disk, "rest")}`, "bs=1k"]);
+}
