@@ -31,6 +31,11 @@ export function findLeads(
   return { own, mentions };
 }
 
+/** The place of each person in a list, by what names the person: the first one where it comes again. */
+export function firstPlaces(persons: readonly PersonReference[]): ReadonlyMap<string, number> {
+  return new Map(persons.map(({ value }, place) => [value, place] as const).toReversed());
+}
+
 /** The references that name a lead. */
 export function referencesTo(lead: Lead, withDigests: boolean): string[] {
   const identifiers = identifiersOf(lead);
@@ -58,7 +63,7 @@ function findPersons(
   own: Map<number, number[]>,
   mentions: Map<number, Map<number, string>>,
 ): Known[] {
-  const places = new Map(persons.map(({ value }, place) => [value, place] as const).toReversed());
+  const places = firstPlaces(persons);
   const given = [...places.values()].flatMap((place) => knownOf(persons[place], place));
   const withDigests = given.length < places.size;
   const further = new Map<string, Known>();

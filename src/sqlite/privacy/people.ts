@@ -7,7 +7,7 @@ import type { Connection } from "../connection.ts";
 import { keepDescriptors } from "../file.ts";
 import { imports } from "../schema.ts";
 import { detailOf, startErasure } from "./erasure.ts";
-import { type FoundLeads, findLeads } from "./find-leads.ts";
+import { type FoundLeads, findLeads, firstPlaces } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
 import { openStoredLeads } from "./one-lead.ts";
 
@@ -23,7 +23,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
       const leadAt = openStoredLeads(database, account.number);
       const recipientsOf = openRecipients(database, account.number);
       // A person who is listed twice was found in the first place.
-      const places = new Map(persons.map(({ value }, place) => [value, place] as const).toReversed());
+      const places = firstPlaces(persons);
       for (const { value } of persons) {
         const place = places.get(value) ?? 0;
         const found = (own.get(place) ?? []).toReversed().flatMap(leadAt);
