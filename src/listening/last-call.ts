@@ -1,4 +1,5 @@
 /** A stop that loses no request of a busy client: what is on its way is answered, and its connection closed behind it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "bun";
 
 /** Within this time a busy client sends its next request. */
@@ -29,11 +30,8 @@ export function withLastCall(handle: Handler, waitMs = lastCallMs): WithLastCall
       await Bun.sleep(waitMs);
       const stopped = server.stop();
       resolve();
-      const tooLate = Promise.withResolvers<void>();
-      const timer = setTimeout(tooLate.resolve, stopMs);
-      await Promise.race([stopped, tooLate.promise]);
-      // It would keep the process alive.
-      clearTimeout(timer);
+      // What is left of the patience must not keep the process alive.
+      await Promise.race([stopped, sleep(stopMs, undefined, { ref: false })]);
       // Only idle connections are left, which clients keep open.
       await server.stop(true);
     },
