@@ -5,7 +5,7 @@ import { dayMs, writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import type { Contents, Examination } from "../../store/examination.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
-import { bytesText } from "../terminal/numbers.ts";
+import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** An import takes a time this far ahead of the clock as now. */
@@ -127,7 +127,7 @@ function expiringAmong(live: readonly KeyRecord[], untilMs: number): KeyRecord[]
 
 function named(keys: readonly KeyRecord[]): string {
   const shown = keys.slice(0, keysShown).map(({ id, account }) => `${id} of ${account}`);
-  return `${shown.join(", ")}${keys.length > keysShown ? ` and ${keys.length - keysShown} more` : ""}`;
+  return shown.join(", ") + andMore(keys.length, keysShown);
 }
 
 function lookAtBackups({ hasLeads, lastBackupMs }: Contents, nowMs: number): Finding {

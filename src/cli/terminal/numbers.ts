@@ -5,6 +5,11 @@ export function grouped(number: number): string {
   return number.toLocaleString("en-US");
 }
 
+/** How many are there beyond those that are shown, behind their list: ` and 1,204 more`, or nothing. */
+export function andMore(count: number, shown: number): string {
+  return count > shown ? ` and ${grouped(count - shown)} more` : "";
+}
+
 /** A number of leads: 1 lead, 1,204 leads. */
 export function leadsText(count: number): string {
   return `${grouped(count)} lead${count === 1 ? "" : "s"}`;

@@ -6,7 +6,7 @@ import { type ColumnReport, reportOn } from "../../../ingest/columns/report.ts";
 import type { Format } from "../../../ingest/file/format.ts";
 import { printable } from "../../../operator/printable.ts";
 import { UserError } from "../../../operator/user-error.ts";
-import { grouped } from "../../terminal/numbers.ts";
+import { andMore } from "../../terminal/numbers.ts";
 import { table } from "../../terminal/table.ts";
 
 /** So many columns are named; a file can have thousands. */
@@ -41,7 +41,7 @@ function columnsText({ matched, unmatched, remark }: ColumnReport, format: Forma
       ? "No column was recognised; --map theirs=ours says which is which."
       : table(["FIELD", "COLUMN"], rows);
   const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
-  const more = unmatched.length > shownColumns ? ` and ${grouped(unmatched.length - shownColumns)} more` : "";
+  const more = andMore(unmatched.length, shownColumns);
   const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
   const untimed = matched.some(({ target }) => target === "identified_at")
     ? ""

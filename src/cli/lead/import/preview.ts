@@ -5,7 +5,7 @@ import type { FileRead } from "../../../ingest/reading.ts";
 import { printable } from "../../../operator/printable.ts";
 import type { Preview, StagedImport } from "../../../store/imports.ts";
 import { confirm } from "../../terminal/confirm.ts";
-import { grouped, rowsText } from "../../terminal/numbers.ts";
+import { andMore, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import type { ImportRequest } from "./options.ts";
 import type { Notes } from "./report.ts";
@@ -59,7 +59,7 @@ function previewText(
     .slice(0, shownPixels)
     .map((pixel) => `${printable(pixel)}${known.has(pixel) ? "" : " (new)"}`)
     .join(", ");
-  const rest = pixels.size > shownPixels ? ` and ${grouped(pixels.size - shownPixels)} more` : "";
+  const rest = andMore(pixels.size, shownPixels);
   const lines = [
     `Read ${rowsText(counts.read + leads)}: ${grouped(leads)} accepted, ${grouped(counts.rejected)} rejected.`,
     ...(oldestMs === null || newestMs === null
