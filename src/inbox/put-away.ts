@@ -3,7 +3,10 @@ import { accessSync, constants, existsSync, lstatSync, mkdirSync, renameSync, rm
 import { join, parse } from "node:path";
 import { systemCode } from "../operator/system-code.ts";
 
-/** What became of a file; `remarks` are what its owner should hear of it. `later`: something else is wrong, such as a full disk. The file stays, and is tried again. */
+/**
+ * What became of a file; `remarks` are what its owner should hear of it. `later`: something else is wrong, such as a full
+ * disk. The file stays, and is tried again.
+ */
 export type Outcome =
   | { readonly kind: "done"; readonly rejected: number; readonly remarks?: readonly string[] }
   | { readonly kind: "failed"; readonly reason: string }

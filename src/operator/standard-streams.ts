@@ -1,4 +1,4 @@
-/** Standard output and standard error, written to without waiting for anything. */
+/** Standard output and standard error, for what must be written before the process goes on, or ends. */
 import { writeSync } from "node:fs";
 import { systemCode } from "./system-code.ts";
 
