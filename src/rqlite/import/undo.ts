@@ -35,7 +35,7 @@ export async function* undoClusterBatch(
       removed += some;
       yield removed;
     }
-    isDone = recordUndo(writer, account, batch, { nowMs, removed });
+    isDone = recordUndo(writer, account, batch, { nowMs, removed, finishedMs: asked.finishedMs });
     // An import that still runs has added leads since, also where this has been.
     if (!isDone) batch = findBatch(database, account.number, batch.number) ?? batch;
     if (batch.overwritten > 0) throw new StoreError({ kind: "undo overtaken", number: batch.number });
@@ -59,10 +59,21 @@ function* removeLeads({ database, writer }: ClusterUndoing, account: Account, { 
     const position = positionOf(sql`${account.number}`, sql`value`);
     const those = sql`position IN (SELECT ${position} FROM json_each(${JSON.stringify(moments)}))`;
     const deletion = statementOf(sql`DELETE FROM ${leads} WHERE ${those} AND import = ${number}`);
-    if (moments.length > 0 && !wentIn(writer, () => writer.commit([deletion, changed(moments.length)]))) continue;
+    // Cut short, it must not be listed as if all of it were there.
+    const begun = statementOf(sql`UPDATE ${imports} SET finished_at = NULL WHERE number = ${number}`);
+    const step = [deletion, changed(moments.length), begun];
+    if (moments.length > 0 && !wentIn(writer, () => writer.commit(step))) continue;
     doneMs = next.at(-1)?.ms ?? newestMs;
     yield moments.length;
   }
+}
+
+/** What an undo leaves in the row of its batch. */
+interface Undone {
+  readonly nowMs: number;
+  readonly removed: number;
+  /** When the import was done, as it was before. */
+  readonly finishedMs: number | null;
 }
 
 /** Says that a batch is taken back; false where its import has gone on since it was looked at, or somebody was faster. */
@@ -70,11 +81,11 @@ function recordUndo(
   writer: Writer,
   account: Account,
   { number, read }: Batch,
-  { nowMs, removed }: { readonly nowMs: number; readonly removed: number },
+  { nowMs, removed, finishedMs }: Undone,
 ): boolean {
   const detail = { import: number, leads: removed };
-  const undone = sql`UPDATE ${imports} SET undone_at = ${nowMs} WHERE number = ${number} AND read = ${read}
-    AND undone_at IS NULL`;
+  const undone = sql`UPDATE ${imports} SET undone_at = ${nowMs}, finished_at = ${finishedMs}
+    WHERE number = ${number} AND read = ${read} AND undone_at IS NULL`;
   const act = auditStatement({ atMs: nowMs, act: "import.undo", account: account.id, detail });
   return wentIn(writer, () => writer.commitEverywhere([statementOf(undone), changed(1), act]));
 }
