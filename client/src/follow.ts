@@ -6,6 +6,14 @@ import { LeadfileError } from "./errors.ts";
 import type { CallOptions, LeadFilter, List } from "./leads.ts";
 import { oldestFirst } from "./oldest-first.ts";
 import { beginProgress, type Checkpoint, createKeeper, type Progress, readProgress } from "./progress.ts";
+import { recognize } from "./source.ts";
+
+/** A server, and whose leads it gives, as `sourceOf` has it. */
+export interface Followed {
+  readonly list: List;
+  readonly clock: Clock;
+  readonly source: () => Promise<string>;
+}
 
 interface PollOptions extends LeadFilter, CallOptions {
   /** Where to begin when there is no checkpoint yet. By default with the oldest lead. */
@@ -40,12 +48,11 @@ export interface Batch {
  * quietly after the lead in hand.
  */
 export async function* followLeads(
-  list: List,
-  clock: Clock,
+  { list, clock, source }: Followed,
   { checkpoint, ...options }: FollowOptions,
 ): AsyncGenerator<Lead, void, undefined> {
   const saved = (await checkpoint?.load()) ?? null;
-  const progress = progressOf(saved, options);
+  const progress = progressOf(saved, await source(), options);
   // Kept before the first lead comes: a restart must not begin at a later `since`.
   if (saved === null) await checkpoint?.save(progress.write());
   const keep = createKeeper(checkpoint, progress);
@@ -64,11 +71,10 @@ export async function* followLeads(
  * exactly once, crash or not. Without a checkpoint to begin with, the first batch may be empty: it keeps the beginning.
  */
 export async function* followBatches(
-  list: List,
-  clock: Clock,
+  { list, clock, source }: Followed,
   { checkpoint = null, ...options }: BatchOptions,
 ): AsyncGenerator<Batch, void, undefined> {
-  const progress = progressOf(checkpoint, options);
+  const progress = progressOf(checkpoint, await source(), options);
   if (checkpoint === null) yield { leads: [], checkpoint: progress.write() };
   for await (const leads of poll(list, clock, progress, options)) {
     for (const lead of leads) progress.take(lead);
@@ -77,9 +83,9 @@ export async function* followBatches(
   }
 }
 
-function progressOf(saved: string | null, { since, overlap = "1h" }: PollOptions): Progress {
+function progressOf(saved: string | null, source: string, { since, overlap = "1h" }: PollOptions): Progress {
   const overlapMs = toMs("overlap", overlap);
-  return saved === null ? beginProgress(since, overlapMs) : readProgress(saved, overlapMs);
+  return saved === null ? beginProgress(since, overlapMs, source) : readProgress(saved, overlapMs, source);
 }
 
 /** New leads in parts, never an empty one. The caller marks them in the progress before it asks for the next part. */
@@ -90,10 +96,13 @@ async function* poll(
   { since: _, every = "1m", overlap: __, signal, onError, ...filter }: PollOptions,
 ): AsyncGenerator<readonly Lead[], void, undefined> {
   const everyMs = toMs("every", every);
+  let isRecognized = false;
   while (!isAborted(signal)) {
     const begunMs = clock.now();
     let pauseMs = everyMs;
     try {
+      if (!isRecognized) await recognize(list, filter, progress, signal);
+      isRecognized = true;
       for await (const leads of oldestFirst(list, filter, progress.fromMs, signal)) {
         const fresh = leads.filter(progress.isNew);
         if (fresh.length > 0) yield fresh;

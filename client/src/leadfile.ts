@@ -4,6 +4,7 @@ import type { Lead, LeadList, LeadQuery, Pixel, PixelList, Usage } from "./contr
 import { type Batch, type BatchOptions, type FollowOptions, followBatches, followLeads } from "./follow.ts";
 import { type AllOptions, allLeads, type CallOptions, createList } from "./leads.ts";
 import { type LeadfileOptions, readSettings } from "./settings.ts";
+import { sourceOf } from "./source.ts";
 
 export type { Clock } from "./clock.ts";
 export type * from "./contract.ts";
@@ -36,11 +37,12 @@ export class Leadfile {
     const settings = readSettings(options);
     const get = connect(settings);
     const list = createList(get);
+    const followed = { list, clock: settings.clock, source: () => sourceOf(settings) };
     this.leads = {
       list: ({ signal, ...query } = {}) => list(query, signal),
       all: (all = {}) => allLeads(list, all),
-      follow: (follow = {}) => followLeads(list, settings.clock, follow),
-      batches: (batches = {}) => followBatches(list, settings.clock, batches),
+      follow: (follow = {}) => followLeads(followed, follow),
+      batches: (batches = {}) => followBatches(followed, batches),
     };
     this.pixels = { list: ({ signal } = {}) => listPixels(get, signal) };
     this.usage = { get: ({ signal } = {}) => get("/api/v1/usage", isUsage, {}, signal) };

@@ -15,6 +15,12 @@ export interface Checkpoint {
 export interface Progress {
   /** Where the next poll begins, in Unix milliseconds. From here on every lead that was given is known by its id. */
   readonly fromMs: number;
+  /** The time of the newest lead that was given, in Unix milliseconds; null where none was. */
+  readonly newestMs: number | null;
+  /** Whose leads they are, as `sourceOf` has it. */
+  readonly source: string;
+  /** Whose they are in the text that was read; null where it does not say so. */
+  readonly readSource: string | null;
   isNew(lead: Lead): boolean;
   /** Marks a lead as given. */
   take(lead: Lead): void;
@@ -32,23 +38,38 @@ const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
 /** So many lines are added before the text is written anew. */
 const fewestLines = 1_000;
 
-/** A beginning; leads before it are never given. */
-export function beginProgress(since: string | Date | undefined, overlapMs: number): Progress {
+/** A beginning; leads before it are never given. `source` says whose they are. */
+export function beginProgress(since: string | Date | undefined, overlapMs: number, source: string): Progress {
   const fromMs = since === undefined ? earliestMs : new Date(since).getTime();
   if (Number.isNaN(fromMs)) throw new SettingError("since takes a Date or an ISO 8601 time, or leave it out.");
-  return createProgress(fromMs, [], overlapMs);
+  return createProgress({ fromMs, known: [], readSource: null }, overlapMs, source);
 }
 
 /** What was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
-export function readProgress(text: string, overlapMs: number): Progress {
+export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
-  const parsed = parse(whole) as { version?: number; from?: number; seen?: unknown[] } | null | undefined;
-  const { version, from, seen } = parsed ?? {};
+  const parsed = parse(whole) as Partial<Written> | null | undefined;
+  const { version, from, source: readSource = null, seen } = parsed ?? {};
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) === true) {
     // A line that a crash has cut off does not count.
-    return createProgress(from, [...seen, ...added.map(parse).filter(isTaken)], overlapMs);
+    const known = [...seen, ...added.map(parse).filter(isTaken)];
+    return createProgress({ fromMs: from, known, readSource }, overlapMs, source);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
+}
+
+interface Written {
+  readonly version: number;
+  readonly from: number;
+  /** Earlier versions did not write it. */
+  readonly source: string;
+  readonly seen: readonly unknown[];
+}
+
+interface Beginning {
+  readonly fromMs: number;
+  readonly known: readonly Taken[];
+  readonly readSource: string | null;
 }
 
 type Taken = readonly [id: string, ms: number];
@@ -66,11 +87,13 @@ function parse(text: string): unknown {
 }
 
 /** `from` never goes back: before it, the ids of leads that were given are forgotten. */
-function createProgress(beginMs: number, known: readonly Taken[], overlapMs: number): Progress {
+function createProgress({ known, readSource, ...begin }: Beginning, overlapMs: number, source: string): Progress {
   const seen = new Map<string, number>();
-  let fromMs = beginMs;
+  let { fromMs } = begin;
+  let newestMs: number | null = null;
   const take = (id: string, ms: number) => {
     seen.set(id, ms);
+    newestMs = Math.max(newestMs ?? ms, ms);
     fromMs = Math.max(fromMs, ms - overlapMs);
   };
   for (const [id, ms] of known) take(id, ms);
@@ -79,6 +102,11 @@ function createProgress(beginMs: number, known: readonly Taken[], overlapMs: num
     get fromMs() {
       return fromMs;
     },
+    get newestMs() {
+      return newestMs;
+    },
+    source,
+    readSource,
     get size() {
       return seen.size;
     },
@@ -86,7 +114,7 @@ function createProgress(beginMs: number, known: readonly Taken[], overlapMs: num
     take: (lead) => take(lead.id, momentOf(lead)),
     write() {
       for (const [id, ms] of seen) if (ms < fromMs) seen.delete(id);
-      return JSON.stringify({ version: 1, from: fromMs, seen: [...seen] });
+      return JSON.stringify({ version: 1, from: fromMs, source, seen: [...seen] } satisfies Written);
     },
     // The line end stands before it: what is added behind a cut-off line begins a new one.
     writeTaken: (lead) => `\n${JSON.stringify([lead.id, momentOf(lead)])}`,

@@ -34,5 +34,6 @@ export function messageOf({ message }: LeadfileError): string {
     .replaceAll("baseUrl", "URL")
     .replace("allowPlainHttp: true", "--allow-plain-http")
     .replace(/^(every|overlap)\b/, "--$1")
+    .replace(/\bwith since (?=\d)/, "with --since ")
     .replace("takes milliseconds, or a text", "takes a time");
 }
