@@ -45,6 +45,8 @@ export interface HeldImport {
 export interface Survey {
   /** How many leads there are of each person. */
   readonly leads: readonly number[];
+  /** How many different people they name: more than one where many share a phone. */
+  readonly people: readonly number[];
   /** The ids of other leads that hold an identifier of a person. */
   readonly mentions: readonly string[];
 }
@@ -69,6 +71,8 @@ export interface Erased {
   /** The place in the list. */
   readonly place: number;
   readonly erased: number;
+  /** How many different people the erased leads named, as in a survey. */
+  readonly people: number;
   readonly receipt: Receipt;
 }
 

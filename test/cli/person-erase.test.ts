@@ -24,6 +24,7 @@ describe("erase", () => {
     expect({ status, ...JSON.parse(stdout) }).toEqual({
       status: 0,
       erased: 2,
+      people: 1,
       // The address that was given, and the other one that the leads had.
       receipt: {
         erased_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),

@@ -93,10 +93,10 @@ describe("erase --list", () => {
       "--json",
     );
     const kinds = [
-      { kind: "email", persons: 2, leads: 1 },
-      { kind: "phone", persons: 1, leads: 1 },
-      { kind: "id", persons: 1, leads: 1 },
-      { kind: "digest", persons: 2, leads: 2 },
+      { kind: "email", persons: 2, leads: 1, people: 1 },
+      { kind: "phone", persons: 1, leads: 1, people: 1 },
+      { kind: "id", persons: 1, leads: 1, people: 1 },
+      { kind: "digest", persons: 2, leads: 2, people: 2 },
     ];
     expect({ status, kinds: json["kinds"] }).toEqual({ status: 0, kinds });
     expect((await admin.import(everything)).json).toMatchObject({ duplicates: 6, suppressed: 0 });

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { statusAfter } from "../../operator/ending-signals.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { Erasure, PersonReference, Survey } from "../../store/privacy.ts";
+import type { Erased, Erasure, PersonReference } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
@@ -12,6 +12,8 @@ import { idsText, othersHold } from "./mentions.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
 import { createReceipts, type Receipts } from "./receipts.ts";
+import { type Found, severalText } from "./several-people.ts";
+import { askAboutSeveral, printSurvey } from "./survey.ts";
 import { sayTraces } from "./traces.ts";
 
 interface Options extends PersonOptions {
@@ -33,12 +35,16 @@ export function eraseCommand(context: CommandContext): Command {
       const say = throttle(output);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const { people } = context.store();
-      if (options.dryRun === true)
-        return printSurvey(output, persons, people.survey(account, references, onRead), options);
+      const survey = () => people.survey(account, references, onRead);
+      if (options.dryRun === true) return printSurvey(output, persons, survey(), options);
+      const isList = options.list !== undefined;
+      await askAboutSeveral(persons, isList, survey);
       const how = { withMentions: options.mentions === true, onRead };
       const erasure = people.erase(account, references, how, context.now());
-      const done = await eraseAll(context, erasure, persons.length, createReceipts(output, options.list !== undefined));
+      const done = await eraseAll(context, erasure, persons, createReceipts(output, isList));
       sayErased(output, account.name, done, references[0]?.kind ?? "email");
+      const several = severalText([...done.found.values()], isList);
+      if (several !== null) output.say(`Warning: ${several} All of them are erased and kept out.`);
       sayMentions(output, erasure.mentions());
       sayTraces(output, context.databasePath, erasure.removeTraces());
       output.say(
@@ -50,31 +56,32 @@ export function eraseCommand(context: CommandContext): Command {
 }
 
 interface Done {
-  readonly persons: number;
   readonly leads: number;
-  readonly held: number;
+  /** What each place of the list has found. */
+  readonly found: ReadonlyMap<number, Found>;
   readonly rejectsFiles: readonly string[];
 }
 
 /** Erases all persons and prints their receipts. Each person is gone with the receipt, whatever happens later. */
-async function eraseAll(context: CommandContext, erasure: Erasure, persons: number, receipts: Receipts): Promise<Done> {
+async function eraseAll(
+  context: CommandContext,
+  erasure: Erasure,
+  persons: readonly ListedPerson[],
+  receipts: Receipts,
+): Promise<Done> {
+  const found = new Map<number, Found>();
   const rejectsFiles: readonly string[] = [];
-  const done = { persons: 0, leads: 0, held: 0, rejectsFiles };
-  // An import that runs meanwhile has a person erased twice.
-  const [places, heldPlaces] = [new Set<number>(), new Set<number>()];
+  const done = { leads: 0, found, rejectsFiles };
   let signal = await context.process.pause(0);
   if (signal === null) {
     for (const step of erasure.steps()) {
       for (const one of step) {
         receipts.add(one);
-        places.add(one.place);
-        if (one.erased > 0) heldPlaces.add(one.place);
+        done.leads += one.erased;
+        found.set(one.place, together(persons[one.place]?.line ?? 0, one, found.get(one.place)));
       }
-      done.leads += step.reduce((sum, { erased }) => sum + erased, 0);
-      done.persons = places.size;
-      done.held = heldPlaces.size;
       done.rejectsFiles = step[0]?.receipt.rejects_files ?? done.rejectsFiles;
-      receipts.progress(done.persons, persons);
+      receipts.progress(found.size, persons.length);
       signal = await context.process.pause(0);
       if (signal !== null) break;
     }
@@ -82,10 +89,15 @@ async function eraseAll(context: CommandContext, erasure: Erasure, persons: numb
   receipts.end();
   if (signal === null) return done;
   throw new UserError(
-    `Stopped: ${grouped(done.persons)} of ${grouped(persons)} have a receipt, are erased and kept out, and the rest is as it was.`,
+    `Stopped: ${grouped(found.size)} of ${grouped(persons.length)} have a receipt, are erased and kept out, and the rest is as it was.`,
     "Run it again to complete it.",
     statusAfter[signal],
   );
+}
+
+/** An import that runs meanwhile has a person erased twice. */
+function together(line: number, { erased, people }: Erased, before: Found | undefined): Found {
+  return { line, leads: erased + (before?.leads ?? 0), people: Math.max(people, before?.people ?? 0) };
 }
 
 /** What keeps one person out, by how the person was named. Under anything else the person may come again. */
@@ -96,12 +108,12 @@ const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
   digest: "that SHA-256 or the same e-mail addresses",
 };
 
-function sayErased(
-  output: Output,
-  account: string,
-  { persons, leads, held }: Done,
-  kind: PersonReference["kind"],
-): void {
+function sayErased(output: Output, account: string, { leads, found }: Done, kind: PersonReference["kind"]): void {
+  const persons = found.size;
+  const held = found
+    .values()
+    .filter((one) => one.leads > 0)
+    .toArray().length;
   const by = persons === 1 ? keptOutBy[kind] : "what the list names or the same e-mail addresses";
   const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
   if (persons === 1 && leads === 0) output.say(`No lead of this person was found ${blocked}`);
@@ -115,26 +127,4 @@ function sayMentions(output: Output, ids: readonly string[]): void {
     `${othersHold(ids.length)} an address or phone of the erased, such as in page_url, and stayed; ` +
       `--mentions with that address or phone erases them as well: ${idsText(ids)}.`,
   );
-}
-
-function printSurvey(
-  output: Output,
-  persons: readonly ListedPerson[],
-  survey: Survey,
-  { list, mentions }: Options,
-): void {
-  const kinds = Object.entries(
-    Object.groupBy(persons.keys().toArray(), (place) => persons[place]?.reference.kind ?? ""),
-  );
-  const counts = kinds.map(([kind, places = []]) => ({
-    kind,
-    persons: places.length,
-    leads: places.reduce((sum, place) => sum + (survey.leads[place] ?? 0), 0),
-  }));
-  const onList = (count: number) => (list === undefined ? "" : ` by ${grouped(count)} on the list`);
-  const lines = counts.map(({ kind, persons, leads }) => `${kind}: ${leadsText(leads)}${onList(persons)}`);
-  output.result({ kinds: counts, mentions: survey.mentions }, lines.join("\n"));
-  const count = survey.mentions.length;
-  const others = `${leadsText(count)} ${count === 1 ? "holds" : "hold"} their addresses elsewhere`;
-  output.say(`Nothing was changed. ${others}, and would ${mentions === true ? "go" : "stay"}.`);
 }

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../operator/printable.ts";
+import { countPeople } from "../../store/different-people.ts";
 import { keptDays, type Received } from "../../store/disclosures.ts";
 import type { Held } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
@@ -12,6 +13,7 @@ import { throttle } from "../terminal/progress.ts";
 import { idsText, othersHold } from "./mentions.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
+import { type Found, oneAlone, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("find"))
@@ -48,6 +50,7 @@ function printOne(output: Output, account: string, { leads, received, mentions }
     received.length === 0 ? `, and no key is known to have received ${them} in the last ${keptDays} days` : "";
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
   else output.say(`No lead of this person was found in ${account}.`);
+  saySeveral(output, [{ line: 1, leads: leads.length, people: countPeople(documents) }], false);
   if (mentions.length > 0) {
     const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
     output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
@@ -66,22 +69,28 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
 
 /** A line for each person, printed at once: the result for a long list may not fit into memory. */
 function printList(output: Output, persons: readonly ListedPerson[], held: Iterable<Held>): void {
-  let place = 0;
-  let found = 0;
+  const found: Found[] = [];
   const others = new Set<string>();
   for (const { leads, received, imports, mentions } of held) {
     const rest = JSON.stringify({ received: received.map(withoutPrefix), imports, mentions }).slice(1);
-    const line = `{"line":${persons[place]?.line},"leads":[${leads.join(",")}],${rest}`;
-    if (!print(output.json ? `${place === 0 ? "[" : ","}${line}\n` : `${line}\n`)) return;
-    place++;
-    if (leads.length > 0) found++;
+    const line = persons[found.length]?.line ?? 0;
+    const text = `{"line":${line},"leads":[${leads.join(",")}],${rest}`;
+    if (!print(output.json ? `${found.length === 0 ? "[" : ","}${text}\n` : `${text}\n`)) return;
+    found.push({ line, leads: leads.length, people: countPeople(leads.map((document): Lead => JSON.parse(document))) });
     for (const id of mentions) others.add(id);
   }
   if (output.json) print("]\n");
-  sayListed(output, found, place, others.size);
+  sayListed(output, found, others.size);
 }
 
-function sayListed(output: Output, found: number, persons: number, others: number): void {
-  output.say(`${grouped(found)} of ${grouped(persons)} have leads.`);
+function sayListed(output: Output, found: readonly Found[], others: number): void {
+  const held = found.filter(({ leads }) => leads > 0);
+  output.say(`${grouped(held.length)} of ${grouped(found.length)} have leads.`);
+  saySeveral(output, found, true);
   if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the ids.`);
+}
+
+function saySeveral(output: Output, found: readonly Found[], isList: boolean): void {
+  const several = severalText(found, isList);
+  if (several !== null) output.say(`Warning: ${several} None may see what is held on another. ${oneAlone}`);
 }

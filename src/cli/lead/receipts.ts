@@ -21,8 +21,8 @@ export function createReceipts(output: Output, isList: boolean): Receipts {
 function receiptsOfList(output: Output): Pick<Receipts, "add" | "end"> {
   let printed = 0;
   return {
-    add({ erased, receipt }) {
-      if (output.json) print(`${printed === 0 ? "[" : ","}${JSON.stringify({ erased, receipt })}\n`);
+    add({ erased, people, receipt }) {
+      if (output.json) print(`${printed === 0 ? "[" : ","}${JSON.stringify({ erased, people, receipt })}\n`);
       else print(`${JSON.stringify(receipt)}\n`);
       printed++;
     },
@@ -34,15 +34,22 @@ function receiptsOfList(output: Output): Pick<Receipts, "add" | "end"> {
 
 /** A person is erased twice where an import has added leads behind the search. It is one receipt all the same. */
 function receiptOfOne(output: Output): Pick<Receipts, "add" | "end"> {
-  let all: Pick<Erased, "erased" | "receipt"> | null = null;
+  let all: Omit<Erased, "place"> | null = null;
   return {
-    add({ erased, receipt }) {
-      all =
-        all === null ? { erased, receipt } : { erased: all.erased + erased, receipt: together(all.receipt, receipt) };
+    add({ place: _, ...one }) {
+      all = all === null ? one : bothOf(all, one);
     },
     end() {
       if (all !== null) output.result(all, JSON.stringify(all.receipt));
     },
+  };
+}
+
+function bothOf(one: Omit<Erased, "place">, later: Omit<Erased, "place">): Omit<Erased, "place"> {
+  return {
+    erased: one.erased + later.erased,
+    people: Math.max(one.people, later.people),
+    receipt: together(one.receipt, later.receipt),
   };
 }
 

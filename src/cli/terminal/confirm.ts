@@ -1,5 +1,7 @@
 /** Asks a person at a terminal before something that cannot be undone. */
+import { openSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { ReadStream } from "node:tty";
 import { UserError } from "../../operator/user-error.ts";
 
 /**
@@ -23,15 +25,28 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** One line of standard input; nothing where it ends. */
+/** One line of the terminal; nothing where it ends. */
 function readLine(): Promise<string> {
+  const terminal = openTerminal();
   // Not in raw mode, so that Ctrl-C stays what it is.
-  const lines = createInterface({ input: process.stdin, terminal: false });
+  const lines = createInterface({ input: terminal, terminal: false });
   return new Promise((resolve) => {
     lines.once("line", (line) => {
       resolve(line);
       lines.close();
     });
-    lines.once("close", () => resolve(""));
+    lines.once("close", () => {
+      resolve("");
+      terminal.destroy();
+    });
   });
+}
+
+/** The terminal itself: standard input may have been read to its end, where a person was typed. */
+function openTerminal(): ReadStream {
+  try {
+    return new ReadStream(openSync("/dev/tty", "r"));
+  } catch {
+    return process.stdin;
+  }
 }

@@ -2,6 +2,7 @@
 import { and, eq, gt, isNotNull } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
+import { countPeople } from "../../store/different-people.ts";
 import type { Received } from "../../store/disclosures.ts";
 import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { PersonReference, Receipt } from "../../store/privacy.ts";
@@ -16,6 +17,8 @@ import { hashOf, listInstances, openBlocking } from "./suppressions.ts";
 
 interface Removed {
   readonly leads: readonly Lead[];
+  /** How many different people were named by those of the person. */
+  readonly people: number;
   readonly receipt: Receipt;
 }
 
@@ -69,7 +72,7 @@ export function openErasing(database: Connection, account: Account): ErasePerson
       received: daysByKey(received),
       rejects_files: rejectsFiles,
     };
-    return { leads: leadsOf(gone), receipt };
+    return { leads: leadsOf(gone), people: countPeople(leadsOf(theirs)), receipt };
   };
 }
 

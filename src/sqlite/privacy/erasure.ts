@@ -50,10 +50,10 @@ export function startErasure(
     const own = (found.own.get(place) ?? []).filter((ms) => !gone.has(ms));
     const mentions = new Map([...(found.mentions.get(place) ?? [])].filter(([ms]) => !gone.has(ms)));
     if (!withMentions) removed.mention(mentions);
-    const { leads, receipt } = erasePerson(reference, { own, mentions: withMentions ? mentions : new Map() }, nowMs);
+    const { leads, ...erased } = erasePerson(reference, { own, mentions: withMentions ? mentions : new Map() }, nowMs);
     removed.take(reference, leads);
     for (const { identified_at: at } of leads) gone.add(Date.parse(at));
-    return [{ place, erased: leads.length, receipt }];
+    return [{ place, erased: leads.length, ...erased }];
   }
 
   function eraseSome(places: readonly number[], found: FoundLeads): Erased[] {

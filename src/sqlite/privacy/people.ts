@@ -1,6 +1,8 @@
 /** Finds what is held on persons, and erases them. */
 import { eq } from "drizzle-orm";
+import type { Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
+import { countPeople } from "../../store/different-people.ts";
 import type { HeldImport, PeopleRepository } from "../../store/privacy.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -37,8 +39,11 @@ export function openPeople(database: Connection, path: string): PeopleRepository
     },
     survey(account, persons, onRead = ignore) {
       const { own, mentions } = findLeads(database, account.number, persons, onRead);
+      const leadAt = openStoredLeads(database, account.number);
+      const leadsAt = (moments: readonly number[]) => moments.flatMap(leadAt).map(({ doc }): Lead => JSON.parse(doc));
       return {
         leads: persons.map((_, place) => own.get(place)?.length ?? 0),
+        people: persons.map((_, place) => countPeople(leadsAt(own.get(place) ?? []))),
         mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))],
       };
     },
