@@ -5,7 +5,7 @@ import { createClient, messageOf, readKey, toUserError } from "../api-client.ts"
 import type { CommandContext } from "../command.ts";
 import { createOutput } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/signals.ts";
-import { checkpointIn, type FollowOptions, readReceiver, readSince } from "./options.ts";
+import { checkpointIn, type FollowOptions, lockCheckpoint, readReceiver, readSince } from "./options.ts";
 import { deliver, type Receiver } from "./receiver.ts";
 
 export function followCommand(context: CommandContext): Command {
@@ -42,6 +42,7 @@ async function follow(context: CommandContext, url: string, options: FollowOptio
   const receiver = readReceiver(context, options);
   const key = await readKey(context);
   const client = createClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
+  const release = options.checkpoint === undefined ? null : await lockCheckpoint(context, options.checkpoint);
   const stop = stopSignal();
   const leads = client.leads.follow({
     since,
@@ -51,7 +52,7 @@ async function follow(context: CommandContext, url: string, options: FollowOptio
     signal: stop,
     onError: (error) => say(`${messageOf(error)} The next poll tries again.`),
   });
-  await passOn(leads, receiver, say, stop);
+  await passOn(leads, receiver, say, stop).finally(release);
   context.process.leave();
 }
 

@@ -1,4 +1,6 @@
 /** The options of follow: where it begins, where leads go, and the file of its checkpoint. */
+import { access } from "node:fs/promises";
+import { dirname } from "node:path";
 import { fileCheckpoint } from "../../../client/src/file.ts";
 import type { Checkpoint, Duration } from "../../../client/src/leadfile.ts";
 import { systemCode } from "../../operator/system-code.ts";
@@ -45,6 +47,20 @@ export function readSince(text: string | undefined): Date | undefined {
   const since = new Date(text);
   if (isWhole && !Number.isNaN(since.getTime())) return since;
   throw new UserError("--since takes a day or a time with its offset, such as 2026-01-31T09:15:00Z.", "", 2);
+}
+
+/**
+ * Takes a checkpoint for this process, and gives its release. A second follow with it would deliver each lead again, and
+ * write over it. Throws a UserError where another process has it, or where it has no folder.
+ */
+export async function lockCheckpoint({ lock }: CommandContext, path: string): Promise<() => void> {
+  await orSay(path, () => access(dirname(path)));
+  // The lock narrows it; what --exec starts is to have that of the caller.
+  const umask = process.umask();
+  const release = lock(path);
+  process.umask(umask);
+  if (release !== null) return release;
+  throw new UserError(`Another follow uses the checkpoint ${path}.`, "End that first, or name another checkpoint.");
 }
 
 /** A checkpoint in a file. A file that cannot be read or written becomes a UserError. */
