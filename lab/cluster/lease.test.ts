@@ -12,12 +12,12 @@ test("a question behind one that got no answer goes through the log of the clust
     fetch(request) {
       levels.push(new URL(request.url).searchParams.get("level"));
       if (levels.length === 3) return new Promise<Response>(() => undefined);
-      return Response.json({ results: [{ values: [[7]] }] });
+      return Response.json({ results: [{ values: [["[7,null]"]] }] });
     },
   });
   const lease = createLease({ monotonicMs: () => performance.now(), wallMs: () => Date.now() });
   const node = { url: standIn.url.origin, authorization: null };
-  const end = keepLease(node, serverQuestion("n1"), lease, () => lease.seen(7));
+  const end = keepLease(node, serverQuestion("n1"), lease, () => lease.seen({ count: () => 7, hasWrite: () => true }));
   onTestFinished(async () => {
     end();
     await standIn.stop(true);

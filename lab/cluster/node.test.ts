@@ -66,15 +66,20 @@ describe("a lease", () => {
     return { lease, clocks, pass };
   }
 
+  const showing = (count: number, ...ids: string[]) => ({
+    count: () => count,
+    hasWrite: (id: string) => ids.includes(id),
+  });
+
   test("begins when the own file shows what the majority answered, and is counted from the question", () => {
     const { lease, pass } = aLease();
     const question = lease.begin();
     pass(400);
-    lease.answered(question, 7);
-    lease.seen(6);
+    lease.answered(question, { count: 7, lastWrite: null });
+    lease.seen(showing(6));
     expect(lease.holds()).toBe(false);
     pass(600);
-    lease.seen(7);
+    lease.seen(showing(7));
     expect(lease.holds()).toBe(true);
     pass(leaseMs - 1_000);
     expect(lease.holds()).toBe(true);
@@ -82,20 +87,34 @@ describe("a lease", () => {
     expect(lease.holds()).toBe(false);
   });
 
+  test("begins when the own file shows all that was written, and goes on when it shows what must hold at once", () => {
+    const { lease, pass } = aLease();
+    lease.answered(lease.begin(), { count: 7, lastWrite: "one" });
+    lease.seen(showing(7));
+    expect(lease.holds()).toBe(false);
+    lease.seen(showing(7, "one"));
+    expect(lease.holds()).toBe(true);
+    pass(leaseMs - 1_000);
+    lease.answered(lease.begin(), { count: 7, lastWrite: "two" });
+    lease.seen(showing(7, "one"));
+    pass(leaseMs - 1_000);
+    expect(lease.holds()).toBe(true);
+  });
+
   test("ends when another file lies at the path", () => {
     const { lease } = aLease();
-    lease.answered(lease.begin(), 0);
-    lease.seen(0);
+    lease.answered(lease.begin(), { count: 0, lastWrite: null });
+    lease.seen(showing(0));
     lease.lose();
     expect(lease.holds()).toBe(false);
-    lease.seen(9);
+    lease.seen(showing(9));
     expect(lease.holds()).toBe(false);
   });
 
   test.each([leaseMs + 1, -leaseMs - 1])("ends when the wall clock has gone %d ms further than time has", (ms) => {
     const { lease, clocks } = aLease();
-    lease.answered(lease.begin(), 0);
-    lease.seen(0);
+    lease.answered(lease.begin(), { count: 0, lastWrite: null });
+    lease.seen(showing(0));
     clocks.wall += ms;
     expect(lease.holds()).toBe(false);
   });
@@ -104,8 +123,8 @@ describe("a lease", () => {
     const { lease, pass } = aLease();
     const question = lease.begin();
     pass(leaseMs + 1);
-    lease.answered(question, 0);
-    lease.seen(0);
+    lease.answered(question, { count: 0, lastWrite: null });
+    lease.seen(showing(0));
     expect(lease.holds()).toBe(false);
   });
 });

@@ -112,6 +112,26 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     expect(silentMs).toBeLessThan(6_000);
   });
 
+  test("a node that starts again knows every key before it answers anybody", async () => {
+    const cluster = await aCluster(someLeads(3));
+    const [place] = await cluster.followers();
+    if (place === undefined) throw new Error("there are followers");
+    const { key } = (await cluster.admin(place).run("key", "create", cluster.account.id, "--json")).json;
+    await answerOf(cluster.as(place, key), "/leads");
+    place.engine.kill("SIGKILL");
+    await place.engine.exited;
+    await until(async () => (await cluster.as(place, key).get("/leads")).status === 500);
+    const restarted = cluster.restart(place);
+    const statuses = new Set<number>();
+    await until(async () => {
+      const { status } = await cluster.as(place, key).get("/leads");
+      statuses.add(status);
+      return status === 200;
+    });
+    await restarted;
+    expect(statuses).toEqual(new Set([500, 200]));
+  });
+
   test("usage is what was answered, over a leader that is killed", async () => {
     const cluster = await aCluster(someLeads(3));
     // Each server was asked until it answered.

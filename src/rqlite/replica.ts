@@ -9,7 +9,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../sqlite/connection.ts";
 import { migrationsBehind } from "../sqlite/migrate.ts";
 import { openReader, type Reader } from "../sqlite/reading/reader.ts";
-import { flushes, revision } from "../sqlite/schema.ts";
+import { flushes, revision, writes } from "../sqlite/schema.ts";
 import { openUsageReader } from "../sqlite/usage.ts";
 import { QueryFailed } from "../store/reading.ts";
 import type { UsageReader } from "../store/usage.ts";
@@ -24,6 +24,8 @@ export interface Opening {
   readonly usage: UsageReader;
   /** The count of the revision that the file shows. */
   revision(): number;
+  /** Whether the file shows a write. */
+  hasWrite(id: string): boolean;
   /** The number of the last part of usage that the file shows of a process beside a node; 0 where it shows none. */
   shownPart(node: string, process: string): number;
 }
@@ -48,6 +50,32 @@ export function openReadOnly(path: string): Connection {
   return drizzle({ client });
 }
 
+/** Prepares what is read of a file. Throws where it has not its tables yet. */
+function openingOf(database: Connection, path: string): Opening {
+  // A node that has just joined has an empty file for a moment. A newer schema serves, as far as it is read here.
+  const behind = migrationsBehind(database);
+  if (behind !== 0 && behind !== "newer") throw new Error("the file of the node has not its tables yet");
+  const count = database.select({ count: revision.count }).from(revision).prepare();
+  const write = database
+    .select({ one: sql`1` })
+    .from(writes)
+    .where(eq(writes.id, sql.placeholder("id")))
+    .prepare();
+  const part = database
+    .select({ sequence: flushes.sequence })
+    .from(flushes)
+    .where(and(eq(flushes.node, sql.placeholder("node")), eq(flushes.process, sql.placeholder("process"))))
+    .prepare();
+  return {
+    database,
+    reader: openReader(database, path),
+    usage: openUsageReader(database),
+    revision: () => count.get()?.count ?? 0,
+    hasWrite: (id) => write.values({ id }).length > 0,
+    shownPart: (node, process) => part.get({ node, process })?.sequence ?? 0,
+  };
+}
+
 export function openReplica(path: string): Replica {
   let opening: Opening | null = null;
   let openings = 0;
@@ -57,23 +85,7 @@ export function openReplica(path: string): Replica {
     triedMs = performance.now();
     const database = openReadOnly(path);
     try {
-      // A node that has just joined has an empty file for a moment. A newer schema serves, as far as it is read here.
-      const behind = migrationsBehind(database);
-      if (behind !== 0 && behind !== "newer") throw new Error("the file of the node has not its tables yet");
-      const reader = openReader(database, path);
-      const count = database.select({ count: revision.count }).from(revision).prepare();
-      const part = database
-        .select({ sequence: flushes.sequence })
-        .from(flushes)
-        .where(and(eq(flushes.node, sql.placeholder("node")), eq(flushes.process, sql.placeholder("process"))))
-        .prepare();
-      opening = {
-        database,
-        reader,
-        usage: openUsageReader(database),
-        revision: () => count.get()?.count ?? 0,
-        shownPart: (node, process) => part.get({ node, process })?.sequence ?? 0,
-      };
+      opening = openingOf(database, path);
       openings++;
     } catch (cause) {
       database.$client.close();

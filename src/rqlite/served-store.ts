@@ -123,7 +123,7 @@ function readUnderLease(replica: Replica, lease: Lease) {
     const version = opening.reader.version();
     if (seenOpening !== replica.opening()) lease.lose();
     if (seenOpening !== replica.opening() || seenVersion !== version || lease.isWaiting())
-      lease.seen(opening.revision());
+      lease.seen({ count: opening.revision, hasWrite: opening.hasWrite });
     seenOpening = replica.opening();
     seenVersion = version;
     // No opening has so many commits.

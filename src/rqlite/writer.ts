@@ -6,7 +6,7 @@ import { sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import { nodes, revision, writes } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
-import { revisionQuestion } from "./lease/keep-lease.ts";
+import { lastWrite, revisionQuestion } from "./lease/keep-lease.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { BlockingNode } from "./node/blocking.ts";
@@ -76,9 +76,6 @@ const raise = statementOf(
   sql`INSERT INTO ${revision} (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1`,
 );
 
-/** The id of the last write. The numbers of the rows go up, and stay in their order whatever a node does to its file. */
-const lastWrite = statementOf(sql`SELECT id FROM ${writes} ORDER BY rowid DESC LIMIT 1`);
-
 /** What is deleted is written over. A node forgets it at each start, so that it goes with every write. */
 const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
 
@@ -112,14 +109,14 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
     send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
-    waitFor(() => isShown(id));
+    waitFor(() => file.hasWrite(id));
     return writtenMs;
   }
 
   /** The id of the last write of the cluster; undefined where it remembers none. */
   function askLast(within: { readonly withinMs: number; readonly unsentMs: number }): unknown {
     return retry({ firstMs: timeoutsMs.urgent, ...within, otherwise: "cluster not heard" }, (timeoutMs) => {
-      const answer = blocking.ask(questionRequest(node, lastWrite, "linearizable", timeoutMs));
+      const answer = blocking.ask(questionRequest(node, statementOf(lastWrite), "linearizable", timeoutMs));
       try {
         const result = readValue(answer);
         wasHeard = true;
@@ -128,10 +125,6 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
         return { reason: cause instanceof Error ? cause.message : "unknown", isSent: answer.isRefused !== true };
       }
     });
-  }
-
-  function isShown(id: unknown): boolean {
-    return file.current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0;
   }
 
   function waitFor(isSo: () => boolean): void {
@@ -179,7 +172,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),
     catchUp(withinMs) {
       const last = askLast(withinMs === undefined ? patience() : { withinMs, unsentMs: withinMs });
-      if (last !== undefined) waitFor(() => isShown(last));
+      if (last !== undefined) waitFor(() => file.hasWrite(last));
     },
   };
 }

@@ -1,9 +1,9 @@
 /** Asks the majority of the cluster twice a second, and compares its answer with the own file. */
 import { sql } from "drizzle-orm";
-import { nodes, revision } from "../../sqlite/schema.ts";
-import { ask, questionRequest, type RqliteNode, readNumber, type Statement } from "../node/node.ts";
+import { nodes, revision, writes } from "../../sqlite/schema.ts";
+import { ask, type NodeAnswer, questionRequest, type RqliteNode, readValue, type Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
-import type { Lease, Question } from "./lease.ts";
+import type { Heard, Lease, Question } from "./lease.ts";
 
 const askEveryMs = 500;
 const timeoutMs = 1_000;
@@ -13,17 +13,29 @@ const lookMs = 25;
 /** The count of the revision, in SQL that a node can be asked. */
 export const revisionQuestion = statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision}`);
 
-/** The same for a server by its name: no number where the cluster does not know it, or lets it go. */
+/** The id of the last write. The numbers of the rows go up, and stay in their order whatever a node does to its file. */
+export const lastWrite = sql`SELECT id FROM ${writes} ORDER BY rowid DESC LIMIT 1`;
+
+const howFar = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), (${lastWrite}))`;
+
+/** How far the cluster is, for a server by its name: no answer where the cluster does not know it, or lets it go. */
 export function serverQuestion(name: string): Statement {
-  return statementOf(
-    sql`SELECT (SELECT coalesce(max(count), 0) FROM ${revision}) FROM ${nodes} WHERE name = ${name} AND leaving = 0`,
-  );
+  return statementOf(sql`SELECT ${howFar} FROM ${nodes} WHERE name = ${name} AND leaving = 0`);
 }
 
-/** The same for what stands beside a server: no number where the cluster lets it go. */
+/** The same for what stands beside a server: no answer where the cluster lets it go. */
 export function companionQuestion(name: string): Statement {
   const leaving = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND leaving = 1`;
-  return statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision} HAVING NOT EXISTS (${leaving})`);
+  return statementOf(sql`SELECT ${howFar} WHERE NOT EXISTS (${leaving})`);
+}
+
+/** Throws where a node has not answered how far the cluster is. */
+function readHeard(answer: NodeAnswer): Heard {
+  const value = readValue(answer);
+  if (typeof value !== "string") throw new Error("the node does not say how far the cluster is");
+  // As the question has it.
+  const [count, id]: [number, string | null] = JSON.parse(value);
+  return { count, lastWrite: id };
 }
 
 /** Begins to ask; `see` tells the lease what the own file shows. What it returns ends it. */
@@ -47,7 +59,7 @@ export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: (
     last = question;
     try {
       const answer = await ask(questionRequest(node, own, level, timeoutMs));
-      lease.answered(question, readNumber(answer));
+      lease.answered(question, readHeard(answer));
       answered = question;
       await look();
     } catch {
