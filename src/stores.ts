@@ -44,7 +44,7 @@ export function openAdminStoreOf(path: string, cluster: ClusterConfig | null): A
 /** The backups of what is served: of the one file, or of what the node beside has. */
 export function openBackupsOf(path: string, cluster: ClusterConfig | null): Backups {
   checkOwner(path, cluster);
-  return cluster === null ? openBackups(path) : openClusterBackups(path, nodeBeside(cluster));
+  return cluster === null ? openBackups(path) : openClusterBackups(path, nodeBeside(cluster), warnOfAge);
 }
 
 /** The cluster of the node beside. Throws a UserError where CLUSTER is not set. */

@@ -127,6 +127,19 @@ describe.skipIf(missing !== null)(`a cluster whose nodes are away${missing === n
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id: cluster.keyId }]);
   });
 
+  test("backs up what a node has that is left alone, and says that it may be old and is not on record", async () => {
+    const cluster = await aCluster(someLeads(5));
+    const [first, ...others] = cluster.places;
+    for (const { engine } of others) engine.kill("SIGKILL");
+    const admin = cluster.admin(first);
+    const file = join(admin.folder, "copy.db");
+    const ended = await admin.run("backup", file, "--json");
+    expect([ended.status, JSON.parse(ended.stdout)]).toMatchObject([0, { leads: 5 }]);
+    expect(ended.stderr).toMatch(/^No majority of the cluster is heard: [^\n]* may be old\.$/m);
+    expect(ended.stderr).toMatch(/^Warning: the database could not take it into the audit \([^\n]+\)\.$/m);
+    expect(await (await serve({ file })).as(cluster.key).get("/leads")).toMatchObject({ status: 200 });
+  });
+
   test("says soon that the node beside is not there, or that no majority takes a write", async () => {
     const cluster = await aCluster();
     const [first, ...others] = cluster.places;

@@ -4,6 +4,7 @@ import { openBackups } from "../../sqlite/backup/backups.ts";
 import type { Backups } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
+import { innermost } from "../../store/innermost.ts";
 import { openLocalFile } from "../local-file.ts";
 import { openBlockingNode } from "../node/blocking.ts";
 import { type RqliteNode, requestTo } from "../node/node.ts";
@@ -13,7 +14,8 @@ import { openWriter } from "../writer.ts";
 /** A large file takes as long as the disk does. */
 const timeoutMs = 3_600_000;
 
-export function openClusterBackups(path: string, node: RqliteNode): Backups {
+/** `onUnheard` is called where no majority is heard, so that what is copied may be old. */
+export function openClusterBackups(path: string, node: RqliteNode, onUnheard: () => void): Backups {
   return {
     make(file, nowMs) {
       // What is in a copy is nobody else's business.
@@ -23,14 +25,17 @@ export function openClusterBackups(path: string, node: RqliteNode): Backups {
       const local = openLocalFile(path);
       try {
         const writer = openWriter({ node, blocking, file: local, onSilent: () => {} });
-        writer.catchUp();
+        // A node that is left alone may be all that there is.
+        const unheard = failureOf(() => writer.catchUp());
+        if (unheard !== null) onUnheard();
         const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
         const { status, text } = blocking.ask({ ...request, saveTo: draft });
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
         const backup = openBackups(draft).make(file, nowMs);
         const detail = { sha256: backup.sha256, leads: backup.leads };
-        writer.commit([auditStatement({ atMs: nowMs, act: "backup", account: null, detail })]);
-        return backup;
+        const act = auditStatement({ atMs: nowMs, act: "backup", account: null, detail });
+        // The backup is whole by now. It counts, even where nobody takes the act.
+        return { ...backup, unrecorded: unheard ?? failureOf(() => writer.commit([act])) };
       } finally {
         for (const part of filesOf(draft)) rmSync(part, { force: true });
         local.close();
@@ -42,4 +47,14 @@ export function openClusterBackups(path: string, node: RqliteNode): Backups {
       throw new StoreError({ kind: "not on a cluster", act: "restore" });
     },
   };
+}
+
+/** Why some work with the cluster failed; null where it did not. */
+function failureOf(work: () => void): string | null {
+  try {
+    work();
+    return null;
+  } catch (cause) {
+    return cause instanceof StoreError && "reason" in cause.problem ? cause.problem.reason : innermost(cause);
+  }
 }
