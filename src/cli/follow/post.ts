@@ -75,5 +75,20 @@ function headersOf(lead: Lead, body: string, secret: string, seconds: number): R
 
 function refused(url: URL, { status, headers }: Response): Outcome {
   const asked = Number(headers.get("retry-after"));
-  return failed(`${url.origin} answered ${status}.`, asked > 0 ? Math.min(asked * 1000, longestRetryAfterMs) : 0);
+  const retryAfterMs = asked > 0 ? Math.min(asked * 1000, longestRetryAfterMs) : 0;
+  return failed(`${url.origin} answered ${status}.`, { retryAfterMs, advice: adviceOn(status) });
+}
+
+/** What a person does about an answer; nothing where it passes by itself. */
+function adviceOn(status: number): string {
+  if (status >= 500 || [408, 425, 429].includes(status)) return "";
+  return `${causeOf(status)} Leads wait until it answers 2xx.`;
+}
+
+function causeOf(status: number): string {
+  if (status < 400) return "--post follows no redirect: give it the address to which this one leads.";
+  if (status === 401 || status === 403) return "Check the address, and LEADFILE_POST_SECRET here and there.";
+  if (status === 404 || status === 405 || status === 410) return "Check the address.";
+  if (status === 409) return "For a lead that it has already, it is to answer 2xx.";
+  return "Its log says what it refuses.";
 }

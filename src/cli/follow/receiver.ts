@@ -7,8 +7,17 @@ export type Outcome =
   | { readonly kind: "taken" }
   /** Nobody takes leads any more, such as `head` after its last line. */
   | { readonly kind: "gone" }
-  /** `why` is a sentence without personal data; the other side may ask for a pause. */
-  | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number };
+  | Failure;
+
+interface Failure {
+  readonly kind: "failed";
+  /** A sentence without personal data. */
+  readonly why: string;
+  /** How long the other side asks to wait; 0 where it does not. */
+  readonly retryAfterMs: number;
+  /** What a person does, where the same lead will hardly be taken later; else empty. */
+  readonly advice: string;
+}
 
 export interface Receiver {
   /** Offers one lead. A stop may end the try only while nothing of the lead was taken. */
@@ -17,27 +26,33 @@ export interface Receiver {
 
 export const taken: Outcome = { kind: "taken" };
 
-/** The receiver asks for a pause of so long, or for none. */
-export function failed(why: string, retryAfterMs = 0): Outcome {
-  return { kind: "failed", why, retryAfterMs };
+/** A try that may succeed later, unless there is advice. */
+export function failed(why: string, { retryAfterMs = 0, advice = "" }: Partial<Failure> = {}): Failure {
+  return { kind: "failed", why, retryAfterMs, advice };
 }
 
 const firstPauseMs = 500;
 const longestPauseMs = 60_000;
 
-/** Offers a lead until it is taken, with growing pauses. False when a stop came first, or nobody takes leads any more. */
+/**
+ * Offers a lead until it is taken, with growing pauses. Advice is said once for each reason. False when a stop came
+ * first, or nobody takes leads any more.
+ */
 export async function deliver(
   lead: Lead,
   receiver: Receiver,
   say: (text: string) => void,
   stop: AbortSignal,
 ): Promise<boolean> {
+  const advised = new Set<string>();
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     const outcome = await receiver.take(lead, stop);
     if (outcome.kind !== "failed") return outcome.kind === "taken";
     const waitMs = Math.max(pauseMs, outcome.retryAfterMs);
     if (stop.aborted) return false;
-    say(`${outcome.why} Lead ${lead.id} is tried again in ${waitMs / 1000} s.`);
+    const advice = outcome.advice === "" || advised.has(outcome.why) ? "" : ` ${outcome.advice}`;
+    advised.add(outcome.why);
+    say(`${outcome.why}${advice} Lead ${lead.id} is tried again in ${waitMs / 1000} s.`);
     await sleepUnlessStopped(waitMs, stop);
     if (stop.aborted) return false;
   }

@@ -75,6 +75,29 @@ describe("to an address", () => {
   });
 });
 
+describe("to an address that refuses", () => {
+  test.each([
+    [301, "--post follows no redirect: give it the address to which this one leads."],
+    [401, "Check the address, and LEADFILE_POST_SECRET here and there."],
+    [410, "Check the address."],
+    [409, "For a lead that it has already, it is to answer 2xx."],
+    [422, "Its log says what it refuses."],
+  ])("an answer that will hardly change, such as %d, is told of once with what to do", async (status, advice) => {
+    const { url, leads, settings } = await aSource(1);
+    const refusal = () => new Response(null, { status });
+    const { address, posts } = aReceiver([refusal(), refusal()]);
+    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 3);
+    await following.end();
+    const lead = `Lead ${leads[0]?.id} is tried again in`;
+    expect(following.errors().split("\n")).toEqual([
+      `${address} answered ${status}. ${advice} Leads wait until it answers 2xx. ${lead} 0.5 s.`,
+      `${address} answered ${status}. ${lead} 1 s.`,
+      "",
+    ]);
+  });
+});
+
 interface Post {
   readonly headers: Headers;
   readonly body: string;
