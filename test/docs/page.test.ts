@@ -7,7 +7,7 @@ import { settings } from "../../src/config/settings.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { leadFields } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { retrying } from "../../src/http/docs/programs.ts";
+import { firstRequest, paging, polling, retrying } from "../../src/http/docs/programs.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { serve } from "../harness.ts";
@@ -102,6 +102,28 @@ test("the curl that tries again writes the answer alone, so that jq can read it"
   onTestFinished(() => void server.stop(true));
   const line = retrying(`http://127.0.0.1:${server.port}`).curl;
   expect(await Bun.$`sh -c ${line}`.quiet().text()).toBe('{"object":"usage"}');
+});
+
+test("no program sends the key along where the server redirects to another host", async () => {
+  const keys: (string | null)[] = [];
+  const other = Bun.serve({
+    port: 0,
+    fetch({ headers }) {
+      keys.push(headers.get("authorization"));
+      return Response.json({}, { status: 401 });
+    },
+  });
+  const elsewhere = `http://localhost:${other.port}/`;
+  const server = Bun.serve({ port: 0, fetch: () => Response.redirect(elsewhere, 308) });
+  onTestFinished(() => void server.stop(true));
+  onTestFinished(() => void other.stop(true));
+  const origin = `http://127.0.0.1:${server.port}`;
+  for (const programs of [firstRequest(origin), paging(origin), polling(origin), retrying(origin)]) {
+    await outcomeOf({ topic: "", language: "TypeScript", code: programs.typescript ?? "" }, "lf_0", /$^/);
+    if (python !== null) await outcomeOf({ topic: "", language: "Python", code: programs.python ?? "" }, "lf_0", /$^/);
+  }
+  expect(keys.filter((key) => key !== null)).toEqual([]);
+  expect(keys.length).toBeGreaterThan(0);
 });
 
 test("there is a program in three languages for each of four things", async () => {

@@ -19,6 +19,13 @@ const pythonHead = (origin: string) => `import json, os, urllib.request
 
 api = ${literal(`${origin}/api/v1`)}
 headers = {"Authorization": "Bearer " + os.environ["LEADFILE_KEY"]}
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """urllib would send the key along to another host."""
+    def redirect_request(self, *_):
+        return None
+
+opener = urllib.request.build_opener(NoRedirect)
 `;
 
 /** Gets a page of leads. At the limit it waits as long as the answer says, so that no program ends halfway. */
@@ -37,7 +44,7 @@ const pythonPage = `
 def get_page(query):
     url = api + "/leads?" + urllib.parse.urlencode(query)
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+        with opener.open(urllib.request.Request(url, headers=headers)) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as refusal:
         if refusal.code != 429:
@@ -57,7 +64,7 @@ for (const lead of page.data) console.log(lead.identified_at, lead.name, lead.em
 `,
   python: `${pythonHead(origin)}
 request = urllib.request.Request(api + "/leads?limit=5", headers=headers)
-with urllib.request.urlopen(request) as answer:
+with opener.open(request) as answer:
     page = json.load(answer)
 for lead in page["data"]:
     print(lead["identified_at"], lead["name"], lead["email"])
@@ -167,13 +174,12 @@ console.log(await get("/usage"));
 def get(path):
     for attempt in range(1, 6):
         try:
-            with urllib.request.urlopen(urllib.request.Request(api + path, headers=headers)) as answer:
+            with opener.open(urllib.request.Request(api + path, headers=headers)) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refusal:
-            error = json.load(refusal)["error"]
             passing = refusal.code == 429 or refusal.code >= 500
             if not passing or attempt == 5:
-                raise SystemExit(error["code"] + ": " + error["message"])
+                raise SystemExit(refusal.read().decode())
             # Retry-After comes with a 429; after a 500 wait a little longer each time.
             time.sleep(int(refusal.headers.get("Retry-After", 2**attempt)))
 
