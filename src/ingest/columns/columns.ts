@@ -2,7 +2,7 @@
 
 import { isAddressBook, isCreation } from "./address-book.ts";
 import type { Target } from "./aliases.ts";
-import { type ColumnMapping, meaningOfPath } from "./mapping.ts";
+import { type ColumnMapping, isTooLong, meaningOfPath } from "./mapping.ts";
 import { standIn } from "./nested-names.ts";
 import { mostColumns, TooManyColumns } from "./too-many-columns.ts";
 import { type Meaning, normalizeName } from "./vocabulary.ts";
@@ -71,6 +71,7 @@ export function createColumns(mapping: ColumnMapping, { ofDeliveries = false } =
       return number;
     },
     targetOf(path) {
+      if (isTooLong(path)) return null;
       const name = path.join(".");
       let target = asked.get(name);
       if (target === undefined) {

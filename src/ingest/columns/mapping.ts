@@ -37,12 +37,21 @@ function readMapped(part: string): { name: string; target: Target | null } {
   );
 }
 
+/** The names on the way to a value are shorter in every export, all of them together. */
+const longestPath = 1000;
+
+/** Whether a path is none of an export. Reading it again for each value under it would take the square of its length. */
+export function isTooLong(path: readonly string[]): boolean {
+  return path.reduce((sum, { length }) => sum + length, 0) > longestPath;
+}
+
 /** What the path to a column means, by --map or by its name. */
 export function meaningOfPath(path: readonly string[], mapping: ColumnMapping): Meaning | null {
   const normalized = path.map(normalizeName);
   const whole = normalized.join("");
   const order = mapping.get(whole) ?? mapping.get(normalized.at(-1) ?? "");
   if (order !== undefined) return order.target === null ? null : { target: order.target, rank: -1 };
+  if (isTooLong(path)) return null;
   if (normalized.length === 1) return meaningOf(whole);
   return meaningOfNested(normalized);
 }

@@ -1,5 +1,6 @@
 /** Objects within objects as columns: a path for each value. */
 import type { Columns } from "../columns/columns.ts";
+import { isTooLong } from "../columns/mapping.ts";
 
 /** Objects within objects within objects: deeper than this is not an export. */
 const deepest = 32;
@@ -14,7 +15,7 @@ interface Value {
  * beside the first, whose values are left out.
  */
 export function valuesOf(value: unknown, path: readonly string[], columns: Columns, onOthers: () => void): Value[] {
-  if (value === null || value === undefined || path.length > deepest) return [];
+  if (value === null || value === undefined || path.length > deepest || isTooLong(path)) return [];
   if (Array.isArray(value)) return valuesOfList(value, path, columns, onOthers);
   if (isObject(value)) {
     return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name], columns, onOthers));
