@@ -229,3 +229,10 @@ test("one record over two lines does not send all that follows through the parse
   const bytes = written.mock.calls.reduce((sum, [given]) => sum + Buffer.byteLength(given), 0);
   expect(bytes).toBeLessThan(10_000);
 });
+
+test("a line of very many cells with stray quotes is read in time that grows with it", async () => {
+  const begun = process.cpuUsage();
+  const [reading] = await leadsOf(`email,name\n${'"a"b",'.repeat(100_000)}x\n`);
+  expect(reading).toEqual({ fault: expect.stringContaining("the header has 2 cells, and this row 100001") });
+  expect(process.cpuUsage(begun).user).toBeLessThan(3_000_000);
+});

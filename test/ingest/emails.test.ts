@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { textsOf } from "../../src/ingest/row.ts";
-import { firstEmail } from "../../src/ingest/values/emails.ts";
+import { allEmails, firstEmail } from "../../src/ingest/values/emails.ts";
 import { leadOf, leadsOf } from "./reading.ts";
 
 const read = (cell: string) => firstEmail(textsOf(cell));
@@ -122,5 +122,12 @@ test.each(['"(', ".", "&", "' "])("a long cell full of %s is read in time that g
   const long = `x${signs.repeat(60_000)}x dana@example.com`;
   const begun = process.cpuUsage();
   expect(read(long)?.value).toBe("dana@example.com");
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+});
+
+test("comments within comments are read in time that grows with them", () => {
+  const cells = ["(", "(a", "( "].map((signs) => `<${signs.repeat(900)} dana@example.com`);
+  const begun = process.cpuUsage();
+  expect(allEmails(Array(20).fill(cells).flat())).toHaveLength(60);
   expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
 });

@@ -2,6 +2,7 @@
 import { type Options, Parser } from "csv-parse";
 import { parse } from "csv-parse/sync";
 import { systemCode } from "../../operator/system-code.ts";
+import { mostColumns } from "../columns/too-many-columns.ts";
 import { largestRecord } from "../row.ts";
 import type { PlainRecord } from "./plain-csv.ts";
 
@@ -116,7 +117,9 @@ function rescue(line: number, text: string, delimiter: string, error: Error | nu
 function strayQuotes(text: string, delimiter: string): readonly string[] | null {
   const isWritten = (cell: string) => text.includes(`"${cell.replaceAll('"', '""')}"`);
   const bare = (cell: string) => (/^".*"$/.test(cell) && !isWritten(cell) ? cell.slice(1, -1) : cell);
-  return onlyRecord(text, { delimiter, relax_quotes: true })?.map(bare) ?? null;
+  const cells = onlyRecord(text, { delimiter, relax_quotes: true });
+  // The text is looked through for each cell. A row with more of them than any header is rejected, whatever they hold.
+  return cells === null || cells.length > mostColumns ? cells : cells.map(bare);
 }
 
 /** The cells of a text that is one record, read in another way than the file; null for any other text. */

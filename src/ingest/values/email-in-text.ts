@@ -9,13 +9,19 @@ const unseenMarks = new RegExp(`[${unseen}]`, "g");
 const betweenWords = /[\s<>()[\]{}",;:|\\]+/;
 /** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
 const longestList = 2000;
+/** Nor has a list so many comments. Within one another they would take the square of their number. */
+const mostComments = 20;
 
 /** What may be one, the likely first. */
 export function candidatesIn(cell: string): readonly string[] {
   const text = cell.replaceAll(unseenMarks, "");
-  // Names in quotes, comments and groups are a grammar of their own (RFC 5322).
-  const isList = /[<("]|\s@|@\s/.test(text) && text.length <= longestList;
-  return [...(isList ? addressesOfList(text) : []), ...wordsOf(text)];
+  return [...(isList(text) ? addressesOfList(text) : []), ...wordsOf(text)];
+}
+
+/** Names in quotes, comments and groups are a grammar of their own (RFC 5322). */
+function isList(text: string): boolean {
+  if (text.length > longestList || !text.includes("@")) return false;
+  return /[<("]|\s@|@\s/.test(text) && text.split("(").length <= mostComments;
 }
 
 function addressesOfList(text: string): string[] {
