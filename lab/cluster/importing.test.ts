@@ -190,7 +190,7 @@ describe.skipIf(missing !== null)(`a cluster that is to lose leads${missing === 
     expect(ended.stderr).toContain("Erased 1 lead of 1 out of 2 persons");
   });
 
-  test("erases a person on every node, and keeps them out of imports beside any", async () => {
+  test("erases a person on every node, and keeps them out of imports beside any until they are unblocked", async () => {
     const person = aLead({ email: "gone@example.com", phone: "6195550123" });
     const cluster = await aCluster([...someLeads(3), person]);
     const [one, two, three] = cluster.places.map((place) => cluster.admin(place));
@@ -206,9 +206,11 @@ describe.skipIf(missing !== null)(`a cluster that is to lose leads${missing === 
     expect(back).toMatchObject({ imported: 2, suppressed: 1 });
     const found = await three.run("lead", "find", cluster.account.id, "--email", "gone@example.com", "--json");
     expect(found.json).toMatchObject({ leads: [] });
-    expect((await two.run("retain", cluster.account.id, "--days", "1", "--yes", "--json")).json).toMatchObject({
-      days: 1,
-    });
+    const lifted = await three.run("lead", "unblock", cluster.account.id, "--email", "gone@example.com", "--json");
+    expect(lifted.json).toMatchObject({ unblocked: 1 });
+    expect((await importInto(one, cluster, lines([person]))).json).toMatchObject({ imported: 1 });
+    const retained = await two.run("retain", cluster.account.id, "--days", "1", "--yes", "--json");
+    expect(retained.json).toMatchObject({ days: 1 });
     expect((await onEveryNode(cluster)).map(({ length }) => length)).toEqual([0, 0, 0]);
   });
 });

@@ -24,7 +24,7 @@ test("no statement of a step goes through the leads of the account", () => {
     hasEmail: false,
     doc: "{}",
   };
-  const premises = { blocks: 0, retainDays: null, there: [crypto.randomUUID()], newestMs: 1 };
+  const premises = { blocks: 0, unblockings: 0, retainDays: null, there: [crypto.randomUUID()], newestMs: 1 };
   const statements = statementsOf(
     { outcomes: [], added: [lead], replaced: [lead], premises },
     { account: 1, batch: 1, isThere: true },
@@ -53,12 +53,31 @@ test("a plan relies on the rules from before its first lead, whatever is changed
     get identifiedMs() {
       client.run("UPDATE accounts SET retain_days = 1");
       client.run("INSERT OR IGNORE INTO suppressed_digests (account, digest, erased_at) VALUES (1, x'01', 1)");
+      client.run("INSERT INTO audit (at, act, detail) VALUES (1, 'lead.unblock', '{}')");
       return 1;
     },
   };
   client.run("INSERT INTO pixels (account, id, status, created_at) VALUES (1, 'px', 'active', 1)");
   const plan = planner.plan([lead], { batch: 1, nowMs: 2, stampMs: 2 });
-  expect(plan).toMatchObject({ premises: { blocks: 0, retainDays: null } });
+  expect(plan).toMatchObject({ premises: { blocks: 0, unblockings: 0, retainDays: null } });
+});
+
+test("a plan does not go in once a block was lifted, though as many are there as before", () => {
+  const { file } = anAdmin(["acme"]);
+  using client = new Database(file);
+  const block = (digest: string) =>
+    client.run(`INSERT INTO suppressed_digests (account, digest, erased_at) VALUES (1, x'${digest}', 1)`);
+  block("01");
+  const options = { onDuplicate: "skip" as const, createPixels: false, dryRun: false };
+  const plan = openPlanner(drizzle({ client }), 1, options).plan([], { batch: 1, nowMs: 2, stampMs: 2 });
+  if ("pixels" in plan) throw new Error("no lead has a pixel");
+  const [premises] = statementsOf(plan, { account: 1, batch: 1, isThere: false });
+  const relyOn = () => client.query(premises?.sql ?? "").run(premises?.json ?? "");
+  expect(relyOn).not.toThrow();
+  client.run("DELETE FROM suppressed_digests");
+  block("02");
+  client.run("INSERT INTO audit (at, act, detail) VALUES (1, 'lead.unblock', '{}')");
+  expect(relyOn).toThrow("NOT NULL");
 });
 
 const ids = Array.from({ length: 12 }, () => crypto.randomUUID());

@@ -1,9 +1,10 @@
 /** bun admin backup and restore: copies of the whole file. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import type { Merged } from "../store/backups.ts";
+import type { Merged, Restoration } from "../store/backups.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
+import type { Output } from "./terminal/output.ts";
 
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
@@ -39,9 +40,8 @@ export function restoreCommand(context: CommandContext): Command {
     )
     .action((file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
-      const { leads, erasedAgain, older, merged, unread, kept } = context
-        .backups()
-        .restore(file, options.receipts ?? null, context.now());
+      const restored = context.backups().restore(file, options.receipts ?? null, context.now());
+      const { leads, erasedAgain } = restored;
       const again =
         erasedAgain === 0
           ? ""
@@ -50,16 +50,28 @@ export function restoreCommand(context: CommandContext): Command {
         { leads, erased_again: erasedAgain },
         `${context.databasePath} has ${leadsText(leads)} now${again}.`,
       );
-      if (older > 0) output.say(`Left out: ${leadsText(older)} of accounts that do not keep leads for so long.`);
-      if (merged.length > 0) output.say(mergedText(merged));
-      if (unread.length > 0) output.say(unreadText(unread));
-      if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);
+      sayRestored(output, restored);
     });
+}
+
+function sayRestored(output: Output, { older, merged, unblockedSince, unread, kept }: Restoration): void {
+  if (older > 0) output.say(`Left out: ${leadsText(older)} of accounts that do not keep leads for so long.`);
+  if (merged.length > 0) output.say(mergedText(merged));
+  if (unblockedSince > 0) output.say(unblockedText(unblockedSince));
+  if (unread.length > 0) output.say(unreadText(unread));
+  if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);
 }
 
 function mergedText(merged: readonly Merged[]): string {
   const parts = merged.map(({ name, count }) => `${name} (${grouped(count)})`);
   return `Brought over from the file before, because it is newer than the backup: ${parts.join(", ")}.`;
+}
+
+function unblockedText(count: number): string {
+  return (
+    `Warning: since the backup, lead unblock has run ${count === 1 ? "once" : `${grouped(count)} times`}. If the backup is ` +
+    "from before the erasure, what was erased then is back without its receipt: erase it again. If not, the block is back."
+  );
 }
 
 function unreadText(unread: readonly string[]): string {

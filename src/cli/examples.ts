@@ -30,6 +30,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     "lead erase acme --email - < address.txt >> receipts.ndjson",
     "lead erase acme --list opted-out.csv --dry-run",
   ],
+  "lead unblock": ["lead unblock acme --email dana@example.com", "lead unblock acme --phone - < phone.txt"],
   import: ["import list acme", "import undo acme 3"],
   "import list": ["import list acme", "import list acme --json"],
   "import undo": ["import undo acme 3"],

@@ -25,6 +25,8 @@ export interface MadeBackup extends Backup {
 export interface Restoration {
   readonly leads: number;
   readonly erasedAgain: number;
+  /** How often blocks were lifted since the backup: it may have leads from before the erasure. */
+  readonly unblockedSince: number;
   /** How many leads were left out, because they are older than their account keeps. */
   readonly older: number;
   /** What was brought over from the old file, because it must outlive a restore. */

@@ -1,4 +1,4 @@
-/** The ports for personal data: find, erase, retain, and record what was done. */
+/** The ports for personal data: find, erase, unblock, retain, and record what was done. */
 import type { Received } from "./disclosures.ts";
 import type { PersonIdentifier } from "./identifier.ts";
 import type { AccountNumber } from "./reading.ts";
@@ -23,6 +23,8 @@ export interface PeopleRepository {
   survey(account: Account, persons: readonly PersonReference[], onRead?: (leads: number) => void): Survey;
   /** Removes the persons from the account and keeps them out of it. */
   erase(account: Account, persons: readonly PersonReference[], how: HowToErase, nowMs: number): Erasure;
+  /** Lifts every block that keeps this identifier out of the account, and no other one. Gives how many there were. */
+  unblock(account: Account, identifier: PersonIdentifier, nowMs: number): number;
 }
 
 export interface Held {

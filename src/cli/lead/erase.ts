@@ -44,7 +44,8 @@ export function eraseCommand(context: CommandContext): Command {
       const done = await eraseAll(context, erasure, persons, createReceipts(output, isList));
       sayErased(output, account.name, done, references[0]?.kind ?? "email");
       const several = severalText([...done.found.values()], isList);
-      if (several !== null) output.say(`Warning: ${several} All of them are erased and kept out.`);
+      if (several !== null)
+        output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
       sayMentions(output, erasure.mentions());
       sayTraces(output, context.databasePath, erasure.removeTraces());
       output.say(

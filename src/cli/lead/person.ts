@@ -1,4 +1,4 @@
-/** The persons that find and erase take: one by e-mail address, phone or id of a lead, or a list. */
+/** The persons that commands take: one by e-mail address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
 import { idFromSource } from "../../ingest/lead/identity.ts";
@@ -10,24 +10,31 @@ import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
 import { type ListedPerson, readList, readListFile } from "./person-list.ts";
 
-export interface PersonOptions {
+export interface IdentifierOptions {
   readonly email?: string;
   readonly phone?: string;
   readonly id?: string;
-  readonly list?: string;
   readonly json?: boolean;
 }
 
-/** Adds the ways to name a person, or many. */
-export function withPerson(command: Command): Command {
+export interface PersonOptions extends IdentifierOptions {
+  readonly list?: string;
+}
+
+/** Adds the ways to name one person. */
+export function withIdentifier(command: Command): Command {
   return command
     .option("--email <EMAIL>", "by e-mail address, in whatever case; - reads it from standard input")
     .option("--phone <PHONE>", "by phone number, with or without the 1 of the US; - reads it from standard input")
-    .option("--id <ID>", "by the id of a lead, ours or the vendor's; - reads it from standard input")
-    .option(
-      "--list <FILE>",
-      "many: on each line an address, a phone, an id, or the SHA-256 of an address or phone; - reads standard input",
-    );
+    .option("--id <ID>", "by the id of a lead, ours or the vendor's; - reads it from standard input");
+}
+
+/** The same, and a list of many. */
+export function withPerson(command: Command): Command {
+  return withIdentifier(command).option(
+    "--list <FILE>",
+    "many: on each line an address, a phone, an id, or the SHA-256 of an address or phone; - reads standard input",
+  );
 }
 
 interface Way {
@@ -45,21 +52,33 @@ const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
 
 /** The persons that the options name. Throws a UserError, which never repeats what was typed. */
 export async function readPersons(context: CommandContext, options: PersonOptions): Promise<ListedPerson[]> {
-  const read = (text: string) => (text === "-" ? readAll(context.process.standardInput()) : text);
   const { list } = options;
-  const kinds = (["email", "phone", "id"] as const).filter((kind) => options[kind] !== undefined);
-  const [kind] = kinds;
-  if (kinds.length + (list === undefined ? 0 : 1) !== 1) throw namedByOne();
-  if (list !== undefined) return readList(list, list === "-" ? await read(list) : readListFile(list));
-  if (kind === undefined) throw namedByOne();
-  const text = (await read(options[kind] ?? "")).trim();
+  if (kindsIn(options).length + (list === undefined ? 0 : 1) !== 1) {
+    throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
+  }
+  if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, options) }];
+  return readList(list, list === "-" ? await readInput(context) : readListFile(list));
+}
+
+/** The identifier that the options name. Throws a UserError likewise. */
+export async function readIdentifier(context: CommandContext, options: IdentifierOptions): Promise<PersonIdentifier> {
+  const [kind, another] = kindsIn(options);
+  if (kind === undefined || another !== undefined) {
+    throw new UserError("This takes one of --email, --phone and --id.", "Run it for each.", 2);
+  }
+  const given = options[kind] ?? "";
+  const text = (given === "-" ? await readInput(context) : given).trim();
   const value = text.includes("\n") ? null : ways[kind].read(text);
-  if (value !== null) return [{ line: 1, reference: { kind, value } }];
+  if (value !== null) return { kind, value };
   throw new UserError(`--${kind} takes ${ways[kind].takes}.`, "", 2);
 }
 
-function namedByOne(): UserError {
-  return new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
+function kindsIn(options: IdentifierOptions) {
+  return (["email", "phone", "id"] as const).filter((kind) => options[kind] !== undefined);
+}
+
+function readInput(context: CommandContext): Promise<string> {
+  return readAll(context.process.standardInput());
 }
 
 function readEmail(text: string): string | null {

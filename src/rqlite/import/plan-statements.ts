@@ -1,7 +1,8 @@
 /** A plan as the statements of one transaction: it goes in as it was made, or SQLite refuses all of it. */
 import { sql } from "drizzle-orm";
 import { positionOf } from "../../sqlite/position.ts";
-import { accounts, imports, leads, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
+import { unblockAct } from "../../sqlite/privacy/lift-blocks.ts";
+import { accounts, audit, imports, leads, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
@@ -24,7 +25,8 @@ export function statementsOf(plan: Plan, of: PlanOf): Statement[] {
   ];
 }
 
-function premisesStatement({ blocks, retainDays, there, newestMs }: Premises, { account, batch, isThere }: PlanOf) {
+function premisesStatement(premises: Premises, { account, batch, isThere }: PlanOf) {
+  const { blocks, unblockings, retainDays, there, newestMs } = premises;
   const blocked = sql`(SELECT count(*) FROM ${suppressions} WHERE account = ${account})
     + (SELECT count(*) FROM ${suppressedDigests} WHERE account = ${account})`;
   const ids = JSON.stringify(there.map(withoutHyphens));
@@ -33,7 +35,8 @@ function premisesStatement({ blocks, retainDays, there, newestMs }: Premises, { 
     CROSS JOIN stored_leads AS lead ON lead.account = ${account} AND lead.uuid = unhex(one.value)`;
   const newest = sql`(SELECT max(identified_at) FROM ${leads} WHERE account = ${account}) IS ${newestMs ?? null}`;
   const batchStays = sql`EXISTS (SELECT 1 FROM ${imports} WHERE number = ${batch} AND undone_at IS NULL)`;
-  return premise(sql`${blocked} = ${blocks}
+  const unblocked = sql`(SELECT count(*) FROM ${audit} WHERE act = ${unblockAct})`;
+  return premise(sql`${blocked} = ${blocks} AND ${unblocked} = ${unblockings}
     AND (SELECT retain_days FROM ${accounts} WHERE number = ${account}) IS ${retainDays}
     AND (${stillThere}) = ${there.length}
     AND ${newestMs === undefined ? sql`1` : newest} AND ${isThere ? batchStays : sql`1`}`);

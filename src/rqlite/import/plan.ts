@@ -12,6 +12,7 @@ import {
 } from "../../sqlite/import/lead-writer.ts";
 import type { Place, Placed } from "../../sqlite/import/stored-leads.ts";
 import { positionOf } from "../../sqlite/position.ts";
+import { countUnblockings } from "../../sqlite/privacy/lift-blocks.ts";
 import { placeholder } from "../../sqlite/reading/placeholder.ts";
 import { accounts, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
@@ -24,6 +25,8 @@ export interface PlannedLead extends Placed, Pick<NewLead, "id" | "state" | "cit
 export interface Premises {
   /** How many hashes and digests the account keeps out. */
   readonly blocks: number;
+  /** How often blocks were lifted: one that is lifted and another one made are as many as before. */
+  readonly unblockings: number;
   readonly retainDays: number | null;
   /** Ids that were there already, and are no part of what is added. */
   readonly there: readonly string[];
@@ -70,11 +73,18 @@ export function openPlanner(database: Connection, account: AccountNumber, option
   };
 }
 
-function readRules(database: Connection, account: AccountNumber): Pick<Premises, "blocks" | "retainDays"> {
+function readRules(
+  database: Connection,
+  account: AccountNumber,
+): Pick<Premises, "blocks" | "unblockings" | "retainDays"> {
   const blocked = (table: typeof suppressions | typeof suppressedDigests) =>
     database.select({ count: count() }).from(table).where(eq(table.account, account)).get()?.count ?? 0;
   const keeping = database.select({ days: accounts.retainDays }).from(accounts).where(eq(accounts.number, account));
-  return { blocks: blocked(suppressions) + blocked(suppressedDigests), retainDays: keeping.get()?.days ?? null };
+  return {
+    blocks: blocked(suppressions) + blocked(suppressedDigests),
+    unblockings: countUnblockings(database),
+    retainDays: keeping.get()?.days ?? null,
+  };
 }
 
 /** Prepares the look whether a moment of an account is taken. */

@@ -29,6 +29,11 @@ export function openClusterPeople(database: Connection, writer: Writer): PeopleR
         removeTraces: () => inLogs(writer),
       };
     },
+    unblock(account, identifier, nowMs) {
+      // What another node has erased until now is known.
+      writer.catchUp();
+      return people.unblock(account, identifier, nowMs);
+    },
   };
 }
 

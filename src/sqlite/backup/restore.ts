@@ -16,6 +16,7 @@ import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
 import { isSqlite } from "../file.ts";
 import { lockForServing } from "../locks/server-lock.ts";
 import { migrateSchema, refuseUnusable } from "../migrate.ts";
+import { countUnblockings } from "../privacy/lift-blocks.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
 import { vacuum } from "../vacuum.ts";
 import { eraseAgain, leaveOutOlder, mergeReplaced } from "./carry-over.ts";
@@ -94,12 +95,14 @@ function replace(
 ): Restoration {
   const attached = attachReplaced(database, target);
   const carried = examineReplaced(database, attached);
+  const unblockedBefore = countUnblockings(database);
   const { merged, erasedAgain, older } = database.transaction(() => {
     const merged = mergeReplaced(database, carried.readable, nowMs);
     ensureInstance(database);
     applyReceipts(database, receipts);
     return { merged, erasedAgain: eraseAgain(database), older: leaveOutOlder(database, nowMs) };
   });
+  const unblockedSince = countUnblockings(database) - unblockedBefore;
   const leads = countLeads(database);
   const detail = { leads, erased_again: erasedAgain, older };
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
@@ -108,7 +111,7 @@ function replace(
   const kept = putInPlace(draft, target, attached === "attached", nowMs);
   // The lock on the replaced file ends here, when it is no longer at its path.
   database.$client.close();
-  return { leads, erasedAgain, older, merged, unread: carried.unread.map(({ name }) => name), kept };
+  return { leads, erasedAgain, unblockedSince, older, merged, unread: carried.unread.map(({ name }) => name), kept };
 }
 
 function countLeads(database: Connection): number {

@@ -1,4 +1,4 @@
-/** Finds what is held on persons, and erases them. */
+/** Finds what is held on persons, erases them, and lets them in again. */
 import { eq } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
@@ -11,6 +11,7 @@ import { imports } from "../schema.ts";
 import { detailOf, startErasure } from "./erasure.ts";
 import { type FoundLeads, findLeads, firstPlaces } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
+import { liftBlocks, unblockAct } from "./lift-blocks.ts";
 import { openStoredLeads } from "./one-lead.ts";
 
 const ignore = () => undefined;
@@ -49,6 +50,15 @@ export function openPeople(database: Connection, path: string): PeopleRepository
     },
     erase: (account, persons, how, nowMs) =>
       startErasure({ database, path, descriptors }, account, persons, how, nowMs),
+    unblock(account, identifier, nowMs) {
+      const unblock = () => {
+        const unblocked = liftBlocks(database, account, identifier);
+        const detail = { by: identifier.kind, unblocked };
+        recordAct(database, { atMs: nowMs, act: unblockAct, account: account.id, detail });
+        return unblocked;
+      };
+      return database.transaction(unblock, { behavior: "immediate" });
+    },
   };
 }
 
