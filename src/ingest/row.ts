@@ -29,7 +29,10 @@ export interface Found {
 }
 
 /** Texts with which files say that there is nothing. Null and Nan are names as well, and stay. */
-const nothing: ReadonlySet<string> = new Set(["", ..."- -- N/A n/a null NULL NaN nan undefined \\N".split(" ")]);
+const placeholders = "- -- N/A n/a null NULL NaN nan undefined \\N".split(" ");
+/** What a spreadsheet shows where a formula has failed. As an id or a name it would make one of many people. */
+const failures = "#N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! #NULL! #ERROR!".split(" ");
+const nothing: ReadonlySet<string> = new Set(["", ...placeholders, ...failures]);
 const longestNothing = Math.max(...[...nothing].map((text) => text.length));
 
 /** The texts of a cell that are not empty, trimmed; a cell that holds a JSON array is a list. */
@@ -55,7 +58,14 @@ function isNothing(text: string): boolean {
 
 /** Half of a surrogate pair is no text that could be stored. */
 function trimmed(text: string): string {
-  return text.toWellFormed().trim();
+  const whole = text.toWellFormed().trim();
+  return whole.startsWith('="') ? outOfFormula(whole) : whole;
+}
+
+/** The text in `="00123"`, with which programs keep a spreadsheet from taking a text for a number. */
+function outOfFormula(formula: string): string {
+  const text = /^="([^"]*(?:""[^"]*)*)"$/.exec(formula)?.[1];
+  return text === undefined ? formula : trimmed(text.replaceAll('""', '"'));
 }
 
 function unwrap(cell: string): readonly string[] {

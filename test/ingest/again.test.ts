@@ -36,7 +36,7 @@ const piece = fc.constantFrom(
     "<",
     ">",
   ],
-  ...["(", ")", "@", " ", "\n", "-", "N/A", "null", "[1,2]", '["a","b"]', "7", "=1+1", "🚢", "é"],
+  ...["(", ")", "@", " ", "\n", "-", "N/A", "null", "[1,2]", '["a","b"]', "7", "=1+1", '="', '""', "#N/A", "🚢", "é"],
 );
 const cell = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(""));
 const fields = leadFields.filter((field) => field !== "identified_at");

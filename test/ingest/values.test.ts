@@ -11,6 +11,27 @@ describe("texts", () => {
     },
   );
 
+  test.each("#N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! #NULL! #ERROR!".split(" "))(
+    "%s, which a spreadsheet writes for a formula that failed, says that there is nothing",
+    (cell) => {
+      expect(firstText(cell)).toBeNull();
+    },
+  );
+
+  test.each([
+    ['="00123"', "00123"],
+    ['="say ""hi"""', 'say "hi"'],
+    [' =" Dana "', "Dana"],
+    ['="=""Dana"""', "Dana"],
+    ['="[""Dana""]"', "Dana"],
+    ['="N/A"', null],
+    ['=""', null],
+    ['="a"&"b"', '="a"&"b"'],
+    ['="open', '="open'],
+  ])("%s, as programs hand a text to a spreadsheet, is %j", (cell, text) => {
+    expect(firstText(cell)).toBe(text);
+  });
+
   test.each([
     ["  Dana  ", "Dana"],
     ["0", "0"],
@@ -47,6 +68,18 @@ test("a row of empty cells, as spreadsheets end a sheet with, is not told to nam
     { fault: "it has no value to keep beside id, identified_at and pixel_id" },
     { fault: expect.stringContaining("it names no pixel") },
   ]);
+});
+
+test("rows whose id is the failure of a formula are people of their own", async () => {
+  const leads = await leadsOf("id,email\n#N/A,dana@example.com\n#N/A,lee@example.com\n");
+  expect(new Set(leads.map((reading) => "lead" in reading && reading.lead.id)).size).toBe(2);
+});
+
+test("a row that a program has written for a spreadsheet is the lead of its texts", async () => {
+  const cells = ["2026-01-31T09:15:00Z", "Dana", "dana@example.com", "6195550123", "CA", "https://shop.example.com/"];
+  const names = "date,name,email,phone,state,page_url";
+  const wrapped = cells.map((cell) => `="${cell}"`).join(",");
+  expect(await leadsOf(`${names}\n${wrapped}\n`)).toEqual(await leadsOf(`${names}\n${cells.join(",")}\n`));
 });
 
 test("a row with a NUL is rejected, in a column that is not kept as well", async () => {
