@@ -1,5 +1,12 @@
 /** What the commands that ask a server share: the client, its key, and the messages of its failures. */
-import { ApiError, Leadfile, LeadfileError, type LeadfileOptions, SettingError } from "../../client/src/leadfile.ts";
+import {
+  ApiError,
+  Leadfile,
+  LeadfileError,
+  type LeadfileOptions,
+  MissingApiKeyError,
+  SettingError,
+} from "../../client/src/leadfile.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
 import type { CommandContext } from "./command.ts";
@@ -29,8 +36,13 @@ export function toUserError(cause: unknown): unknown {
 }
 
 /** The message of a failure, with the options of the command in place of the settings of the client. */
-export function messageOf({ message }: LeadfileError): string {
-  return printable(message)
+export function messageOf(error: LeadfileError): string {
+  // The client has sent it: the server's advice is for others.
+  if (error instanceof MissingApiKeyError) {
+    return "The key was sent and did not arrive. See that no proxy before the server takes the header Authorization away.";
+  }
+  return printable(error.message)
+    .replace(/^key\b/, "LEADFILE_KEY")
     .replaceAll("baseUrl", "URL")
     .replace("allowPlainHttp: true", "--allow-plain-http")
     .replace(/^(every|overlap)\b/, "--$1")

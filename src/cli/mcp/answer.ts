@@ -3,15 +3,23 @@ import {
   ApiError,
   InvalidApiKeyError,
   LeadfileError,
+  NetworkError,
+  NotFoundError,
   RateLimitExceededError,
   RevokedApiKeyError,
+  TimeoutError,
+  UnknownPixelError,
 } from "../../../client/src/leadfile.ts";
-import { printable } from "../../operator/printable.ts";
 import { messageOf } from "../api-client.ts";
 import { SpanError } from "./summarize-leads.ts";
 
 /** How long a tool may take: clients of MCP give up after a minute. */
 export const answerMs = 50_000;
+
+/** Whom a model can tell its user to turn to. */
+const starter = "whoever started this program";
+/** For those who write addresses by hand: here it would be encoded twice. */
+const encodingHint = / \(a \+ in the offset is sent as %2B\)/;
 
 interface Answer {
   // The protocol's own shape is open.
@@ -38,9 +46,20 @@ function sentenceOf(cause: unknown): string {
     return `The limit of requests per minute is used up (rate_limit_exceeded). Ask again in ${seconds} seconds.`;
   }
   if (cause instanceof RevokedApiKeyError || cause instanceof InvalidApiKeyError) {
-    return `${printable(cause.message)} (${cause.code}) Nothing helps but another key: whoever started this program sets LEADFILE_KEY to one.`;
+    return `${messageOf(cause)} (${cause.code}) Nothing helps but another key: ${starter} sets LEADFILE_KEY to one, and starts it anew.`;
   }
-  if (cause instanceof ApiError) return `The server refused (${cause.code}): ${printable(cause.message)}`;
+  if (cause instanceof UnknownPixelError) {
+    return "The account has no pixel with this pixel_id (unknown_pixel). summarize_leads has the pixels of the leads under by_pixel.";
+  }
+  if (cause instanceof NotFoundError) {
+    return `The API is not at this address (not_found). Nothing helps but the right one: ${starter} checks its URL.`;
+  }
+  if (cause instanceof ApiError) {
+    return `The server refused (${cause.code}): ${messageOf(cause).replace(encodingHint, "")}`;
+  }
+  if (cause instanceof NetworkError || cause instanceof TimeoutError) {
+    return `${messageOf(cause)} Ask again in a minute. If it lasts, ${starter} checks its URL, and that the server runs.`;
+  }
   if (cause instanceof LeadfileError) return messageOf(cause);
   return cause instanceof SpanError ? cause.message : "The tool failed, which is a mistake of its own.";
 }

@@ -14,7 +14,8 @@ interface Setup {
   readonly now: () => number;
 }
 
-const time = (says: string) => z.string().max(40).optional().describe(`${says}; ISO 8601 with offset`);
+const time = (says: string) =>
+  z.string().max(40).optional().describe(`${says}; ISO 8601 with offset, such as 2026-01-31T09:15:00Z`);
 
 const filters = {
   since: time("only leads identified at or after this time"),

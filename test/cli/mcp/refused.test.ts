@@ -1,5 +1,5 @@
 /** bun admin mcp where the server refuses: an answer that says what to do. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
 import type { Clock } from "../../../client/src/clock.ts";
 import { noonMs, someLeads } from "../../builders.ts";
 import { aLine } from "../../client/line.ts";
@@ -66,5 +66,35 @@ describe("what goes wrong is a clear answer", () => {
     for (const [asked, says] of cases) {
       expect(await call("list_leads", asked)).toEqual({ isError: true, text: expect.stringContaining(says) });
     }
+  });
+});
+
+describe("what a model cannot mend, it can tell", () => {
+  const swift: Clock = { now: Date.now, random: () => 1, sleep: async () => undefined };
+
+  test("a server that is away, and an address without the API, are for whoever started the program", async () => {
+    const server = await serve();
+    const elsewhere = await anAgent(`${server.url}/elsewhere`, server.aKey());
+    expect((await elsewhere.call("usage")).text).toMatch(/not_found.*whoever started this program checks its URL/);
+    const { call } = await anAgent(server.url, server.aKey(), swift);
+    await server.stop();
+    expect((await call("usage")).text).toMatch(/was not reached.*in a minute.*started this program checks its URL/);
+  });
+
+  test("a key that a proxy takes away is for whoever runs the server", async () => {
+    const error = { code: "missing_api_key", message: "Send the header Authorization: Bearer <API_KEY>.", docs: "" };
+    const proxy = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ error }, { status: 401 }) });
+    onTestFinished(() => void proxy.stop(true));
+    const { text } = await (await anAgent(proxy.url.origin, "lf_0123456789")).call("usage");
+    expect(text).toBe(
+      "The server refused (missing_api_key): The key was sent and did not arrive. See that no proxy before the server takes the header Authorization away.",
+    );
+  });
+
+  test("advice is about the tools: no other endpoint, and no encoding, which would be done twice", async () => {
+    const { url, aKey } = await serve();
+    const { call } = await anAgent(url, aKey());
+    expect((await call("list_leads", { pixel_id: "px_none" })).text).toContain("under by_pixel");
+    expect((await call("list_leads", { since: "2026-01-31" })).text).toEndWith("such as 2026-01-31T09:15:00Z.");
   });
 });
