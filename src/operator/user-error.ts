@@ -1,6 +1,7 @@
 /** An error that is said to a person in one line, and ends the process with a status. */
 import { withoutKeys } from "../contract/key.ts";
 import type { EndingSignal, statusAfter } from "./ending-signals.ts";
+import { printable } from "./printable.ts";
 
 /** 1: it is refused or has failed. 2: the command or a setting is written wrong. Else a signal has ended it. */
 type UserErrorStatus = 1 | 2 | (typeof statusAfter)[EndingSignal];
@@ -23,7 +24,7 @@ export class UserError extends Error {
   }
 }
 
-/** A text in one line. An API key in it is cut to its first characters. */
+/** A text in one line, for a terminal. An API key in it is cut to its first characters. */
 export function inOneLine(text: string): string {
-  return withoutKeys(text).replaceAll(/\s*\n\s*/g, " ");
+  return printable(withoutKeys(text).replaceAll(/\s*\n\s*/g, " "));
 }

@@ -1,6 +1,7 @@
 /** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
+import { printable } from "../../operator/printable.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { labelled } from "../terminal/table.ts";
@@ -55,7 +56,10 @@ async function lookAtNode({ databasePath: path, cluster }: CommandContext, confi
 function text(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ level, thing, what, advice }) => {
     const label = `${level.padEnd(8)} ${thing.padEnd(12)} `;
-    return [labelled(label, what), ...(advice === "" ? [] : [labelled(`${" ".repeat(label.length)}→ `, advice)])];
+    return [
+      labelled(label, printable(what)),
+      ...(advice === "" ? [] : [labelled(`${" ".repeat(label.length)}→ `, advice)]),
+    ];
   });
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const [warnings, breakages] = [count("warning"), count("broken")];

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, type Stats, write 
 import { promisify } from "node:util";
 import type { Lead } from "../../../client/src/leadfile.ts";
 import { systemCode } from "../../operator/system-code.ts";
+import { forTerminal } from "../terminal/output.ts";
 import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
 
 const writeSome = promisify(writeFile);
@@ -28,7 +29,7 @@ export function standardOutput(): Receiver {
   }
   return {
     take(lead, stop) {
-      if (lead !== inHand) pending = Buffer.concat([pending, Buffer.from(`${JSON.stringify(lead)}\n`)]);
+      if (lead !== inHand) pending = Buffer.concat([pending, Buffer.from(`${forTerminal(JSON.stringify(lead))}\n`)]);
       inHand = lead;
       return withinGrace(empty(), stop);
     },

@@ -1,6 +1,7 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
 import { statusAfter } from "../../operator/ending-signals.ts";
+import { printable } from "../../operator/printable.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Erased, Erasure, PersonReference } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
@@ -52,7 +53,7 @@ export function eraseCommand(context: CommandContext): Command {
         "Out of reach: exports, rejects files, what lies in an inbox, logs, and backups made before (a restore erases again).",
       );
       for (const file of done.rejectsFiles)
-        output.say(`An import wrote rejected rows there, look for the person: ${file}`);
+        output.say(`An import wrote rejected rows there, look for the person: ${printable(file)}`);
     });
 }
 

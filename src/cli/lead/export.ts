@@ -4,7 +4,7 @@ import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../../contract/lead.ts";
 import { accountOf } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
-import { print } from "../terminal/output.ts";
+import { forTerminal, print } from "../terminal/output.ts";
 
 interface Options {
   readonly format: "ndjson" | "csv";
@@ -28,7 +28,7 @@ export function exportCommand(context: CommandContext): Command {
       const { number, id } = accountOf(context, idOrName);
       const detail = { format: options.format };
       context.store().audit.record({ atMs: context.now(), act: "lead.export", account: id, detail });
-      for (const text of texts(context.store().leads.export(number), options)) if (!print(text)) return;
+      for (const text of texts(context.store().leads.export(number), options)) if (!print(forTerminal(text))) return;
     });
 }
 

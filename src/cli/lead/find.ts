@@ -8,7 +8,7 @@ import type { Held } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
-import { type Output, print } from "../terminal/output.ts";
+import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { idsText, othersHold } from "./mentions.ts";
 import { type PersonOptions, readPersons, withPerson } from "./person.ts";
@@ -41,7 +41,7 @@ function printOne(output: Output, account: string, { leads, received, mentions }
   const documents = leads.map((document): Lead => JSON.parse(document));
   const value = { leads: documents, received: received.map(withoutPrefix) };
   const texts = leads.flatMap((document, place) => [
-    document,
+    forTerminal(document),
     ...received.filter(({ id }) => id === documents[place]?.id).map((one) => recipientText(account, one)),
   ]);
   output.result(value, texts.join("\n"));
@@ -74,7 +74,7 @@ function printList(output: Output, persons: readonly ListedPerson[], held: Itera
   for (const { leads, received, imports, mentions } of held) {
     const rest = JSON.stringify({ received: received.map(withoutPrefix), imports, mentions }).slice(1);
     const line = persons[found.length]?.line ?? 0;
-    const text = `{"line":${line},"leads":[${leads.join(",")}],${rest}`;
+    const text = forTerminal(`{"line":${line},"leads":[${leads.join(",")}],${rest}`);
     if (!print(output.json ? `${found.length === 0 ? "[" : ","}${text}\n` : `${text}\n`)) return;
     found.push({ line, leads: leads.length, people: countPeople(leads.map((document): Lead => JSON.parse(document))) });
     for (const id of mentions) others.add(id);

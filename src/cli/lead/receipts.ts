@@ -1,7 +1,7 @@
 /** The receipts of an erasure as they are printed: one for a person, or a line for each of a list. */
 import type { Erased, Receipt } from "../../store/privacy.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type Output, print } from "../terminal/output.ts";
+import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 
 export interface Receipts {
@@ -22,8 +22,9 @@ function receiptsOfList(output: Output): Pick<Receipts, "add" | "end"> {
   let printed = 0;
   return {
     add({ erased, people, receipt }) {
-      if (output.json) print(`${printed === 0 ? "[" : ","}${JSON.stringify({ erased, people, receipt })}\n`);
-      else print(`${JSON.stringify(receipt)}\n`);
+      if (output.json)
+        print(`${printed === 0 ? "[" : ","}${forTerminal(JSON.stringify({ erased, people, receipt }))}\n`);
+      else print(`${forTerminal(JSON.stringify(receipt))}\n`);
       printed++;
     },
     end() {
@@ -40,7 +41,7 @@ function receiptOfOne(output: Output): Pick<Receipts, "add" | "end"> {
       all = all === null ? one : bothOf(all, one);
     },
     end() {
-      if (all !== null) output.result(all, JSON.stringify(all.receipt));
+      if (all !== null) output.result(all, forTerminal(JSON.stringify(all.receipt)));
     },
   };
 }

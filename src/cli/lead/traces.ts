@@ -28,5 +28,5 @@ export function sayTraces(output: Output, path: string, traces: Traces): void {
   output.say(`Looked through all ${grouped(bytes)} bytes of ${path} and its log: ${left}.`);
   for (const name of givenNames)
     output.say(`The name of a file, a key, a source or an account holds it, and stays: ${printable(name)}`);
-  for (const copy of copies) output.say(`This copy still holds it, delete it when you can: ${copy}`);
+  for (const copy of copies) output.say(`This copy still holds it, delete it when you can: ${printable(copy)}`);
 }

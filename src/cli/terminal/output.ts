@@ -1,5 +1,6 @@
 /** What a command says: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync } from "node:fs";
+import { inEscapes } from "../../operator/printable.ts";
 import { writeNow } from "../../operator/standard-streams.ts";
 import { UserError } from "../../operator/user-error.ts";
 
@@ -16,13 +17,18 @@ export function createOutput(json: boolean): Output {
   return {
     json,
     result(value, text) {
-      const said = json ? JSON.stringify(value) : text;
+      const said = json ? forTerminal(JSON.stringify(value)) : text;
       return said === "" || print(`${said}\n`);
     },
     say(text) {
       if (text !== "") writeNow(2, `${text}\n`);
     },
   };
+}
+
+/** Texts of strangers for standard output, as JSON has them. Programs get them as they are. */
+export function forTerminal(json: string): string {
+  return process.stdout.isTTY ? inEscapes(json) : json;
 }
 
 /** Writes to standard output; false when the reader has had enough, as head does. Throws a UserError when it cannot. */

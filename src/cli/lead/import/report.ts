@@ -75,7 +75,8 @@ interface Merged extends MergeProgress {
 /** The counts, each with what it means for whoever reads it. */
 export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest): string {
   const { counts } = imported;
-  const written = dryRun === true ? `an import writes them to ${rejects}` : `mend ${rejects} and import it as it is`;
+  const file = printable(rejects ?? "");
+  const written = dryRun === true ? `an import writes them to ${file}` : `mend ${file} and import it as it is`;
   const rejected = rejects === undefined ? "--rejects FILE keeps them to be mended" : written;
   // What is in is a duplicate for the next import, whatever its stamp.
   const shown = `--stamp arrival shows them${dryRun === true ? "" : ", once this import is taken back"}`;

@@ -1,0 +1,63 @@
+/** What strangers have written, before the eyes of an operator: data of leads, and the names of their files. */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../admin.ts";
+import { onTerminal } from "../terminal.ts";
+
+/** What moves a cursor, sets a title, and turns the direction of writing. */
+const escapes = "\u001b[2J\u009b2J\u009d0;owned\u009c\u007f\u202e\u2066";
+const name = `Dana ${escapes} Whitfield`;
+
+/** Everything that a terminal would obey but for the ends of lines. */
+const obeyed = /(?!\r?\n)[\p{Cc}\p{Cf}]/u;
+
+async function withLead(): Promise<Admin> {
+  const admin = anAdmin();
+  await admin.import(`${JSON.stringify({ email: "d@example.com", name, pixel_id: "px" })}\n`);
+  writeFileSync(join(admin.folder, "list.txt"), "d@example.com\n");
+  return admin;
+}
+
+const ways = [
+  ["find", "acme", "--email", "d@example.com"],
+  ["find", "acme", "--email", "d@example.com", "--json"],
+  ["find", "acme", "--list", "list.txt"],
+  ["export", "acme"],
+  ["export", "acme", "--format", "csv"],
+];
+
+test.each(ways)("lead %s %s %s %s %s shows on a terminal what it would obey as \\u and a number", async (...args) => {
+  const { file, folder } = await withLead();
+  const words = args.map((word) => (word === "list.txt" ? join(folder, word) : word));
+  const terminal = onTerminal(file, ["lead", ...words.filter((word) => word !== undefined)]);
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.shown()).toContain("Dana \\u001b[2J\\u009b2J\\u009d0;owned\\u009c\\u007f\\u202e\\u2066 Whitfield");
+  expect(terminal.shown()).not.toMatch(obeyed);
+});
+
+test("what a terminal shows of a lead is JSON that means the same, and a file gets the lead as served", async () => {
+  const admin = await withLead();
+  const terminal = onTerminal(admin.file, ["lead", "export", "acme"]);
+  await terminal.ended;
+  expect(JSON.parse(terminal.shown())).toMatchObject({ name });
+  const { stdout } = await admin.run("lead", "find", "acme", "--email", "d@example.com");
+  expect(`${stdout.trimEnd()}\n`).toBe(await admin.exported());
+});
+
+test("no name of a file is said with what a terminal would obey, be it refused or taken", async () => {
+  const admin = anAdmin();
+  const file = admin.put(`a${escapes}.csv`, "PK\u0003\u0004");
+  const csv = admin.put(`b${escapes}.csv`, "email,pixel_id\nd@example.com,px\n,px\n");
+  for (const words of [
+    ["lead", "import", "acme", `${file}.missing`],
+    ["lead", "import", "acme", file],
+    ["lead", "find", "acme", "--list", file],
+    ["lead", "import", "acme", csv, "--create-pixels", "--rejects", file],
+    ["lead", "erase", "acme", "--email", "d@example.com"],
+    ["restore", file],
+  ]) {
+    const { stderr } = await admin.run(...words);
+    expect(stderr).not.toMatch(obeyed);
+  }
+});
