@@ -23,7 +23,11 @@ import type { AdminStore } from "./store/admin.ts";
 import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 
 /** Runs the command that the words name, and gives the status of its process. Throws what kept it from its end. */
-export async function runCommand(words: readonly string[], standardInput = () => Bun.stdin.stream()): Promise<number> {
+export async function runCommand(
+  words: readonly string[],
+  standardInput = () => Bun.stdin.stream(),
+  now = Date.now,
+): Promise<number> {
   const isCompanion = words.includes(companionOption);
   if (isCompanion) giveWay();
   const databasePath = readDatabasePath();
@@ -36,7 +40,7 @@ export async function runCommand(words: readonly string[], standardInput = () =>
     examine: (full) => examineFile(databasePath, full),
     databasePath,
     lock: lockForServing,
-    now: Date.now,
+    now,
     environment,
     process: {
       standardInput,

@@ -50,10 +50,11 @@ export interface Admin {
   start(...args: readonly string[]): ReturnType<typeof spawn>;
 }
 
-/** A file of its own with the accounts that are named. */
+/** A file of its own with the accounts that are named. Its commands read a clock that is given, or that of the machine. */
 export function anAdmin(
   accounts: readonly string[] = ["acme"],
   settings: Readonly<Record<string, string>> = {},
+  nowMs: number | null = null,
 ): Admin {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
@@ -61,7 +62,7 @@ export function anAdmin(
   const environment = { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file, ...settings };
   const start = (...args: readonly string[]) => spawn(args, folder, environment);
   const give = async (input: Input, ...args: readonly string[]) =>
-    withJson(await runInTurn({ args, folder, environment, input }));
+    withJson(await runInTurn({ args, folder, environment, input, nowMs }));
   const run = (...args: readonly string[]) => give("", ...args);
   const exported = async (account = "acme", ...options: readonly string[]) => {
     const ended = await run("lead", "export", account, ...options);

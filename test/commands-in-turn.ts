@@ -11,18 +11,21 @@ export interface Order {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly input: string | Uint8Array;
+  /** What the clock says; null for that of the machine. */
+  readonly nowMs: number | null;
   /** The line behind all that the command has said, on both outputs. */
   readonly mark: string;
 }
 
 /** Runs a command in its own folder and environment, and gives its status. */
-async function obey({ args, folder, environment, input }: Order): Promise<number> {
+async function obey({ args, folder, environment, input, nowMs }: Order): Promise<number> {
   process.chdir(folder);
   process.umask(0o022);
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, environment);
   try {
-    return await runCommand(["bun", "src/admin.ts", ...args], () => new Blob([input]).stream());
+    const now = nowMs === null ? Date.now : () => nowMs;
+    return await runCommand(["bun", "src/admin.ts", ...args], () => new Blob([input]).stream(), now);
   } catch (cause) {
     return sayWhy(cause);
   } finally {

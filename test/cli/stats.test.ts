@@ -1,25 +1,27 @@
 /** bun admin stats: leads per day, by pixel, state and source, and requests per key and day. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { dayMs, dayOf } from "../../src/contract/time.ts";
+import { dayMs, dayOf, writeMoment } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 
-const today = dayOf(Date.now());
-const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
+const nowMs = Date.parse("2026-05-20T09:15:00Z");
+const today = dayOf(nowMs);
+const daysAgo = (days: number) => writeMoment(nowMs - days * dayMs);
+const anAccount = () => anAdmin(["acme"], {}, nowMs);
 
 function widest(text: string): number {
   return Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
 }
 
 async function withLeads(rows: readonly string[]): Promise<Admin> {
-  const admin = anAdmin();
+  const admin = anAccount();
   const header = "email,identified_at,pixel_id,state,traffic_source";
   await admin.import([header, ...rows].join("\n"));
   return admin;
 }
 
 test("an account without leads says so, in a line and in empty lists", async () => {
-  const admin = anAdmin();
+  const admin = anAccount();
   expect((await admin.run("stats", "acme")).stdout).toBe("acme has no leads yet.\n");
   expect((await admin.run("stats", "acme", "--days", "2", "--json")).json).toMatchObject({
     leads: { all: 0, in_period: 0 },

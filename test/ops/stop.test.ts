@@ -26,7 +26,10 @@ describe("a stop", () => {
       expect(await server.end(signal)).toBe(0);
       expect(Bun.file(`${file}-wal`).size).toBe(0);
       expect(requestsIn(file)).toBe(5);
-      expect((await (await again()).get("/usage")).body.requests_today).toBe(6);
+      const next = await again();
+      expect((await next.get("/usage")).status).toBe(200);
+      expect(await next.server.end(signal)).toBe(0);
+      expect(requestsIn(file)).toBe(6);
     },
   );
 

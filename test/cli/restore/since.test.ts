@@ -22,13 +22,12 @@ test("a key that was revoked after the backup stays revoked, and retention that 
 });
 
 test("requests that were counted since the backup are counted still, and those that only it knows as well", async () => {
-  const admin = anAdmin();
+  const admin = anAdmin(["acme"], {}, Date.parse("2026-05-20T09:15:00Z"));
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = join(admin.folder, "copy.db");
-  const month = new Date().toISOString().slice(0, 8);
   const count = (day: string, requests: number) => {
     using database = new Database(admin.file);
-    database.run("INSERT OR REPLACE INTO usage (key, day, requests) VALUES (1, ?, ?)", [`${month}${day}`, requests]);
+    database.run("INSERT OR REPLACE INTO usage (key, day, requests) VALUES (1, ?, ?)", [`2026-05-${day}`, requests]);
   };
   count("01", 5);
   count("02", 7);
