@@ -54,9 +54,13 @@ export async function* followLeads(
   const saved = (await checkpoint?.load()) ?? null;
   const progress = progressOf(saved, await source(), options);
   // Kept before the first lead comes: a restart must not begin at a later `since`.
-  if (saved === null) await checkpoint?.save(progress.write());
+  let isKept = saved === null;
+  if (isKept) await checkpoint?.save(progress.write());
   const keep = createKeeper(checkpoint, progress);
   for await (const leads of poll(list, clock, progress, options)) {
+    // Where nothing can be saved, each restart would give the same lead again.
+    if (!isKept) await checkpoint?.save(progress.write());
+    isKept = true;
     for (const lead of leads) {
       yield lead;
       progress.take(lead);

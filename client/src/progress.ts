@@ -121,9 +121,13 @@ function createProgress({ known, readSource, ...begin }: Beginning, overlapMs: n
   };
 }
 
-/** Saves leads as they are taken: each adds its own line where that can be, and now and then all is written anew. */
+/**
+ * Saves leads as they are taken, behind what was written before: each adds its own line where that can be, and now and
+ * then all is written anew.
+ */
 export function createKeeper(checkpoint: Checkpoint | undefined, progress: Progress): (lead: Lead) => Promise<void> {
-  let lines = 0;
+  const mostLines = () => Math.max(fewestLines, progress.size);
+  let lines = mostLines();
   return async (lead) => {
     if (checkpoint?.add !== undefined && lines > 0) {
       lines -= 1;
@@ -131,6 +135,6 @@ export function createKeeper(checkpoint: Checkpoint | undefined, progress: Progr
       return;
     }
     await checkpoint?.save(progress.write());
-    lines = Math.max(fewestLines, progress.size);
+    lines = mostLines();
   };
 }

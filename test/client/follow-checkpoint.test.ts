@@ -93,6 +93,17 @@ test("a checkpoint that cannot be saved ends the loop with its own error", async
   );
 });
 
+test("where the checkpoint cannot be saved, a restart gives no lead: it would come again at each", async () => {
+  const server = await connected({ leads: someLeads(2) });
+  const checkpoint = aCheckpoint();
+  await followFor(server, 1, { checkpoint });
+  const save = () => {
+    throw new Error("the disk is full");
+  };
+  const restarted = server.leadfile.leads.follow({ checkpoint: { ...checkpoint, save } });
+  await expect(restarted.next()).rejects.toThrow("full");
+});
+
 test("a file whose last line a crash has cut off gives that lead again, and no other, now and after another crash", async () => {
   const leads = someLeads(6);
   const server = await connected({ leads });
