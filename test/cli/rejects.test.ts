@@ -68,10 +68,11 @@ test("a rejects file is mended and imported as it is, with what is left rejected
 test("a rejects file that was not mended is rejected again, whatever was wrong", async () => {
   const admin = anAdmin();
   const text =
-    'date,email,name\nnever,a@example.com,A\n2026-01-31,b@example.com\n2026-01-31,c@example.com,C,D\n"open,x,y\n,,\n';
+    'date,email,name\nnever,a@example.com,A\n2026-01-31,b@example.com\n2026-01-31,c@example.com,C,D\n"open,x,y\n,,\n' +
+    "date,email,name\n";
   const first = await importRejecting(admin, text);
-  expect(first).toMatchObject({ read: 5, rejected: 5 });
-  expect(await importRejecting(admin, first.written)).toMatchObject({ read: 5, imported: 0, rejected: 5, status: 3 });
+  expect(first).toMatchObject({ read: 6, rejected: 6 });
+  expect(await importRejecting(admin, first.written)).toMatchObject({ read: 6, imported: 0, rejected: 6, status: 3 });
 });
 
 test("columns without a name or with the name of another come back as the columns that they were", async () => {

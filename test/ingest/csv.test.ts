@@ -51,6 +51,15 @@ test("a row with another number of cells than the header is rejected, and the hi
   ]);
 });
 
+test("the header once more, as in files that were joined, is no person", async () => {
+  const joined = "\ufeffname,city\nDana,Reno\n\ufeffname , city\nname,Reno\n";
+  expect(await cellsOf(joined)).toEqual([
+    ["Dana", "Reno"],
+    "it is the header once more, as in files that were joined",
+    ["name", "Reno"],
+  ]);
+});
+
 describe("a quote that is not closed", () => {
   const good = Array.from({ length: 50 }, (_, n) => `p${n}@example.com,Reno\n`).join("");
 

@@ -1,6 +1,7 @@
 /** CSV to rows: most records are plain, and the parser reads the others. */
 import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
+import { isRejectColumn } from "../columns/report.ts";
 import type { Row } from "../row.ts";
 import type { RawRecord } from "./record-reader.ts";
 import { openRecords } from "./records.ts";
@@ -12,13 +13,13 @@ export async function* readCsv(
   delimiter: string,
   firstLine: number,
 ): AsyncGenerator<Row[]> {
-  let width: number | null = null;
+  let header: Header | null = null;
   let holdsNul = false;
   function rowsOf(found: readonly RawRecord[]): Row[] {
     const rows: Row[] = [];
     for (const record of found) {
-      if (width === null) width = readHeader(record, columns);
-      else rows.push(toRow(record, width, delimiter));
+      if (header === null) header = readHeader(record, columns);
+      else rows.push(toRow(record, header, delimiter));
     }
     return holdsNul ? rows.map(withoutNul) : rows;
   }
@@ -31,41 +32,54 @@ export async function* readCsv(
   yield rowsOf(records.end());
 }
 
+/** The cells of the header, trimmed. */
+type Header = readonly string[];
+
 /** Throws a UserError where the header cannot be read: the line behind it is none. */
-function readHeader(record: RawRecord, columns: Columns): number {
+function readHeader(record: RawRecord, columns: Columns): Header {
   const { line, cells } = record;
   if (cells === null) throw unreadableHeader(line, record.fault, "Mend that line, and import the file again.");
   if (cells.some((cell) => cell.includes("\0"))) {
     throw unreadableHeader(line, "it holds a NUL, as no text does", "Unpack the file, or save its table as CSV.");
   }
-  for (const [position, text] of cells.entries()) {
-    const name = text.trim() === "" ? `(column ${position + 1})` : text.trim();
+  const header = cells.map((cell) => cell.trim());
+  for (const [position, text] of header.entries()) {
+    const name = text === "" ? `(column ${position + 1})` : text;
     // The same name twice is two columns, which hold the same field.
     const unique = columns.names.includes(name) ? `${name} (${position + 1})` : name;
-    columns.indexOf(unique, [text.trim()]);
+    columns.indexOf(unique, [text]);
   }
   columns.complete();
-  return cells.length;
+  return header;
 }
 
 function unreadableHeader(line: number, fault: string, advice: string): UserError {
   return new UserError(`The header, line ${line} of the file, cannot be read: ${fault}.`, advice);
 }
 
-function toRow(record: RawRecord, width: number, delimiter: string): Row {
+function toRow(record: RawRecord, header: Header, delimiter: string): Row {
   const { line, cells } = record;
+  const width = header.length;
   if (cells === null) {
     // The whole line goes behind the last column, where nobody takes it for values.
     return { line, cells: [], fault: record.fault, source: [...Array<string>(width).fill(""), record.text] };
   }
   // Some programs end every row with a delimiter more than the header.
   const blank = cells.length > width && cells.slice(width).every((cell) => cell.trim() === "");
-  if (cells.length === width) return { line, cells, fault: null, source: cells };
-  if (blank) return { line, cells, fault: null, source: cells.slice(0, width) };
+  const kept = blank ? cells.slice(0, width) : cells;
+  if (kept.length === width) {
+    const fault = isHeader(kept, header) ? "it is the header once more, as in files that were joined" : null;
+    return { line, cells: kept, fault, source: kept };
+  }
   const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
   const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
   const counted = `the header has ${width} cells, and this row ${cells.length}${hint}`;
   return { line, cells: [], fault: counted, source: cells };
+}
+
+/** Whether a row says the names of its columns. In a rejects file it has its line and reason beside them. */
+function isHeader(cells: readonly string[], header: Header): boolean {
+  return header.every((name, position) => isRejectColumn(name) || cells[position]?.trim() === name);
 }
 
 /** The same row, or its fault where it holds what no lead may hold. */
