@@ -9,6 +9,7 @@ import {
   type StagedImport,
 } from "../store/imports.ts";
 import type { Columns } from "./columns/columns.ts";
+import { linesAbove, namesMore } from "./columns/other-header.ts";
 import { toUtf8 } from "./file/encoding.ts";
 import { type Format, openRows } from "./file/format.ts";
 import type { Source } from "./file/source.ts";
@@ -49,6 +50,8 @@ export interface FileRead {
   readonly pixels: ReadonlySet<string>;
   /** How many dates have day and month perhaps the other way round. */
   readonly doubtfulDates: number;
+  /** The line that looks like the header, where it is not the first one. */
+  readonly otherHeader: number | null;
 }
 
 /** So many pixels are kept in memory; a file may name another one in each row. */
@@ -60,24 +63,31 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
   const pixels = new Set<string>();
   const rows = await openRows(toUtf8(source.chunks, listener.onLegacyLine), columns);
   const counts = emptyCounts();
-  if (rows === null) return { format: { kind: "ndjson" }, counts, pixels, doubtfulDates: 0 };
+  if (rows === null) return { format: { kind: "ndjson" }, counts, pixels, doubtfulDates: 0, otherHeader: null };
   const order = createDayOrder(reading.rules);
   const rules = { ...reading.rules, onTime: order.note };
   const putAside = openPutAside({ ...reading, rules }, pixels, counts, listener);
   let isAnnounced = false;
   let read = 0;
+  let otherHeader: number | null = null;
   for await (const group of rows.groups) {
     if (!isAnnounced && columns.names.length > 0) {
       listener.onColumns(rows.format);
       isAnnounced = true;
     }
+    otherHeader ??= headerAmong(group.slice(0, Math.max(0, linesAbove - read)), columns);
     const nowMs = now();
     for (const row of group) putAside(row, nowMs);
     read += group.length;
     listener.onProgress(read);
   }
   const doubtfulDates = rules.stamp === "source" ? order.doubtful() : 0;
-  return { format: rows.format, counts, pixels, doubtfulDates };
+  return { format: rows.format, counts, pixels, doubtfulDates, otherHeader };
+}
+
+/** The line of the first of some rows that would be a better header. */
+function headerAmong(rows: readonly Row[], columns: Columns): number | null {
+  return rows.find(({ source }) => typeof source !== "string" && namesMore(columns, source))?.line ?? null;
 }
 
 /** Makes what puts a row aside, as a lead or as rejected. */

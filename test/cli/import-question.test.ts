@@ -71,6 +71,27 @@ test("Ctrl-C at the question changes nothing", async () => {
   expect([await terminal.ended, await admin.leads()]).toEqual([130, []]);
 });
 
+test.each([
+  ["a line of groups above its header", "Visit,,Company,Page\n", "line 2 looks like the header"],
+  ["what it is about above its header", "Company,Harbor,,\n,,,\n", "line 3 looks like the header"],
+])("a file with %s is asked about, and the line of the header is said", async (_, above, doubt) => {
+  const table = "date,pixel_id,company,page\n2026-01-31,px,Harbor,https://shop.example.com/\n";
+  const { terminal, admin } = asked(above + table, "--pixel", "px");
+  await terminal.seen(/\[y\/N\]/);
+  expect(plain(terminal.shown())).toContain(doubt);
+  terminal.type("n\r");
+  expect([await terminal.ended, await admin.leads()]).toEqual([1, []]);
+  expect((await admin.import(table, "--dry-run")).stderr).not.toContain("Warning");
+});
+
+test("a file without a column that says who a visitor is is asked about", async () => {
+  const { terminal, admin } = asked("pixel_id,Fecha,Nombre,URL\npx,2026-01-31,Dana,https://shop.example.com/\n");
+  await terminal.seen(/\[y\/N\]/);
+  expect(plain(terminal.shown())).toContain("no column has a name, an e-mail address, a phone or a company");
+  terminal.type("n\r");
+  expect([await terminal.ended, await admin.leads()]).toEqual([1, []]);
+});
+
 const ofAnotherSite = "date,pixel_id,email\n2026-01-31,px_b,lee@example.com\n";
 
 test("a file none of whose pixels the account has is asked about, because it may be that of another account", async () => {

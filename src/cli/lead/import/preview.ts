@@ -1,5 +1,6 @@
 /** What an import would do, said before its first lead goes in; a file that looks wrong is asked about. */
 import { writeMoment } from "../../../contract/time.ts";
+import type { Target } from "../../../ingest/columns/aliases.ts";
 import type { Columns } from "../../../ingest/columns/columns.ts";
 import type { FileRead } from "../../../ingest/reading.ts";
 import { printable } from "../../../operator/printable.ts";
@@ -32,6 +33,8 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   const preview = staged.preview(idColumns.length > 0);
   output.say(previewText(preview, read, known));
   const doubts = [
+    ...otherHeaderText(read),
+    ...nobodyText(columns, request),
     ...sharingText(preview, idColumns),
     ...changedText(preview),
     ...dayOrderText(read, request),
@@ -77,6 +80,23 @@ function previewText(
         ]),
   ];
   return lines.join("\n");
+}
+
+function otherHeaderText({ otherHeader }: FileRead): string[] {
+  if (otherHeader === null) return [];
+  return [
+    `Warning: line ${otherHeader} looks like the header; delete what stands above it, and import the file again.`,
+  ];
+}
+
+const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone", "company"];
+
+/** Deliveries have columns of their own, and those of the last one say nothing of the others. */
+function nobodyText({ of }: Columns, { ofDeliveries }: ImportRequest): string[] {
+  if (ofDeliveries === true || ofPerson.some((target) => target in of)) return [];
+  return [
+    "Warning: no column has a name, an e-mail address, a phone or a company; --map theirs=ours says which one does.",
+  ];
 }
 
 function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]): string[] {
