@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../operator/system-code.ts";
-import { hindranceIn, type Outcome, ownFolders, putAway, rejectsDraft, type WhenDone } from "./put-away.ts";
+import { hindranceIn, linkIn, type Outcome, ownFolders, putAway, rejectsDraft, type WhenDone } from "./put-away.ts";
 
 /** Imports a file, and writes the rows that it rejects to another one. */
 type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
@@ -30,11 +30,8 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
   function look(name: string): Stats | undefined {
     try {
       const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
-      if (found?.isSymbolicLink() === true && !ownFolders.has(name)) passedOver.set(name, linkRefused);
-      if (found === undefined && name.includes("\ufffd")) passedOver.set(name, "its name is not UTF-8; rename it.");
-      if (found?.isDirectory() === true && !ownFolders.has(name)) {
-        passedOver.set(name, "it is a folder; move its files out of it, and they are taken.");
-      }
+      const why = whyNever(name, found);
+      if (why !== null) passedOver.set(name, why);
       return found;
     } catch (cause) {
       passedOver.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); rename it or remove it.`);
@@ -44,7 +41,7 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
 
   function isStill(name: string, nowMs: number): boolean {
     const now = look(name);
-    if (now === undefined || !now.isFile()) return false;
+    if (!now?.isFile()) return false;
     const before = seen.get(name);
     // A clock that went back begins anew.
     const isSame = before?.size === now.size && before.mtimeMs === now.mtimeMs && before.sinceMs <= nowMs;
@@ -58,23 +55,25 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
       const names = readdirSync(folder).filter(isDropped);
       passedOver.clear();
       for (const name of seen.keys()) if (!names.includes(name)) seen.delete(name);
-      const still = names.filter((name) => isStill(name, nowMs));
-      return still.toSorted((a, b) => (seen.get(a)?.mtimeMs ?? 0) - (seen.get(b)?.mtimeMs ?? 0));
+      return names
+        .filter((name) => isStill(name, nowMs))
+        .toSorted((a, b) => (seen.get(a)?.mtimeMs ?? 0) - (seen.get(b)?.mtimeMs ?? 0));
     },
     waiting: () => seen.size,
     passedOver: () => passedOver,
     async take(name, importFile) {
       const hindrance = hindranceIn(folder, name, whenDone);
-      if (hindrance !== null) return { kind: "later", reason: hindrance };
+      if (hindrance !== null) return later(hindrance);
       const file = join(folder, name);
-      // If this try is killed, the next one writes it anew.
-      const rejects = rejectsDraft(folder, name);
       const version = versionOf(file);
       const known = unmoved.get(name);
-      const imported = known?.version === version ? known.outcome : await importFile(file, rejects);
+      const imported = known?.version === version ? known.outcome : await importFile(file, rejectsDraft(folder, name));
       // What was read is not what lies there now. To move that away would lose it.
       const outcome = versionOf(file) === version ? imported : changedMeanwhile;
       if (outcome.kind !== "later") unmoved.set(name, { version, outcome });
+      // The import takes its time, in which a folder can become a link.
+      const link = linkIn(folder, name);
+      if (link !== null) return later(link);
       putAway(folder, name, outcome, whenDone);
       unmoved.delete(name);
       return outcome;
@@ -82,15 +81,24 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
   };
 }
 
+/** Why something in the folder is never taken; null for a file, and for a folder of ours. */
+function whyNever(name: string, found: Stats | undefined): string | null {
+  if (found === undefined) return name.includes("\ufffd") ? "its name is not UTF-8; rename it." : null;
+  if (ownFolders.has(name)) return null;
+  if (found.isSymbolicLink()) return linkRefused;
+  return found.isDirectory() ? "it is a folder; move its files out of it, and they are taken." : null;
+}
+
 /** Whoever may drop files need not be who may read what a link leads to, such as the files of another account. */
 const linkRefused = "it is a link; put the file itself in its place.";
 
-const changedMeanwhile: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
+const later = (reason: string): Outcome => ({ kind: "later", reason });
+const changedMeanwhile = later("It was changed or replaced while it was imported.");
 
-/** Another text for a file that was written to, replaced or removed. */
+/** Another text for a file that was written to, replaced or removed; empty where no file is, but perhaps a link. */
 function versionOf(path: string): string {
   const now = lstatSync(path, { throwIfNoEntry: false });
-  return now === undefined ? "" : `${now.ino} ${now.size} ${now.mtimeMs}`;
+  return now?.isFile() === true ? `${now.ino} ${now.size} ${now.mtimeMs}` : "";
 }
 
 /** Whether a file may hold leads: no options, no hidden file, and no copy under way, as many programs name one. */

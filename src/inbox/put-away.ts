@@ -19,15 +19,22 @@ export const rejectedFolder = "rejected";
 export const ownFolders: ReadonlySet<string> = new Set(["done", rejectedFolder, "failed"]);
 const mostNameBytes = 240;
 
+/**
+ * What would lead a file or its rejects elsewhere; null for nothing. Whoever may drop files could lead what is written
+ * into the folder of another account, or over any other file.
+ */
+export function linkIn(folder: string, name: string): string | null {
+  const link = [...[...ownFolders].map((own) => join(folder, own)), rejectsDraft(folder, name)].find(isLink);
+  return link === undefined ? null : `${link} is a link; remove it first.`;
+}
+
 /** What would keep a file where it is after its import, or lead it or its rejects elsewhere; null for nothing. */
 export function hindranceIn(folder: string, name: string, whenDone: WhenDone): string | null {
-  // Whoever may drop files could lead what is written into the folder of another account, or over any other file.
-  const link = [...[...ownFolders].map((own) => join(folder, own)), rejectsDraft(folder, name)].find(isLink);
-  if (link !== undefined) return `${link} is a link; remove it first.`;
+  const link = linkIn(folder, name);
+  if (link !== null) return link;
+  if (lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile() !== true) return "it was replaced or removed.";
   const wanted = whenDone === "keep" ? ["done", rejectedFolder] : [rejectedFolder];
-  const there = wanted
-    .map((own) => join(folder, own))
-    .filter((place) => lstatSync(place, { throwIfNoEntry: false }) !== undefined);
+  const there = wanted.map((own) => join(folder, own)).filter(isThere);
   for (const place of [folder, ...there]) {
     try {
       // Only a folder has a dot in it.
@@ -43,7 +50,7 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-/** Where the rejects of a file are written while it is imported. */
+/** Where the rejects of a file are written while it is imported. If a try is killed, the next one writes them anew. */
 export function rejectsDraft(folder: string, name: string): string {
   return join(folder, `.rejected-${fitting(rejectsName(name))}`);
 }
@@ -66,7 +73,8 @@ function putDoneAway(folder: string, name: string, whenDone: WhenDone): void {
 /** The reason lies beside it. */
 function putFailedAway(folder: string, name: string, reason: string): void {
   const place = freePath(folder, "failed", name);
-  writeFileSync(`${place}.txt`, `${reason}\n`);
+  // Not where a link to nowhere lies by now.
+  writeFileSync(`${place}.txt`, `${reason}\n`, { flag: "wx" });
   renameSync(join(folder, name), place);
 }
 
@@ -87,8 +95,13 @@ function freePath(folder: string, kind: "done" | typeof rejectedFolder | "failed
   const { name: stem, ext } = parse(fitting(name));
   for (let number = 1; ; number++) {
     const path = join(place, number === 1 ? `${stem}${ext}` : `${stem}-${number}${ext}`);
-    if (!existsSync(path) && !(kind === "failed" && existsSync(`${path}.txt`))) return path;
+    if (!isThere(path) && !(kind === "failed" && isThere(`${path}.txt`))) return path;
   }
+}
+
+/** A link counts, wherever it leads. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** A name to which a few letters can be added: file systems take 255 bytes. It keeps its end, such as .csv. */

@@ -1,5 +1,5 @@
 /** How the files of a folder are read: `import.json` beside them, with the options of lead import by their long names. */
-import { lstatSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -27,14 +27,29 @@ export type ImportSettings = Static<typeof ImportSettings>;
 export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
   const path = join(folder, optionsFile);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return {};
-  let text: string;
+  // Without its settings a file would bring other leads than its owner wants.
+  const unread = (why: string) => ({
+    fault: `import.json cannot be read (${why}); mend that, and the files are taken.`,
+  });
   try {
-    text = readFileSync(path, "utf8");
+    const text = readSmall(path);
+    return text === null ? unread("no file of 64 KiB at most") : readSettings(text.replace(/^\ufeff/, ""));
   } catch (cause) {
-    // Without its settings a file would bring other leads than its owner wants.
-    return { fault: `import.json cannot be read (${systemCode(cause)}); mend that, and the files are taken.` };
+    return unread(systemCode(cause) ?? "unknown");
   }
-  return readSettings(text.replace(/^\ufeff/, ""));
+}
+
+const largestOptions = 64 * 1024;
+
+/** Null for a pipe, which would be waited for, and for what is large or has no end: it must not hold up other folders. */
+function readSmall(path: string): string | null {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(file);
+    return found.isFile() && found.size <= largestOptions ? readFileSync(file, "utf8") : null;
+  } finally {
+    closeSync(file);
+  }
 }
 
 function readSettings(text: string): ImportSettings | { readonly fault: string } {

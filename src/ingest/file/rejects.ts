@@ -1,5 +1,5 @@
 /** Rejected rows, written so that the file can be mended and imported as it is. */
-import { accessSync, closeSync, constants, openSync, statSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { systemCode } from "../../operator/system-code.ts";
@@ -22,15 +22,20 @@ export function checkWritable(path: string): void {
   }
 }
 
-/** Writes the file anew with all rows that were rejected. Throws a UserError that names it where that fails. */
+/**
+ * Writes the file anew with all rows that were rejected. Throws a UserError that names it where that fails. Among
+ * dropped files another one takes its name: what lies there may be a link by now.
+ */
 export function writeRejects(
   path: string,
   rows: Iterable<RejectedRow>,
   format: Format,
   columnNames: readonly string[],
+  isDropped = false,
 ): void {
   try {
-    const file = openSync(path, "w");
+    if (isDropped) rmSync(path, { force: true });
+    const file = openSync(path, isDropped ? "wx" : "w", 0o600);
     try {
       const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
       for (const text of texts) writeWhole(file, text);

@@ -1,5 +1,5 @@
 /** Where the bytes of an import come from: a file or standard input, gzipped or not. */
-import { createReadStream, statSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
 import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { lookAhead } from "./beginning.ts";
@@ -15,23 +15,37 @@ export interface Source {
   readonly size: number | null;
 }
 
-/** Opens a file, or standard input for `-`. Throws a UserError when there is no such file. */
-export function openSource(file: string, standardInput: () => AsyncIterable<Uint8Array>): Source {
+/**
+ * Opens a file, or standard input for `-`. Throws a UserError when there is no such file. Of a file that was dropped it
+ * follows no link.
+ */
+export function openSource(file: string, standardInput: () => AsyncIterable<Uint8Array>, isDropped = false): Source {
   const size = file === "-" ? null : sizeOf(file);
   let read = 0;
   async function* counted(): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of file === "-"
-        ? standardInput()
-        : createReadStream(file, { highWaterMark: chunkBytes })) {
+      for await (const chunk of file === "-" ? standardInput() : bytesOf(file, isDropped)) {
         read += chunk.length;
         yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
       }
     } catch (cause) {
-      throw unreadable(file, cause);
+      throw cause instanceof UserError ? cause : unreadable(file, cause);
     }
   }
   return { chunks: unpacked(counted(), file), bytesRead: () => read, size };
+}
+
+function bytesOf(file: string, isDropped: boolean): AsyncIterable<Uint8Array> {
+  const options = { highWaterMark: chunkBytes };
+  return createReadStream(file, isDropped ? { ...options, fd: openDropped(file) } : options);
+}
+
+/** What lies there now need not be what was found: a link leads elsewhere, and a pipe would be waited for. */
+function openDropped(file: string): number {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw new UserError(`${file} is no file any more.`, "Put the file itself in its place.");
 }
 
 function sizeOf(file: string): number | null {

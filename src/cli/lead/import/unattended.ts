@@ -31,6 +31,7 @@ export async function importUnattended(
     ...requestOf(settings, rejects),
     rejectsKept: join(dirname(file), rejectedFolder),
     ofDeliveries,
+    isDropped: true,
   };
   const fault = faultOf(context, account, request);
   // Once they are mended, the file is read as its owner wants.
