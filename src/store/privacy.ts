@@ -62,10 +62,18 @@ export interface HowToErase {
 export interface Erasure {
   /** Each step erases and blocks some persons. When it yields their receipts, the step is on the disk. */
   steps(): Iterable<readonly Erased[]>;
-  /** The ids of leads that stay though they hold an identifier of an erased person, so far. */
-  mentions(): readonly string[];
+  /** The leads that stay though they hold an identifier of an erased person, so far. */
+  staying(): Staying;
   /** Looks for bytes of erased leads in all files, and removes them. May take a minute. */
   removeTraces(): Traces;
+}
+
+/** Leads that stay after an erasure, by their ids. */
+export interface Staying {
+  /** They have a blocked address, phone or id as their own, so an import would leave them out. */
+  readonly blocked: readonly string[];
+  /** They only mention it, such as in page_url. */
+  readonly mentioning: readonly string[];
 }
 
 /** One person who was erased. */

@@ -83,6 +83,23 @@ test("the address of a lead that is found by its phone is looked for as well", a
   }
 });
 
+test("erase says apart which leads have another address of the person as their own, and erase --id takes them", async () => {
+  const admin = anAdmin();
+  await admin.import(
+    "id,pixel_id,email,verified_email,page_url\nv1,px,home@example.org,,\n" +
+      "v2,px,dana@example.com,home@example.org,\nv3,px,robin@example.com,,https://a.example/home@example.org\n",
+  );
+  const idOf = async (email: string) => (await admin.leads()).find((lead) => lead.email === email)?.id ?? "";
+  const [home, robin] = [await idOf("home@example.org"), await idOf("robin@example.com")];
+  const { stderr } = await admin.run(...erase, "--email", "dana@example.com");
+  const [, own, mention] = stderr.split("\n");
+  expect(own).toContain("Another 1 lead holds an address or phone of the erased in a field of its own, and stayed;");
+  expect(own).toEndWith(`erase --id erases it, if it is the same person: ${home}.`);
+  expect(mention).toEndWith(`--mentions with that address or phone erases them as well: ${robin}.`);
+  expect((await admin.run(...erase, "--id", home, "--json")).json).toMatchObject({ erased: 1 });
+  expect((await admin.leads()).map(({ id }) => id)).toEqual([robin]);
+});
+
 test.each([
   "https://a.example/?email=bandana.w+shop@example.com",
   "https://a.example/?email=x-dana.w+shop@example.com",

@@ -51,7 +51,7 @@ function erase(
   };
   const erasure = store.people.erase(account, [robin], { withMentions, onRead }, noonMs);
   const erased = [...erasure.steps()].flat().reduce((sum, person) => sum + person.erased, 0);
-  return { erased, read, mentions: erasure.mentions().length };
+  return { erased, read, mentions: erasure.staying().mentioning.length };
 }
 
 test("what an import brings behind the reading is erased as well", () => {

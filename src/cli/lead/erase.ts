@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { statusAfter } from "../../operator/ending-signals.ts";
 import { printable } from "../../operator/printable.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { Erased, Erasure, PersonReference } from "../../store/privacy.ts";
+import type { Erased, Erasure, PersonReference, Staying } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
@@ -47,7 +47,7 @@ export function eraseCommand(context: CommandContext): Command {
       const several = severalText([...done.found.values()], isList);
       if (several !== null)
         output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
-      sayMentions(output, erasure.mentions());
+      sayStaying(output, erasure.staying());
       sayTraces(output, context.databasePath, erasure.removeTraces());
       output.say(
         "Out of reach: exports, rejects files, what lies in an inbox, logs, and backups made before (a restore erases again).",
@@ -123,10 +123,16 @@ function sayErased(output: Output, account: string, { leads, found }: Done, kind
   else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} out of ${grouped(persons)} persons ${blocked}`);
 }
 
-function sayMentions(output: Output, ids: readonly string[]): void {
-  if (ids.length === 0) return;
+function sayStaying(output: Output, { blocked, mentioning }: Staying): void {
+  if (blocked.length > 0) {
+    output.say(
+      `${othersHold(blocked.length)} an address or phone of the erased in a field of its own, and stayed; an import would leave ` +
+        `such a lead out now. find --id shows each, erase --id erases it, if it is the same person: ${idsText(blocked)}.`,
+    );
+  }
+  if (mentioning.length === 0) return;
   output.say(
-    `${othersHold(ids.length)} an address or phone of the erased, such as in page_url, and stayed; ` +
-      `--mentions with that address or phone erases them as well: ${idsText(ids)}.`,
+    `${othersHold(mentioning.length)} an address or phone of the erased, such as in page_url, and stayed; ` +
+      `--mentions with that address or phone erases them as well: ${idsText(mentioning)}.`,
   );
 }

@@ -10,9 +10,9 @@ import { imports } from "../schema.ts";
 import { openErasing } from "./erase-person.ts";
 import { type FoundLeads, findLeads } from "./find-leads.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
-import { openStoredLeads } from "./one-lead.ts";
 import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
 import { mostLookedFor, removeTraces } from "./search/traces.ts";
+import { tellStaying } from "./staying.ts";
 import { areTracesLeft, forgetTraces, noteTraces } from "./traces-left.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. A person is never split. */
@@ -41,7 +41,6 @@ export function startErasure(
   const wasCutShort = areTracesLeft(database);
   const removed = createRemoved();
   const erasePerson = openErasing(database, account);
-  const isStill = openPresence(database, account.number);
 
   /** `gone` has the moments of what the transaction has deleted: on a cluster it still reads them. */
   function eraseOne(place: number, found: FoundLeads, gone: Set<number>): Erased[] {
@@ -86,7 +85,7 @@ export function startErasure(
       const places = new Set([...again.own.keys(), ...(withMentions ? again.mentions.keys() : [])]);
       yield* eraseFound([...places], again);
     },
-    mentions: () => [...removed.mentions].flatMap(([ms, id]) => (isStill(ms) ? [id] : [])),
+    staying: () => tellStaying(database, account, removed.mentions),
     removeTraces() {
       // What the last erasure has deleted is not known any more, so it cannot be looked for.
       const isMuch = wasCutShort || removed.isTooMany();
@@ -142,12 +141,6 @@ function createRemoved() {
       for (const { kind, value } of references) if (kind !== "digest") yield { kind, forms: formsOf({ kind, value }) };
     },
   };
-}
-
-/** Whether there is a lead at a moment. */
-function openPresence(database: Connection, account: number): (ms: number) => boolean {
-  const leadAt = openStoredLeads(database, account);
-  return (ms) => leadAt(ms).length > 0;
 }
 
 /** Whether an import of the account has written anything since this was called. */

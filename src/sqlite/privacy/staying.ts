@@ -1,0 +1,24 @@
+/** Leads that stay after an erasure, though they hold an identifier of an erased person. */
+import type { Lead } from "../../contract/lead.ts";
+import type { Staying } from "../../store/privacy.ts";
+import type { Account } from "../../store/repositories.ts";
+import type { Connection } from "../connection.ts";
+import { identifiersOf } from "./identifiers.ts";
+import { openStoredLeads } from "./one-lead.ts";
+import { openSuppressions } from "./suppressions.ts";
+
+/** Tells those that an import would leave out from now on from those that only mention the person. */
+export function tellStaying(database: Connection, account: Account, held: ReadonlyMap<number, string>): Staying {
+  const leadAt = openStoredLeads(database, account.number);
+  const isBlocked = openSuppressions(database, account);
+  const staying = [...held].flatMap(([ms, id]) =>
+    leadAt(ms)
+      .map(({ doc }): Lead => JSON.parse(doc))
+      .filter((lead) => lead.id === id)
+      .map((lead) => ({ id, isBlocked: isBlocked(identifiersOf(lead)) })),
+  );
+  const { blocked = [], mentioning = [] } = Object.groupBy(staying, (one) =>
+    one.isBlocked ? "blocked" : "mentioning",
+  );
+  return { blocked: blocked.map(({ id }) => id), mentioning: mentioning.map(({ id }) => id) };
+}
