@@ -23,6 +23,7 @@ export interface FollowOptions {
 }
 
 const leastSecret = 16;
+const answerMs = 15_000;
 
 /** The receiver that the options name. Throws a UserError where they name two. */
 export function readReceiver(context: CommandContext, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
@@ -32,7 +33,7 @@ export function readReceiver(context: CommandContext, { exec, post, allowPlainHt
   if (post === undefined) return standardOutput();
   const url = readAddress(post, allowPlainHttp === true);
   const secret = context.environment.postSecret() ?? "";
-  if (secret.length >= leastSecret) return webhook({ url, secret, now: context.now });
+  if (secret.length >= leastSecret) return webhook({ url, secret, now: context.now, answerMs });
   throw new UserError(
     `--post signs what it sends, with a secret of ${leastSecret} characters or more.`,
     "Set LEADFILE_POST_SECRET, to the same as at the receiver.",

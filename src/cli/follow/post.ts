@@ -10,10 +10,12 @@ interface Post {
   readonly url: URL;
   readonly secret: string;
   readonly now: () => number;
+  /** How long an answer may take. */
+  readonly answerMs: number;
 }
 
 const plainHttpAdvice = "Use https; --allow-plain-http overrules this.";
-const answerMs = 15_000;
+const slowAdvice = "Let it answer first and work then: it may have taken the lead, and each try is another.";
 /** A receiver that asks for a longer pause is asked again after this one. */
 const longestRetryAfterMs = 3_600_000;
 
@@ -21,7 +23,7 @@ const longestRetryAfterMs = 3_600_000;
  * An address as a receiver. The body is the lead as served; the headers are those of `headersOf`. A message shows the
  * origin alone: what stands behind it may be a token.
  */
-export function webhook({ url, secret, now }: Post): Receiver {
+export function webhook({ url, secret, now, answerMs }: Post): Receiver {
   return {
     async take(lead) {
       const body = JSON.stringify(lead);
@@ -32,9 +34,10 @@ export function webhook({ url, secret, now }: Post): Receiver {
         await readToEnd(response);
         return response.ok ? taken : refused(url, response);
       } catch (cause) {
+        if (signal.aborted)
+          return failed(`${url.origin} gave no answer within ${answerMs / 1000} s.`, { advice: slowAdvice });
         const code = systemCode(cause);
-        const reached = code === null ? "was not reached" : `was not reached (${code})`;
-        return failed(`${url.origin} ${signal.aborted ? "gave no answer" : reached}.`);
+        return failed(`${url.origin} was not reached${code === null ? "" : ` (${code})`}.`);
       }
     },
   };

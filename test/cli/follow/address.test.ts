@@ -1,6 +1,8 @@
 /** bun admin follow --post: each lead is posted, signed, and again until it is taken. */
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { webhook } from "../../../src/cli/follow/post.ts";
+import { aLead } from "../../builders.ts";
 import { until } from "../../eventually.ts";
 import { aSource, follow, written } from "./following.ts";
 
@@ -76,6 +78,17 @@ describe("to an address", () => {
 });
 
 describe("to an address that refuses", () => {
+  test("an answer that takes too long is told of with what a receiver is to do", async () => {
+    const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+    onTestFinished(() => void receiver.stop(true));
+    const slow = webhook({ url: receiver.url, secret, now: Date.now, answerMs: 20 });
+    const outcome = await slow.take(aLead(), new AbortController().signal);
+    expect(outcome).toMatchObject({
+      why: `${receiver.url.origin} gave no answer within 0.02 s.`,
+      advice: expect.stringContaining("answer first and work then"),
+    });
+  });
+
   test.each([
     [301, "--post follows no redirect: give it the address to which this one leads."],
     [401, "Check the address, and LEADFILE_POST_SECRET here and there."],
