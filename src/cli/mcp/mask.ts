@@ -10,6 +10,10 @@ const freeText: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer", "traf
 /** Fields that name no person. */
 const impersonal: ReadonlySet<keyof Lead> = new Set(["id", "identified_at", "pixel_id"]);
 
+/** A visitor may write texts without end. To look for persons in them would take the square of their length. */
+const longestText = 2_000;
+const longestWhole = 200;
+
 const anEmail = /[^\s/@"'<>:;,?&=#]+@[^\s/@"'<>:;,?&=#]+/gu;
 const aPhone = /\+?\d(?:[\s().-]{0,2}\d){9,}/g;
 
@@ -26,7 +30,7 @@ export const masked: Show = (field, lead) => {
   if (field === "name") return maskName(text);
   if (field === "phone") return maskPhone(text);
   if (field === "email" || field === "verified_email") return maskEmail(text);
-  const shown = isAddress(field, text) ? withoutQuery(text) : text;
+  const shown = beginningOf(isAddress(field, text) ? withoutQuery(text) : text);
   const unnamed = withoutPerson(freeText.has(field) ? decoded(shown) : shown, lead).replace(anEmail, maskEmail);
   return freeText.has(field) ? unnamed.replace(aPhone, maskPhone) : unnamed;
 };
@@ -40,6 +44,13 @@ function isAddress(field: keyof Lead, text: string): boolean {
 function withoutQuery(text: string): string {
   const [address = ""] = text.split(/[?#]/, 1);
   return address.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i, "$1//");
+}
+
+/** Cut at a slash, so that no half of an e-mail address or a phone is left, which nobody would know. */
+function beginningOf(text: string): string {
+  if (text.length <= longestText) return text;
+  const cut = text.slice(0, longestText);
+  return `${cut.slice(0, cut.lastIndexOf("/") + 1)}…`;
 }
 
 /** What stands in an address may be encoded more than once; what cannot be decoded stays. */
@@ -57,9 +68,10 @@ function withoutPerson(text: string, { name, email, verified_email: verified, ph
   const words = name?.match(/[\p{L}\p{N}]+/gu) ?? [];
   const mailboxes = [email, verified].map((address) => address?.split("@", 1)[0] ?? "");
   const wholes = [words, words.toReversed(), ...mailboxes.map((box) => box.match(/[\p{L}\p{N}]+/gu) ?? [])];
-  const patterns = wholes.filter((parts) => parts.join("").length > 3).map((parts) => parts.join("[^\\p{L}\\p{N}]*"));
+  const isWhole = (parts: readonly string[]) => parts.join("").length > 3 && parts.join("").length <= longestWhole;
+  const patterns = wholes.filter(isWhole).map((parts) => parts.join("[^\\p{L}\\p{N}]*"));
   const digits = phone?.replaceAll(/\D/g, "") ?? "";
-  if (digits.length > 5) patterns.push([...digits].join("\\D{0,2}"));
+  if (digits.length > 5 && digits.length <= longestWhole) patterns.push([...digits].join("\\D{0,2}"));
   if (patterns.length === 0) return text;
   return text.replaceAll(new RegExp(patterns.join("|"), "giu"), "…");
 }

@@ -80,6 +80,25 @@ test("--reveal shows persons whole, and still no query", async () => {
   expect(text).not.toContain("plan=team");
 });
 
+test.each([
+  ["a path without end", { page_url: `https://shop.example.com/${"a".repeat(300_000)}` }],
+  ["a path in which it repeats a name", { name: "aa ".repeat(50_000), page_url: `/${"aa".repeat(60_000)}` }],
+  ["a path that is encoded again and again", { page_url: `https://shop.example.com/%${"25".repeat(200_000)}` }],
+])("a visitor with %s keeps no agent waiting", (_, texts) => {
+  const begun = process.cpuUsage();
+  const shown = masked("page_url", aLead(texts));
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+  expect(shown?.length).toBeLessThan(3_000);
+});
+
+test("of an address without end no half of a person is shown", () => {
+  const long = `https://shop.example.com/${"a".repeat(1960)}/`;
+  for (const end of ["dana@example.com", "619-555-0142", "1619%2D5550142"]) {
+    const shown = masked("page_url", aLead({ page_url: long + end.repeat(20) }));
+    expect(shown).toBe(`${long}…`);
+  }
+});
+
 test("no text of any lead holds its own name, mailbox or phone once it is masked", () => {
   const word = fc.stringMatching(/^[A-Z][a-z]{3,8}$/);
   const digits = fc.stringMatching(/^[2-9]\d{9}$/);
