@@ -23,6 +23,8 @@ export interface PeopleRepository {
   survey(account: Account, persons: readonly PersonReference[], onRead?: (leads: number) => void): Survey;
   /** Removes the persons from the account and keeps them out of it. */
   erase(account: Account, persons: readonly PersonReference[], how: HowToErase, nowMs: number): Erasure;
+  /** Whether an erasure keeps this identifier out of the account. */
+  isBlocked(account: Account, identifier: PersonIdentifier): boolean;
   /** Lifts every block that keeps this identifier out of the account, and no other one. Gives how many there were. */
   unblock(account: Account, identifier: PersonIdentifier, nowMs: number): number;
 }

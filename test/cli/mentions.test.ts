@@ -54,7 +54,7 @@ test("find says which other leads hold the person, where the person has leads an
   const { stdout, stderr } = await admin.run(...find, ...byEmail);
   expect(stdout).toBe("");
   expect(stderr).toStartWith(
-    `No lead of this person was found in acme.\n${elsewhere}\nNot looked through: other accounts, exports,`,
+    `No lead of this person was found in acme.\n${elsewhere}\nAn erasure keeps this e-mail address out of later imports; lead unblock lifts that.\nNot looked through: other accounts, exports,`,
   );
   const listed = await admin.give("dana.w+shop@example.com\nrobin@example.com\n", ...find, "--list", "-", "--json");
   expect(listed.json).toMatchObject([

@@ -39,6 +39,20 @@ describe("find prints every lead of a person as it is served, newest first,", ()
   });
 });
 
+test("find says whether an erasure keeps the person out, before and after, and how else a phone may be written", async () => {
+  const admin = await aFile();
+  const find = async (...asked: string[]) => (await admin.run("lead", "find", "acme", ...asked)).stderr;
+  const out = "keeps this e-mail address out of later imports; lead unblock lifts that.";
+  expect(await find("--email", "robin@example.com")).not.toContain(out);
+  await admin.run("lead", "erase", "acme", "--email", "robin@example.com");
+  expect(await find("--email", "Robin@Example.com")).toContain(out);
+  await admin.run("lead", "unblock", "acme", "--email", "robin@example.com");
+  expect(await find("--email", "robin@example.com")).not.toContain(out);
+  const hint = "A phone is compared by its digits alone: try it with its country code";
+  expect(await find("--phone", "0049 170 1234567")).toContain(hint);
+  expect(await find("--phone", "15550142111")).not.toContain(hint);
+});
+
 test.each([
   [[]],
   [["--email", "a@example.com", "--phone", "15550142111"]],

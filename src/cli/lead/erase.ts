@@ -10,7 +10,7 @@ import { grouped, leadsText } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { idsText, othersHold } from "./mentions.ts";
-import { type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
 import { createReceipts, type Receipts } from "./receipts.ts";
 import { type Found, severalText } from "./several-people.ts";
@@ -118,7 +118,8 @@ function sayErased(output: Output, account: string, { leads, found }: Done, kind
     .toArray().length;
   const by = persons === 1 ? keptOutBy[kind] : "what the list names or the same e-mail addresses";
   const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
-  if (persons === 1 && leads === 0) output.say(`No lead of this person was found ${blocked}`);
+  if (persons === 1 && leads === 0)
+    output.say(`No lead of this person was found ${blocked}${kind === "phone" ? ` ${otherPhones}` : ""}`);
   else if (persons === 1) output.say(`Erased ${leadsText(leads)} ${blocked}`);
   else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} out of ${grouped(persons)} persons ${blocked}`);
 }

@@ -4,14 +4,15 @@ import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../operator/printable.ts";
 import { countPeople } from "../../store/different-people.ts";
 import { keptDays, type Received } from "../../store/disclosures.ts";
-import type { Held } from "../../store/privacy.ts";
+import type { PersonIdentifier } from "../../store/identifier.ts";
+import type { Held, PersonReference } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { idsText, othersHold } from "./mentions.ts";
-import { type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { given, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
 import { type Found, oneAlone, severalText } from "./several-people.ts";
 
@@ -26,9 +27,13 @@ export function findCommand(context: CommandContext): Command {
       const say = throttle(output);
       const references = persons.map(({ reference }) => reference);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
-      const held = context.store().people.find(account, references, context.now(), onRead);
+      const { people } = context.store();
+      const held = people.find(account, references, context.now(), onRead);
       if (options.list !== undefined) printList(output, persons, held);
-      else for (const one of held) printOne(output, account.name, one);
+      else {
+        for (const one of held) printOne(output, account.name, one, options.phone !== undefined);
+        sayKeptOut(output, references, (identifier) => people.isBlocked(account, identifier));
+      }
       if (context.environment.settings().config?.disclosures === false)
         output.say("DISCLOSURES is off: who receives a lead is not written down.");
       output.say(
@@ -37,7 +42,7 @@ export function findCommand(context: CommandContext): Command {
     });
 }
 
-function printOne(output: Output, account: string, { leads, received, mentions }: Held): void {
+function printOne(output: Output, account: string, { leads, received, mentions }: Held, byPhone: boolean): void {
   const documents = leads.map((document): Lead => JSON.parse(document));
   const value = { leads: documents, received: received.map(withoutPrefix) };
   const texts = leads.flatMap((document, place) => [
@@ -49,11 +54,23 @@ function printOne(output: Output, account: string, { leads, received, mentions }
   const nobody =
     received.length === 0 ? `, and no key is known to have received ${them} in the last ${keptDays} days` : "";
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
-  else output.say(`No lead of this person was found in ${account}.`);
+  else output.say(`No lead of this person was found in ${account}.${byPhone ? ` ${otherPhones}` : ""}`);
   saySeveral(output, [{ line: 1, leads: leads.length, people: countPeople(documents) }], false);
   if (mentions.length > 0) {
     const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
     output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
+  }
+}
+
+/** Whoever asks to be told that nothing comes back is told this. */
+function sayKeptOut(
+  output: Output,
+  references: readonly PersonReference[],
+  isBlocked: (identifier: PersonIdentifier) => boolean,
+): void {
+  for (const { kind, value } of references) {
+    if (kind === "digest" || !isBlocked({ kind, value })) continue;
+    output.say(`An erasure keeps ${given[kind]} out of later imports; lead unblock lifts that.`);
   }
 }
 

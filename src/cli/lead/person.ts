@@ -37,6 +37,17 @@ export function withPerson(command: Command): Command {
   );
 }
 
+/** What to try where a phone finds nobody. */
+export const otherPhones =
+  "A phone is compared by its digits alone: try it with its country code, with 00 before that, and without both.";
+
+/** What was given, in a sentence. */
+export const given: Readonly<Record<PersonIdentifier["kind"], string>> = {
+  email: "this e-mail address",
+  phone: "this phone",
+  id: "this id",
+};
+
 interface Way {
   readonly takes: string;
   /** The value in the form in which persons are compared; null for a text that is something else. */

@@ -20,9 +20,9 @@ export function severalText(found: readonly Found[], isList: boolean): string | 
   const shared = found.filter(({ people }) => people > 1);
   const [one] = shared;
   if (one === undefined) return null;
-  if (!isList) return `These leads name ${grouped(one.people)} different people (${how}).`;
+  if (!isList) return `These leads seem to name ${grouped(one.people)} different people (${how}).`;
   const lines = [...new Set(shared.map(({ line }) => line))];
   const named = `${lines.slice(0, shownLines).join(", ")}${andMore(lines.length, shownLines)}`;
   const which = lines.length === 1 ? "Line" : "Each of the lines";
-  return `${which} ${named} of the list names several different people (${how}).`;
+  return `${which} ${named} of the list seems to name several people (${how}).`;
 }

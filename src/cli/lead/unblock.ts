@@ -1,16 +1,9 @@
 /** bun admin lead unblock: lets a person in again who was erased, by one address, phone or id. */
 import type { Command } from "commander";
-import type { PersonIdentifier } from "../../store/identifier.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type IdentifierOptions, readIdentifier, withIdentifier } from "./person.ts";
-
-const named: Readonly<Record<PersonIdentifier["kind"], string>> = {
-  email: "this e-mail address",
-  phone: "this phone",
-  id: "this id",
-};
+import { given, type IdentifierOptions, readIdentifier, withIdentifier } from "./person.ts";
 
 export function unblockCommand(context: CommandContext): Command {
   return withIdentifier(jsonCommand("unblock"))
@@ -32,7 +25,7 @@ leads that were erased: delete such backups first.`,
       const identifier = await readIdentifier(context, options);
       const unblocked = context.store().people.unblock(account, identifier, context.now());
       const output = outputOf(options);
-      const by = `by ${named[identifier.kind]} in ${account.name}`;
+      const by = `by ${given[identifier.kind]} in ${account.name}`;
       const blocks = `${grouped(unblocked)} block${unblocked === 1 ? " is" : "s are"}`;
       output.result({ unblocked }, unblocked === 0 ? `Nobody was blocked ${by}.` : `${blocks} lifted ${by}.`);
       output.say(

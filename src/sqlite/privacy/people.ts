@@ -13,6 +13,7 @@ import { type FoundLeads, findLeads, firstPlaces } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
 import { liftBlocks, unblockAct } from "./lift-blocks.ts";
 import { openStoredLeads } from "./one-lead.ts";
+import { openSuppressions } from "./suppressions.ts";
 
 const ignore = () => undefined;
 
@@ -50,6 +51,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
     },
     erase: (account, persons, how, nowMs) =>
       startErasure({ database, path, descriptors }, account, persons, how, nowMs),
+    isBlocked: (account, identifier) => openSuppressions(database, account)([identifier]),
     unblock(account, identifier, nowMs) {
       const unblock = () => {
         const unblocked = liftBlocks(database, account, identifier);
