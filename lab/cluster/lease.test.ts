@@ -17,7 +17,9 @@ test("a question behind one that got no answer goes through the log of the clust
   });
   const lease = createLease({ monotonicMs: () => performance.now(), wallMs: () => Date.now() });
   const node = { url: standIn.url.origin, authorization: null };
-  const end = keepLease(node, serverQuestion("n1"), lease, () => lease.seen({ count: () => 7, hasWrite: () => true }));
+  const end = keepLease(node, serverQuestion("n1"), lease, () =>
+    lease.seen({ count: () => 7, numberOf: () => undefined }),
+  );
   onTestFinished(async () => {
     end();
     await standIn.stop(true);

@@ -55,22 +55,22 @@ test("a write has no time limit within a node, which would roll back alone what 
   expect(new URL(url).searchParams.has("db_timeout")).toBe(false);
 });
 
+function aLease() {
+  const clocks = { monotonic: 1_000_000, wall: 1_800_000_000_000 };
+  const lease = createLease({ monotonicMs: () => clocks.monotonic, wallMs: () => clocks.wall });
+  const pass = (ms: number) => {
+    clocks.monotonic += ms;
+    clocks.wall += ms;
+  };
+  return { lease, clocks, pass };
+}
+
+const showing = (count: number, numbers: Readonly<Record<string, number>> = {}) => ({
+  count: () => count,
+  numberOf: (id: string) => numbers[id],
+});
+
 describe("a lease", () => {
-  function aLease() {
-    const clocks = { monotonic: 1_000_000, wall: 1_800_000_000_000 };
-    const lease = createLease({ monotonicMs: () => clocks.monotonic, wallMs: () => clocks.wall });
-    const pass = (ms: number) => {
-      clocks.monotonic += ms;
-      clocks.wall += ms;
-    };
-    return { lease, clocks, pass };
-  }
-
-  const showing = (count: number, ...ids: string[]) => ({
-    count: () => count,
-    hasWrite: (id: string) => ids.includes(id),
-  });
-
   test("begins when the own file shows what the majority answered, and is counted from the question", () => {
     const { lease, pass } = aLease();
     const question = lease.begin();
@@ -85,20 +85,6 @@ describe("a lease", () => {
     expect(lease.holds()).toBe(true);
     pass(1);
     expect(lease.holds()).toBe(false);
-  });
-
-  test("begins when the own file shows all that was written, and goes on when it shows what must hold at once", () => {
-    const { lease, pass } = aLease();
-    lease.answered(lease.begin(), { count: 7, lastWrite: "one" });
-    lease.seen(showing(7));
-    expect(lease.holds()).toBe(false);
-    lease.seen(showing(7, "one"));
-    expect(lease.holds()).toBe(true);
-    pass(leaseMs - 1_000);
-    lease.answered(lease.begin(), { count: 7, lastWrite: "two" });
-    lease.seen(showing(7, "one"));
-    pass(leaseMs - 1_000);
-    expect(lease.holds()).toBe(true);
   });
 
   test("ends when another file lies at the path", () => {
@@ -126,5 +112,42 @@ describe("a lease", () => {
     lease.answered(question, { count: 0, lastWrite: null });
     lease.seen(showing(0));
     expect(lease.holds()).toBe(false);
+  });
+});
+
+describe("a lease on a file that lags", () => {
+  test("begins when the own file shows all that was written, and goes on when it shows what must hold at once", () => {
+    const { lease, pass } = aLease();
+    lease.answered(lease.begin(), { count: 7, lastWrite: { number: 1, id: "one" } });
+    lease.seen(showing(7));
+    expect(lease.holds()).toBe(false);
+    lease.seen(showing(7, { one: 1 }));
+    expect(lease.holds()).toBe(true);
+    pass(leaseMs - 1_000);
+    lease.answered(lease.begin(), { count: 7, lastWrite: { number: 2, id: "two" } });
+    lease.seen(showing(7, { one: 1 }));
+    pass(leaseMs - 1_000);
+    expect(lease.holds()).toBe(true);
+  });
+
+  /** For how long a node answers that shows some writes, while the majority tells of the last write. */
+  function answersFor(lastWrite: { number: number; id: string }, numbers: Readonly<Record<string, number>>): number {
+    const { lease, pass } = aLease();
+    lease.answered(lease.begin(), { count: 7, lastWrite: null });
+    lease.seen(showing(7, numbers));
+    for (let second = 0; second < 300; second++) {
+      if (!lease.holds()) return second;
+      pass(1_000);
+      lease.answered(lease.begin(), { count: 7, lastWrite });
+      lease.seen(showing(7, numbers));
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  test("ends where the own file has lagged for half a minute, or lacks a write before the last", () => {
+    const last = { number: 9, id: "nine" };
+    expect(answersFor(last, { nine: 9 })).toBe(Number.POSITIVE_INFINITY);
+    expect(answersFor(last, {})).toBe(31);
+    expect(answersFor(last, { nine: 8 })).toBe(31);
   });
 });

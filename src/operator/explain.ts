@@ -71,6 +71,10 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     "It is written, but the node beside has not shown it in time.",
     `${adminCommand} cluster status shows how far each node is.`,
   ],
+  "nodes differ": () => [
+    "The node beside and the leader of the cluster have not the same: one lacks what it could not write.",
+    `${adminCommand} cluster status names it. Stop it, delete its folder, and start it with -join.`,
+  ],
   "node silent": ({ reason }) => [
     `The node at CLUSTER gave no answer (${reason}).`,
     "Start rqlited, or set CLUSTER to the node beside.",

@@ -44,7 +44,11 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
   try {
     writer.catchUp(patienceMs);
   } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause;
+    if (!(cause instanceof StoreError) || cause.problem.kind === "nodes differ") {
+      blocking.close();
+      file.close();
+      throw cause;
+    }
     onUnheard();
   }
   const database = openCapturing(file, writer);

@@ -1,9 +1,9 @@
 /** The file of the node beside as a command reads it: opened again where the node has put another one in its place. */
-import { sql } from "drizzle-orm";
 import type { Connection } from "../sqlite/connection.ts";
 import { inodeOf } from "../sqlite/file.ts";
-import { revision, writes } from "../sqlite/schema.ts";
+import { revision } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
+import { openNumberOf } from "./last-write.ts";
 import { openReadOnly } from "./replica.ts";
 
 export interface LocalFile {
@@ -12,8 +12,8 @@ export interface LocalFile {
   current(): Connection;
   /** The count of the revision that the file shows. */
   revision(): number;
-  /** Whether the file shows a write. */
-  hasWrite(id: unknown): boolean;
+  /** The number that the file has for a write; undefined where it does not show it. */
+  numberOf(id: string): number | undefined;
   close(): void;
 }
 
@@ -35,7 +35,7 @@ export function openLocalFile(path: string): LocalFile {
     path,
     current,
     revision: () => current().select({ count: revision.count }).from(revision).get()?.count ?? 0,
-    hasWrite: (id) => current().values(sql`SELECT 1 FROM ${writes} WHERE id = ${id}`).length > 0,
+    numberOf: (id) => openNumberOf(current())(id),
     close: () => database?.$client.close(),
   };
 }

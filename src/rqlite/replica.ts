@@ -9,10 +9,11 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../sqlite/connection.ts";
 import { migrationsBehind } from "../sqlite/migrate.ts";
 import { openReader, type Reader } from "../sqlite/reading/reader.ts";
-import { flushes, revision, writes } from "../sqlite/schema.ts";
+import { flushes, revision } from "../sqlite/schema.ts";
 import { openUsageReader } from "../sqlite/usage.ts";
 import { QueryFailed } from "../store/reading.ts";
 import type { UsageReader } from "../store/usage.ts";
+import { openNumberOf } from "./last-write.ts";
 
 /** Where the node is at work on its file, it is tried again after this time and not before. */
 const reopenMs = 50;
@@ -24,8 +25,8 @@ export interface Opening {
   readonly usage: UsageReader;
   /** The count of the revision that the file shows. */
   revision(): number;
-  /** Whether the file shows a write. */
-  hasWrite(id: string): boolean;
+  /** The number that the file has for a write; undefined where it does not show it. */
+  numberOf(id: string): number | undefined;
   /** The number of the last part of usage that the file shows of a process beside a node; 0 where it shows none. */
   shownPart(node: string, process: string): number;
 }
@@ -56,11 +57,6 @@ function openingOf(database: Connection, path: string): Opening {
   const behind = migrationsBehind(database);
   if (behind !== 0 && behind !== "newer") throw new Error("the file of the node has not its tables yet");
   const count = database.select({ count: revision.count }).from(revision).prepare();
-  const write = database
-    .select({ one: sql`1` })
-    .from(writes)
-    .where(eq(writes.id, sql.placeholder("id")))
-    .prepare();
   const part = database
     .select({ sequence: flushes.sequence })
     .from(flushes)
@@ -71,7 +67,7 @@ function openingOf(database: Connection, path: string): Opening {
     reader: openReader(database, path),
     usage: openUsageReader(database),
     revision: () => count.get()?.count ?? 0,
-    hasWrite: (id) => write.values({ id }).length > 0,
+    numberOf: openNumberOf(database),
     shownPart: (node, process) => part.get({ node, process })?.sequence ?? 0,
   };
 }

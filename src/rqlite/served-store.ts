@@ -123,7 +123,7 @@ function readUnderLease(replica: Replica, lease: Lease) {
     const version = opening.reader.version();
     if (seenOpening !== replica.opening()) lease.lose();
     if (seenOpening !== replica.opening() || seenVersion !== version || lease.isWaiting())
-      lease.seen({ count: opening.revision, hasWrite: opening.hasWrite });
+      lease.seen({ count: opening.revision, numberOf: opening.numberOf });
     seenOpening = replica.opening();
     seenVersion = version;
     // No opening has so many commits.
@@ -135,7 +135,8 @@ function readUnderLease(replica: Replica, lease: Lease) {
     /** The one look of a request. */
     version() {
       const version = see();
-      if (!lease.holds()) throw new QueryFailed("this node has not heard from the majority of its cluster");
+      if (!lease.holds())
+        throw new QueryFailed("this node has not heard from the majority of its cluster, or has not what it has");
       return version;
     },
   };

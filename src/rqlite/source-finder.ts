@@ -31,7 +31,7 @@ export function openSourceFinder(node: RqliteNode, name: string, file: LocalFile
 
   const close = keepLease(node, companionQuestion(name), lease, () => {
     current();
-    lease.seen({ count: file.revision, hasWrite: file.hasWrite });
+    lease.seen({ count: file.revision, numberOf: file.numberOf });
   });
   return {
     findByDigest(digest) {

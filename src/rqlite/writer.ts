@@ -6,7 +6,8 @@ import { sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import { nodes, revision, writes } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
-import { lastWrite, revisionQuestion } from "./lease/keep-lease.ts";
+import { type LastWrite, lastWrite, readLastWrite } from "./last-write.ts";
+import { revisionQuestion } from "./lease/keep-lease.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { BlockingNode } from "./node/blocking.ts";
@@ -45,7 +46,10 @@ export interface Writer {
   commit(statements: readonly Statement[]): void;
   /** The same for what must hold at once: it returns when every node shows it, or answers nobody any more. */
   commitEverywhere(statements: readonly Statement[]): void;
-  /** Returns when the own file shows all that any node has written until now. Throws a StoreError where no majority is heard. */
+  /**
+   * Returns when the own file shows all that any node has written until now. Throws a StoreError where no majority is heard,
+   * and where the node beside or the leader lacks some of it.
+   */
   catchUp(withinMs?: number): void;
   /** The names of all nodes. */
   nodeNames(): string[];
@@ -109,16 +113,16 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
     send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
-    waitFor(() => file.hasWrite(id));
+    waitFor(() => file.numberOf(id) !== undefined);
     return writtenMs;
   }
 
-  /** The id of the last write of the cluster; undefined where it remembers none. */
-  function askLast(within: { readonly withinMs: number; readonly unsentMs: number }): unknown {
+  /** The last write of the cluster; null where it remembers none. */
+  function askLast(within: { readonly withinMs: number; readonly unsentMs: number }): LastWrite | null {
     return retry({ firstMs: timeoutsMs.urgent, ...within, otherwise: "cluster not heard" }, (timeoutMs) => {
       const answer = blocking.ask(questionRequest(node, statementOf(lastWrite), "linearizable", timeoutMs));
       try {
-        const result = readValue(answer);
+        const result = readLastWrite(readValue(answer));
         wasHeard = true;
         return { result };
       } catch (cause) {
@@ -172,7 +176,13 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),
     catchUp(withinMs) {
       const last = askLast(withinMs === undefined ? patience() : { withinMs, unsentMs: withinMs });
-      if (last !== undefined) waitFor(() => file.hasWrite(last));
+      if (last === null) return;
+      let number: number | undefined;
+      waitFor(() => {
+        number = file.numberOf(last.id);
+        return number !== undefined;
+      });
+      if (number !== last.number) throw new StoreError({ kind: "nodes differ" });
     },
   };
 }

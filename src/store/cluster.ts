@@ -50,6 +50,8 @@ export interface NodeStatus {
   readonly logBytes: number | null;
   /** Flags that it ought to have been started with, as far as it tells. */
   readonly wrongFlags: readonly string[];
+  /** Whether it lacks some of what was written, as after a full disk. */
+  readonly lacksWrites: boolean;
   /** Whether its log has been rid of all that was erased. */
   readonly isScrubbed: boolean;
   /** The server beside it; null where none has ever told of itself. */

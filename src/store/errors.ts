@@ -31,6 +31,8 @@ interface Problems {
   readonly "cluster not written": { readonly reason: string };
   /** A write is in, but the node beside has not shown it in time. */
   readonly "node behind": object;
+  /** The node beside or the leader lacks some of what was written, as after a full disk. */
+  readonly "nodes differ": object;
   /** The node beside does not answer, or not as it should. */
   readonly "node silent": { readonly reason: string };
   /** The node beside has no file yet, as it starts. */

@@ -4,12 +4,21 @@ import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { table } from "../terminal/table.ts";
 
+/** What is said of a node that lacks writes. */
+export function lackingText(name: string): string {
+  return `${name} lacks writes that other nodes have, as after a full disk.`;
+}
+
+/** What helps it in any case. */
+export const lackingAdvice = "Stop it, delete its folder, and start it with -join.";
+
 export function statusText({ nodes, hasMajority }: ClusterStatus): string {
   const head = ["", "NODE", "ROLE", "BEHIND", "LOG", "RQLITE", "SERVER", "ANSWERS"];
   const picture = table(head, nodes.map(lineOf));
   const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed).map(({ name }) => name);
   return [
     picture,
+    ...nodes.filter(({ lacksWrites }) => lacksWrites).map(({ name }) => `${lackingText(name)} ${lackingAdvice}`),
     hasMajority ? "" : "No majority can be reached: nothing is written, and the servers answer nobody.",
     unscrubbed.length === 0
       ? ""
@@ -25,7 +34,7 @@ export function statusValue({ nodes, hasMajority, spreadKeys }: ClusterStatus) {
 }
 
 function nodeValue(node: NodeStatus) {
-  const { name, role, url, isReachable, lag, version, logBytes, wrongFlags, isScrubbed, server } = node;
+  const { name, role, url, isReachable, lag, version, logBytes, wrongFlags, lacksWrites, isScrubbed, server } = node;
   return {
     name,
     role,
@@ -36,6 +45,7 @@ function nodeValue(node: NodeStatus) {
     version,
     log_bytes: logBytes,
     wrong_flags: wrongFlags,
+    lacks_writes: lacksWrites,
     is_scrubbed: isScrubbed,
     server,
   };

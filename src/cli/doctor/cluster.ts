@@ -5,6 +5,7 @@ import { explain } from "../../operator/explain.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Cluster, ClusterStatus } from "../../store/cluster.ts";
+import { lackingAdvice, lackingText } from "../cluster/status.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { mayWrite } from "./file.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
@@ -60,6 +61,9 @@ function judge({ nodes, hasMajority, spreadKeys }: ClusterStatus): Finding[] {
     findings.push(
       warning("cluster", `These nodes cannot be reached: ${named(lost)}.`, "Start them, or let them leave."),
     );
+  }
+  for (const { name } of nodes.filter(({ lacksWrites }) => lacksWrites)) {
+    findings.push(broken("cluster", lackingText(name), lackingAdvice));
   }
   for (const { name, wrongFlags } of wrong) {
     findings.push(

@@ -49,12 +49,13 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: ()
   };
 }
 
-/** Why some work with the cluster failed; null where it did not. */
+/** Why some work with the cluster failed; null where it did not. Throws where the node has not all. */
 function failureOf(work: () => void): string | null {
   try {
     work();
     return null;
   } catch (cause) {
+    if (cause instanceof StoreError && cause.problem.kind === "nodes differ") throw cause;
     return cause instanceof StoreError && "reason" in cause.problem ? cause.problem.reason : innermost(cause);
   }
 }

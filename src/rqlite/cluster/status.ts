@@ -4,8 +4,10 @@ import { publicPaths } from "../../contract/paths.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { audit, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
+import { type LastWrite, lastWrite, openNumberOf, readLastWrite } from "../last-write.ts";
 import { listMembers } from "../node/members.ts";
-import { ask, type RqliteNode, requestTo } from "../node/node.ts";
+import { ask, questionRequest, type RqliteNode, readValue, requestTo } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
 import { listSpreadKeys } from "./spread-keys.ts";
 
 const timeoutMs = 3_000;
@@ -32,6 +34,7 @@ export async function askCluster(node: RqliteNode, database: Connection, nowMs: 
   const commits = told.flatMap((one) => one?.store?.raft?.commit_index ?? []);
   const newest = Math.max(0, ...commits);
   const kept = readKept(database);
+  const lacking = await findLacking(members, (await tell(node))?.store?.node_id, openNumberOf(database));
   const statuses = await Promise.all(
     members.map(async (member, place): Promise<NodeStatus> => {
       const raft = told[place]?.store?.raft;
@@ -45,6 +48,7 @@ export async function askCluster(node: RqliteNode, database: Connection, nowMs: 
         version: told[place]?.build?.version ?? null,
         logBytes: raft?.log_size ?? null,
         wrongFlags: wrongFlagsOf(told[place] ?? null),
+        lacksWrites: lacking.has(member.name),
         isScrubbed: (kept.scrubbed.get(member.name) ?? 0) >= kept.lastErasing,
         server: server === null ? null : { ...server, serves: await serves(server.url) },
       };
@@ -53,6 +57,32 @@ export async function askCluster(node: RqliteNode, database: Connection, nowMs: 
   const voters = statuses.filter(({ role }) => role !== "reader");
   const hasMajority = voters.filter(({ isReachable }) => isReachable).length * 2 > voters.length;
   return { nodes: statuses, hasMajority, spreadKeys: listSpreadKeys(database, nowMs) };
+}
+
+/**
+ * The names of nodes that lack some of what was written: they have a write at a lower number than the own node has it, or the
+ * other way round. Of a write that the own node does not show yet nothing is said.
+ */
+async function findLacking(
+  members: readonly (RqliteNode & { readonly name: string })[],
+  own: string | undefined,
+  numberOf: (id: string) => number | undefined,
+): Promise<Set<string>> {
+  const lacking = new Set<string>();
+  for (const { name, last } of await Promise.all(members.map(askLast))) {
+    const number = last === null ? undefined : numberOf(last.id);
+    if (last === null || number === undefined || number === last.number) continue;
+    lacking.add(last.number < number ? name : (own ?? name));
+  }
+  return lacking;
+}
+
+/** The last write that a node shows; null where it does not answer. */
+async function askLast({ name, ...node }: RqliteNode & { readonly name: string }) {
+  const question = questionRequest(node, statementOf(lastWrite), "none", timeoutMs);
+  const answer = await ask(question);
+  const last: LastWrite | null = answer.status === 200 ? readLastWrite(readValue(answer)) : null;
+  return { name, last };
 }
 
 /** What a node tells of itself; null where it does not answer. */

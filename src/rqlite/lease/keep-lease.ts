@@ -1,6 +1,7 @@
 /** Asks the majority of the cluster twice a second, and compares its answer with the own file. */
 import { sql } from "drizzle-orm";
-import { nodes, revision, writes } from "../../sqlite/schema.ts";
+import { nodes, revision } from "../../sqlite/schema.ts";
+import { lastWrite, readLastWrite } from "../last-write.ts";
 import { ask, type NodeAnswer, questionRequest, type RqliteNode, readValue, type Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
 import type { Heard, Lease, Question } from "./lease.ts";
@@ -12,9 +13,6 @@ const lookMs = 25;
 
 /** The count of the revision, in SQL that a node can be asked. */
 export const revisionQuestion = statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision}`);
-
-/** The id of the last write. The numbers of the rows go up, and stay in their order whatever a node does to its file. */
-export const lastWrite = sql`SELECT id FROM ${writes} ORDER BY rowid DESC LIMIT 1`;
 
 const howFar = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), (${lastWrite}))`;
 
@@ -34,8 +32,8 @@ function readHeard(answer: NodeAnswer): Heard {
   const value = readValue(answer);
   if (typeof value !== "string") throw new Error("the node does not say how far the cluster is");
   // As the question has it.
-  const [count, id]: [number, string | null] = JSON.parse(value);
-  return { count, lastWrite: id };
+  const [count, last]: [number, string | null] = JSON.parse(value);
+  return { count, lastWrite: readLastWrite(last) };
 }
 
 /** Begins to ask; `see` tells the lease what the own file shows. What it returns ends it. */

@@ -4,9 +4,12 @@
  * own file has reached. A command that cannot reach a node waits that long, and knows that the node is silent by then. No
  * two clocks are compared, only durations.
  */
+import type { LastWrite } from "../last-write.ts";
 
 /** A node answers for so long after the question that it has caught up with. */
 export const leaseMs = 4_000;
+/** A node that lags may answer with what is so old, as long as nothing is in between that must hold at once. */
+const mostBehindMs = 30_000;
 /** How much longer a command waits for a node that it cannot reach: clocks may run differently fast. */
 export const clockMarginMs = 200;
 
@@ -26,16 +29,16 @@ export interface Question {
 export interface Heard {
   /** The count of the revision. */
   readonly count: number;
-  /** The id of the last write; null where none is remembered. */
-  readonly lastWrite: string | null;
+  /** Null where none is remembered. */
+  readonly lastWrite: LastWrite | null;
 }
 
 /** What the own file shows. */
 export interface Shown {
   /** The count of the revision. */
   count(): number;
-  /** Whether it has a write. */
-  hasWrite(id: string): boolean;
+  /** The number that it has for a write; undefined where it does not show it. */
+  numberOf(id: string): number | undefined;
 }
 
 export interface Lease {
@@ -53,20 +56,38 @@ export interface Lease {
   holds(): boolean;
 }
 
+interface Answered {
+  readonly question: Question;
+  readonly heard: Heard;
+}
+
 export function createLease(clocks: Clocks): Lease {
-  let waiting: { readonly question: Question; readonly heard: Heard }[] = [];
+  let waiting: Answered[] = [];
   let held: Question | null = null;
+  /** The last question by which the file showed all that was written, and one by which it is to show it next. */
+  let whole: Question | null = null;
+  let next: Answered | null = null;
+
+  function isWithin(question: Question | null, ms: number): boolean {
+    if (question === null) return false;
+    if (clocks.monotonicMs() - question.monotonicMs > ms) return false;
+    // A machine that was suspended has a monotonic clock that stood still.
+    return Math.abs(clocks.wallMs() - question.wallMs) <= ms;
+  }
 
   function holds(): boolean {
-    if (held === null) return false;
-    if (clocks.monotonicMs() - held.monotonicMs > leaseMs) return false;
-    // A machine that was suspended has a monotonic clock that stood still.
-    return Math.abs(clocks.wallMs() - held.wallMs) <= leaseMs;
+    return isWithin(held, leaseMs) && isWithin(whole, mostBehindMs);
+  }
+
+  function noteWhole(shown: Shown): void {
+    if (next === null || !isWhole(next.heard, shown)) return;
+    whole = next.question;
+    next = null;
   }
 
   /** Without a lease the file may lie far back: a node that starts would not know a key that was made last week. */
-  function isReached({ count, lastWrite }: Heard, shown: Shown): boolean {
-    return count <= shown.count() && (holds() || lastWrite === null || shown.hasWrite(lastWrite));
+  function isReached({ heard }: Answered, shown: Shown): boolean {
+    return heard.count <= shown.count() && (holds() || isWhole(heard, shown));
   }
 
   return {
@@ -75,10 +96,12 @@ export function createLease(clocks: Clocks): Lease {
       // One whose time is up gives nothing any more.
       waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= leaseMs);
       waiting.push({ question, heard });
+      if (next === null || !isWithin(next.question, mostBehindMs)) next = { question, heard };
     },
     isWaiting: () => waiting.length > 0,
     seen(shown) {
-      const reached = waiting.filter(({ heard }) => isReached(heard, shown));
+      noteWhole(shown);
+      const reached = waiting.filter((one) => isReached(one, shown));
       for (const { question } of reached) {
         if (held === null || question.monotonicMs > held.monotonicMs) held = question;
       }
@@ -86,8 +109,13 @@ export function createLease(clocks: Clocks): Lease {
     },
     lose() {
       waiting = [];
-      held = null;
+      held = whole = next = null;
     },
     holds,
   };
+}
+
+/** Whether a file has all that was written. One that has the last write at another number lacks some before it. */
+function isWhole({ lastWrite }: Heard, shown: Shown): boolean {
+  return lastWrite === null || shown.numberOf(lastWrite.id) === lastWrite.number;
 }
