@@ -1,5 +1,6 @@
 /** Looking after a cluster: how it begins, how it is shown, how its logs are rid of what was erased, how a node leaves. */
 import { describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { placeNodes, startNode, untilReady } from "../../src/rqlite/cluster/local-cluster.ts";
 import { anAdmin } from "../../test/admin.ts";
@@ -7,6 +8,7 @@ import { someLeads } from "../../test/builders.ts";
 import { aFolder } from "../../test/folder.ts";
 import { client } from "../../test/harness.ts";
 import { start } from "../../test/process.ts";
+import { aSmallDisk, mounts } from "../../test/small-disk.ts";
 import { aCluster, answerOf, missing, settingsOf, until, watched } from "./cluster.ts";
 import { aHost, rqlited } from "./nodes.ts";
 
@@ -83,6 +85,32 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining("Without n1 no majority") });
     expect((await cluster.admin(second).run("account", "create", "birch")).status).toBe(0);
     expect((await answerOf(cluster.as(first), "/leads")).status).toBe(200);
+  });
+
+  test("says beside a node whose disk is lost that rqlited brings the file back, and not a backup", async () => {
+    const cluster = await aCluster();
+    const [{ engine, node }] = cluster.places;
+    engine.kill("SIGKILL");
+    await engine.exited;
+    rmSync(node.folder, { recursive: true });
+    mkdirSync(node.folder);
+    const { status, stdout } = await cluster.admin(cluster.places[0]).run("doctor", "--json");
+    expect([status, stdout]).toEqual([2, expect.stringContaining("in a cluster rqlited does")]);
+    expect(stdout).not.toContain("restore FILE");
+  });
+
+  test.skipIf(!mounts)("warns beside a node whose disk is soon full", async () => {
+    using disk = aSmallDisk(aFolder(), "size=60m,mode=755");
+    const [node] = placeNodes(disk.path, ["n1"], aHost());
+    if (node === undefined) throw new Error("there is a node");
+    const engine = watched(startNode(rqlited, node));
+    await untilReady(node);
+    const admin = anAdmin([], settingsOf(node));
+    await admin.run("cluster", "init", anAdmin(["acme"]).file);
+    const { stdout } = await admin.run("doctor", "--json");
+    engine.kill("SIGKILL");
+    await engine.exited;
+    expect(stdout).toMatch(/Only [56]\d\.\d MB are free/);
   });
 
   test("lets a node leave that rqlite has removed already, and no revocation waits for its server any more", async () => {

@@ -7,7 +7,7 @@ import { UserError } from "../../operator/user-error.ts";
 import type { Cluster, ClusterStatus } from "../../store/cluster.ts";
 import { lackingAdvice, lackingText } from "../cluster/status.ts";
 import { bytesText } from "../terminal/numbers.ts";
-import { mayWrite } from "./file.ts";
+import { lookAtDisk, mayWrite } from "./file.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** A log this large is mostly free room, which a scrub gives back. */
@@ -15,7 +15,8 @@ const largeLogBytes = 1_000_000_000;
 
 /** What is wrong with a cluster as the server of this name sees it, which reads the file. */
 export async function lookAtCluster(path: string, cluster: Cluster, name: string): Promise<Finding[]> {
-  return [...lookAtNodeFolder(path), ...(await lookAtNodes(cluster, name))];
+  const usedBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return [...lookAtNodeFolder(path), ...lookAtDisk(path, usedBytes), ...(await lookAtNodes(cluster, name))];
 }
 
 /** Everything in the folder is rqlite's: Leadfile's user reads it through a group. */

@@ -34,8 +34,10 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
   const otherFile = "Set DATABASE_PATH to another file, or move this one away.";
   const restore = `Move it away and put back a backup: ${adminCommand} restore FILE. If there is none, sqlite3 may recover some of it.`;
   switch (found.kind) {
-    case "missing":
-      return broken("file", `${path} is not there.`, "Check DATABASE_PATH. The server makes the file when it starts.");
+    case "missing": {
+      const advice = "Check DATABASE_PATH. The server makes the file when it starts; in a cluster rqlited does.";
+      return broken("file", `${path} is not there.`, advice);
+    }
     case "unreadable":
       return broken(
         "file",

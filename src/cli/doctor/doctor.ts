@@ -37,12 +37,13 @@ async function look(context: CommandContext, full: boolean): Promise<Finding[]> 
   const nowMs = context.now();
   const examination = context.examine(full);
   const { faults, config, address } = context.environment.settings();
+  const isInCluster = config?.cluster != null;
   return [
     ...lookAtContents(path, examination, full, nowMs),
-    ...(isFileOfNode(path) ? await lookAtNode(context, config) : lookAtFile(path)),
+    ...(isFileOfNode(path) || isInCluster ? await lookAtNode(context, config) : lookAtFile(path)),
     ...lookAtSettings(faults, config, nowMs),
     ...lookAtInflow(path, config?.inbox ?? null, examination, nowMs),
-    ...(await lookAtServer(path, address, config?.tls ?? null)),
+    ...(await lookAtServer(isInCluster ? null : path, address, config?.tls ?? null)),
   ];
 }
 

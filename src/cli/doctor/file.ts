@@ -70,7 +70,8 @@ function lookAtFolder(path: string): Finding[] {
     : [];
 }
 
-function lookAtDisk(path: string, usedBytes: number): Finding[] {
+/** The room on the disk of a file, beside what it takes already. */
+export function lookAtDisk(path: string, usedBytes: number): Finding[] {
   const folder = dirname(path);
   if (statOf(folder) === null) return [];
   const { bavail, bsize } = statfsSync(folder);
@@ -81,7 +82,7 @@ function lookAtDisk(path: string, usedBytes: number): Finding[] {
   }
   // An erasure and a migration write the whole file anew beside the old one.
   if (freeBytes < usedBytes + spareBytes) {
-    const advice = "Make room: an erasure or an upgrade writes the whole file anew before the old one goes.";
+    const advice = "Make room: an erasure, an upgrade or a snapshot writes the whole file before the old one goes.";
     return [warning("disk", `Only ${free}, and the database takes ${bytesText(usedBytes)}.`, advice)];
   }
   return [fine("disk", `${free}.`)];

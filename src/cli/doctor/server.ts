@@ -10,9 +10,12 @@ import { filesOf } from "../../store/database-files.ts";
 import { askHealth, patienceMs } from "../server.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
-/** Finds nothing where no server runs, or where the system does not show it. */
-export async function lookAtServer(path: string, url: string | null, tls: Config["tls"]): Promise<Finding[]> {
-  const ghosts = findGhosts(path);
+/**
+ * Finds nothing where no server runs, or where the system does not show it. The path is null in a cluster, where a node may
+ * put another file in the place of its own, and the server opens that one.
+ */
+export async function lookAtServer(path: string | null, url: string | null, tls: Config["tls"]): Promise<Finding[]> {
+  const ghosts = path === null ? [] : findGhosts(path);
   const findings = ghosts.map((pid) => {
     const what = `Process ${pid} has a file open that was since deleted, moved or replaced: what it writes gets lost.`;
     return broken(
