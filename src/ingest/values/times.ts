@@ -20,7 +20,7 @@ const forms = {
   iso: new RegExp(`^(\\d{4})([/-])(\\d{1,2})\\2(\\d{1,2})(?:[T ]\\s*${clock}${offsetForm})?$`, "i"),
   slashes: new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4}|\\d{2})(?:,?[T ]\\s*${clock}${offsetForm})?$`, "i"),
   mail: new RegExp(
-    `^(?:([A-Z]{3})[a-z]*,\\s*)?(\\d{1,2})[ -]([A-Z]{3})[a-z]*[ -](\\d{4})(?:,?\\s+${clock}${offsetForm})?$`,
+    `^(?:([A-Z]{3})[a-z]*,\\s*)?(\\d{1,2})[ -]([A-Z]{3})[a-z]*[ -](\\d{4}|\\d{2})(?:,?\\s+${clock}${offsetForm})?$`,
     "i",
   ),
   words: new RegExp(`^([A-Z]{3})[a-z]* (\\d{1,2}),? (\\d{4})(?:,?\\s+(?:at )?${clock}${offsetForm})?$`, "i"),
@@ -31,7 +31,9 @@ const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
-export function readTime(text: string, reading: TimeReading): ReadTime {
+export function readTime(written: string, reading: TimeReading): ReadTime {
+  // Pages and spreadsheets put a space of another kind between a date and its time, lest a line ends there.
+  const text = written.replaceAll(/\s/g, " ");
   const epoch = readEpoch(text);
   if (epoch !== null) return { ms: epoch };
   const civil =
@@ -83,7 +85,7 @@ function readMail(text: string): Civil | null {
   const match = forms.mail.exec(text);
   if (match === null) return null;
   const [, weekday, day, month, year, ...time] = match;
-  const ms = calendarMs(Number(year), monthOf(month), Number(day));
+  const ms = calendarMs(fullYear(year), monthOf(month), Number(day));
   const named = weekday === undefined || ms === null || weekdays[new Date(ms).getUTCDay()] === weekday.toLowerCase();
   return { day: named ? ms : null, ...readClock(time) };
 }
