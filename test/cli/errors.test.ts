@@ -60,6 +60,8 @@ describe("a file that is no export is refused in one line, and nothing is import
   test.each<[string, string | Uint8Array | null, string]>([
     ["one that is not there", null, "cannot be read"],
     ["a zip archive", Buffer.concat([Buffer.from("PK\x03\x04"), csv]), "a zip archive"],
+    ["the page of a login, in the place of an export", Buffer.from("<!DOCTYPE html>\n"), "a web page or XML"],
+    ["a workbook of an old Excel", Buffer.from("d0cf11e0a1b11ae1", "hex"), "an Excel workbook"],
     ["a zip archive with nothing in it", Buffer.concat([Buffer.from("PK\x05\x06"), Buffer.alloc(18)]), "a zip archive"],
     ["a JSON document that is cut off", document, "neither one JSON document"],
     ["a JSON document that is cut off, gzipped", gzipSync(document), "neither one JSON document"],

@@ -13,6 +13,8 @@ const otherFiles: readonly (readonly [head: string, what: string, advice: string
   ["28b52ffd", "packed with zstd", `Unpack it: zstdcat FILE | ${adminCommand} lead import ACCOUNT -`],
   ["fd377a58", "packed with xz", `Unpack it: xzcat FILE | ${adminCommand} lead import ACCOUNT -`],
   ["53514c69", "an SQLite database", "Export its table as CSV."],
+  ["d0cf11e0", "an Excel workbook", "Save the sheet as CSV."],
+  ["3c", "a web page or XML", "Fetch the export itself, or open the file in a spreadsheet and save it as CSV."],
   ["25504446", "a PDF", "Export the table as CSV."],
 ];
 
