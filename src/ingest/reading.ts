@@ -10,7 +10,7 @@ import {
 } from "../store/imports.ts";
 import type { Columns } from "./columns/columns.ts";
 import { linesAbove, namesMore } from "./columns/other-header.ts";
-import { toUtf8 } from "./file/encoding.ts";
+import { type OlderLetters, toUtf8 } from "./file/encoding.ts";
 import { type Format, openRows } from "./file/format.ts";
 import type { Source } from "./file/source.ts";
 import type { Warning } from "./lead/details.ts";
@@ -34,7 +34,7 @@ export interface Listener {
   /** Once the columns are known, while nothing is put aside yet. */
   readonly onColumns: (format: Format) => void;
   /** For each line that was not UTF-8. */
-  readonly onLegacyLine: () => void;
+  readonly onLegacyLine: (letters: OlderLetters) => void;
   readonly onReject: (row: RejectedRow) => void;
   /** For each row of which something was left out. */
   readonly onWarning: (warning: Warning) => void;

@@ -1,4 +1,4 @@
-/** Bytes that are UTF-8, Windows-1252 or UTF-16, told apart and never mangled by where they are cut. */
+/** Bytes that are UTF-8, UTF-16, Windows-1252 or Mac OS Roman, told apart and never mangled by where they are cut. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { toUtf8 } from "../../src/ingest/file/encoding.ts";
@@ -80,6 +80,16 @@ describe("Windows-1252", () => {
       }),
     );
   });
+});
+
+test("Mac OS Roman is read where lines end in carriage returns alone", async () => {
+  const zoe = [0x5a, 0x6f, 0x91, 0x2c, 0x53, 0x61, 0x6e, 0x20, 0x4a, 0x6f, 0x73, 0x8e, 0x0d];
+  const heard: string[] = [];
+  const decoded: Buffer[] = [];
+  for await (const bytes of toUtf8(each([Buffer.from("name,city\r"), Buffer.from(zoe)]), (letters) => heard.push(letters)))
+    decoded.push(bytes);
+  expect(Buffer.concat(decoded).toString()).toBe("name,city\nZoë,San José\n");
+  expect(heard).toEqual(["Mac OS Roman"]);
 });
 
 test("a byte order mark is taken off, and a file of nothing else is empty", async () => {

@@ -1,4 +1,4 @@
-/** Bytes to UTF-8 in whole lines: some programs write UTF-16, Windows-1252, or lines that end in a carriage return alone. */
+/** Bytes to UTF-8 in whole lines: some programs write UTF-16, an older set of letters, or end lines as the first Macs did. */
 import { isUtf8 } from "node:buffer";
 import { splitLines } from "../lines.ts";
 import { type Beginning, lookAhead, prepend } from "./beginning.ts";
@@ -9,15 +9,25 @@ const endMark = 0x1a;
 /** A line that is longer than this is judged in pieces, so that memory does not grow with the file. */
 const longestLine = 4 * 1024 * 1024;
 
-/** Yields UTF-8 without a byte order mark. A line that is not UTF-8 is read as Windows-1252, and `onLegacyLine` hears of it. */
-export async function* toUtf8(chunks: AsyncGenerator<Buffer>, onLegacyLine: () => void): AsyncGenerator<Buffer> {
-  const legacy = new TextDecoder("windows-1252");
-  for await (const lines of wholeLines(await inUsualForm(chunks))) {
+/** A set of letters from before UTF-8, by the name that people know. */
+export type OlderLetters = "Windows-1252" | "Mac OS Roman";
+
+/**
+ * Yields UTF-8 without a byte order mark. A line that is not UTF-8 is read as Windows-1252, or as Mac OS Roman where lines
+ * end in a carriage return alone. `onLegacyLine` hears of it.
+ */
+export async function* toUtf8(
+  chunks: AsyncGenerator<Buffer>,
+  onLegacyLine: (letters: OlderLetters) => void,
+): AsyncGenerator<Buffer> {
+  const { text, letters } = await inUsualForm(chunks);
+  const legacy = new TextDecoder(letters === "Mac OS Roman" ? "macintosh" : "windows-1252");
+  for await (const lines of wholeLines(text)) {
     if (isUtf8(lines)) yield lines;
     else yield Buffer.concat(splitLines(lines).map((line) => (isUtf8(line) ? line : translate(line))));
   }
   function translate(line: Buffer): Buffer {
-    onLegacyLine();
+    onLegacyLine(letters);
     return Buffer.from(legacy.decode(line), "utf8");
   }
 }
@@ -55,11 +65,18 @@ function lastLetter(piece: Buffer): number {
   return start;
 }
 
+interface UsualForm {
+  readonly text: AsyncGenerator<Buffer>;
+  /** What a line of it is written in that is not UTF-8. */
+  readonly letters: OlderLetters;
+}
+
 /** The same text in the form that most programs give it, and so most often the same bytes. */
-async function inUsualForm(chunks: AsyncGenerator<Buffer>): Promise<AsyncGenerator<Buffer>> {
+async function inUsualForm(chunks: AsyncGenerator<Buffer>): Promise<UsualForm> {
   const text = withoutMark(await lookAhead(chunks, (head) => head.length >= 3));
   const { head, whole } = await lookAhead(text, (head) => endsInReturns(head) !== null || head.length >= longestLine);
-  return endsInReturns(head) === true ? withFeeds(whole) : whole;
+  const isOfMac = endsInReturns(head) === true;
+  return isOfMac ? { text: withFeeds(whole), letters: "Mac OS Roman" } : { text: whole, letters: "Windows-1252" };
 }
 
 /** Takes the byte order mark off, and decodes UTF-16. */

@@ -1,5 +1,6 @@
 /** What an import says of its rows: why some are rejected, what was left out, and what the counts mean. */
 import type { Columns } from "../../../ingest/columns/columns.ts";
+import type { OlderLetters } from "../../../ingest/file/encoding.ts";
 import type { Warning } from "../../../ingest/lead/details.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
@@ -11,7 +12,7 @@ import type { ImportRequest } from "./options.ts";
 
 /** Collects what deserves a word while a file is read. */
 export interface Notes {
-  readonly onLegacyLine: () => void;
+  readonly onLegacyLine: (letters: OlderLetters) => void;
   readonly onWarning: (warning: Warning) => void;
   readonly onReject: (row: RejectedRow) => void;
   /** Why the first of the rejected rows are rejected. */
@@ -34,18 +35,18 @@ const leftOut: readonly (readonly [Warning, string])[] = [
 ];
 
 export function createNotes(): Notes {
-  let legacyLines = 0;
+  const legacyLines = new Map<OlderLetters, number>();
   const warnings = new Map<Warning, number>();
   const rejects: string[] = [];
   return {
-    onLegacyLine: () => void legacyLines++,
+    onLegacyLine: (letters) => void legacyLines.set(letters, (legacyLines.get(letters) ?? 0) + 1),
     onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
     onReject({ line, reason }) {
       if (rejects.length < shownRejects) rejects.push(`Line ${line} was rejected: ${printable(reason)}.`);
     },
     reasons: () => rejects,
     lines: (missing) => [
-      ...warning(legacyLines, "line", "not in UTF-8; read as Windows-1252"),
+      ...[...legacyLines].flatMap(([letters, count]) => warning(count, "line", `not in UTF-8; read as ${letters}`)),
       ...leftOut.flatMap(([kind, text]) => warning(warnings.get(kind) ?? 0, "row", text)),
       ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
     ],
