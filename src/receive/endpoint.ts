@@ -47,11 +47,12 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       // A slow body may have outlived the token.
       source = findSource(request, path, parts.sources);
       await keep(parts.spool, source, visits);
-      logDelivery(parts.log, source, 200, visits.length, startedNs);
+      logDelivery(parts.log, source, { status: 200, visits: visits.length }, startedNs);
       return answer(200, { object: "delivery", visits: visits.length });
     } catch (cause) {
       const refused = toRefusal(cause, parts.log);
-      logDelivery(parts.log, source, refused.status, 0, startedNs);
+      const { status, code, message } = refused;
+      logDelivery(parts.log, source, { status, visits: 0, code, why: message }, startedNs);
       return refuse(refused);
     } finally {
       memory.release();
@@ -112,10 +113,18 @@ function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.", retryAfterSeconds);
 }
 
-/** Logs the id of the source and counts. Neither the token nor anything that was delivered is logged. */
-function logDelivery(log: Logger, source: Source | null, status: number, visits: number, startedNs: number): void {
+interface Answered {
+  readonly status: number;
+  readonly visits: number;
+  /** Of a refusal. Many vendors show nobody what was answered. */
+  readonly code?: string;
+  readonly why?: string;
+}
+
+/** Logs the id of the source and the answer. Neither the token nor anything that was delivered is logged. */
+function logDelivery(log: Logger, source: Source | null, answered: Answered, startedNs: number): void {
   const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
-  log.info({ source: source?.id, status, visits, us }, "delivery");
+  log.info({ source: source?.id, ...answered, us }, "delivery");
 }
 
 function refuse({ code, status, message, retryAfterSeconds }: DeliveryRefused): Response {

@@ -156,6 +156,15 @@ test("the log has neither a token nor anything of a visit", async () => {
   }
 });
 
+test("the log says of a refused delivery what its answer says, for vendors that show nobody the answer", async () => {
+  const { deliver, logged, id } = await receive();
+  const answer = await deliver("name=Dana", { "Content-Type": "application/x-www-form-urlencoded" });
+  const { code, why } = JSON.parse(logged.at(-1) ?? "");
+  expect(logged.at(-1)).toContain(`"source":"${id}","status":415`);
+  expect(await answer.json()).toEqual({ error: { code, message: why } });
+  expect(why).toContain("send application/json");
+});
+
 test("a delivery over plain HTTP to a trusted proxy is redirected, and the log warns of its token", async () => {
   const { url, token, kept, logged, id } = await receive({ trustProxy: true });
   const answer = await fetch(`${url}/in/${token}`, {
