@@ -51,7 +51,21 @@ test("each file is said with what it brought, and with what looks wrong of it", 
   });
   const { stderr } = await admin.run("inbox", folder, "--once");
   expect(stderr).toContain("acme/a.csv: done; 2 leads added\n");
-  expect(stderr).toContain("acme/b.csv: done; 1 lead added; Warning: 2 rows share their id with another row");
+  expect(stderr).toContain(
+    "acme/b.csv: done; 1 lead added, 1 there already; Warning: 2 rows share their id with another row",
+  );
+});
+
+test("of a file that brings nothing new it is said why", async () => {
+  const admin = anAdmin();
+  await admin.import("email\ndana@example.com\nlee@example.com\n", "--pixel", "px", "--create-pixels");
+  await admin.run("lead", "erase", "acme", "--email", "lee@example.com");
+  const folder = aFolderOf(admin, {
+    "import.json": `{"pixel":"px"}`,
+    "again.csv": "email\ndana@example.com\nlee@example.com\n",
+  });
+  const { stderr } = await admin.run("inbox", folder, "--once");
+  expect(stderr).toContain("acme/again.csv: done; 0 leads added, 1 there already, 1 of erased people left out\n");
 });
 
 test("a second inbox on the same folder is refused, and Ctrl-C ends the first one in order", async () => {

@@ -86,7 +86,9 @@ test("Mac OS Roman is read where lines end in carriage returns alone", async () 
   const zoe = [0x5a, 0x6f, 0x91, 0x2c, 0x53, 0x61, 0x6e, 0x20, 0x4a, 0x6f, 0x73, 0x8e, 0x0d];
   const heard: string[] = [];
   const decoded: Buffer[] = [];
-  for await (const bytes of toUtf8(each([Buffer.from("name,city\r"), Buffer.from(zoe)]), (letters) => heard.push(letters)))
+  for await (const bytes of toUtf8(each([Buffer.from("name,city\r"), Buffer.from(zoe)]), (letters) =>
+    heard.push(letters),
+  ))
     decoded.push(bytes);
   expect(Buffer.concat(decoded).toString()).toBe("name,city\nZoë,San José\n");
   expect(heard).toEqual(["Mac OS Roman"]);

@@ -8,6 +8,7 @@ import { RejectsNotWritten } from "../../../ingest/file/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
 import { UserError } from "../../../operator/user-error.ts";
 import { StoreError } from "../../../store/errors.ts";
+import type { ImportCounts } from "../../../store/imports.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
@@ -45,9 +46,7 @@ export async function importUnattended(
       // Told to end, an inbox ends after this file.
       interruption: goOn,
     });
-    const { imported, replaced, rejected } = counts;
-    const brought = [`${leadsText(imported)} added`, ...(replaced === 0 ? [] : [`${grouped(replaced)} replaced`])];
-    return { kind: "done", rejected, remarks: [brought.join(", "), ...doubts] };
+    return { kind: "done", rejected: counts.rejected, remarks: [broughtText(counts), ...doubts] };
   } catch (cause) {
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
@@ -55,6 +54,17 @@ export async function importUnattended(
     const isOfFile = !(cause instanceof StoreError || cause instanceof RejectsNotWritten);
     return { kind: isOfFile ? "failed" : "later", reason: said.sentence };
   }
+}
+
+/** What became of the rows that were not rejected: whoever sees that none was added asks why. */
+function broughtText({ imported, replaced, duplicates, suppressed }: ImportCounts): string {
+  const others: readonly (readonly [number, string])[] = [
+    [replaced, "replaced"],
+    [duplicates, "there already"],
+    [suppressed, "of erased people left out"],
+  ];
+  const named = others.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
+  return [`${leadsText(imported)} added`, ...named].join(", ");
 }
 
 /** What is wrong with the options, whatever the file; null where they can be used. */
