@@ -1,6 +1,7 @@
 /** The tool list_leads: some leads, newest first, as a table that fits into a model's memory. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Lead, Leadfile, LeadQuery } from "../../../client/src/leadfile.ts";
+import { printable } from "../../operator/printable.ts";
 import type { Show } from "./mask.ts";
 
 export const mostLeads = 20;
@@ -41,7 +42,9 @@ function columnsOf(leads: readonly Lead[]): (keyof Lead)[] {
   return fields.filter((field) => leads.some((lead) => lead[field] !== null));
 }
 
-function cut(text: string | null): string | null {
+/** Letters that nobody sees could tell a model what the person beside it cannot read. */
+function cut(whole: string | null): string | null {
+  const text = whole && printable(whole);
   if (text === null || text.length <= longestText) return text;
   return `${[...text].slice(0, longestText).join("")}…`;
 }

@@ -1,5 +1,6 @@
 /** The tool summarize_leads: how many leads by day, pixel, state and source, over a span of time. */
 import { type Lead, type Leadfile, LeadfileError, type LeadQuery } from "../../../client/src/leadfile.ts";
+import { printable } from "../../operator/printable.ts";
 import type { Show } from "./mask.ts";
 
 export const usualDays = 30;
@@ -96,7 +97,7 @@ function count(counts: Record<"day" | "pixel" | "state" | "source", Counts>, lea
 }
 
 function add(counts: Counts, label: string): void {
-  const key = label.slice(0, longestLabel);
+  const key = printable(label.slice(0, longestLabel));
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 

@@ -91,6 +91,20 @@ test.each([
   expect(shown?.length).toBeLessThan(3_000);
 });
 
+test("what nobody sees in a lead is shown to an agent as ?, encoded or not", async () => {
+  const unseen = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
+  const hidden = `${unseen}\u202e\u200b\u009b`;
+  const page = `https://shop.example.com/${encodeURIComponent(hidden)}`;
+  const texts = { city: `Reno${hidden}`, company: `Acme${hidden}`, traffic_source: `news${hidden}`, page_url: page };
+  const { url, aKey } = await serve({ leads: [aLead(texts)] });
+  const { call } = await anAgent(url, aKey());
+  const span = { since: "2026-01-31T00:00:00Z", before: "2026-02-02T00:00:00Z" };
+  const [list, summary] = [await call("list_leads", span), await call("summarize_leads", span)];
+  expect(list.text).toContain("Reno???????");
+  expect(summary.text).toContain("news???????");
+  expect(list.text + summary.text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
 test("of an address without end no half of a person is shown", () => {
   const long = `https://shop.example.com/${"a".repeat(1960)}/`;
   for (const end of ["dana@example.com", "619-555-0142", "1619%2D5550142"]) {
