@@ -94,7 +94,8 @@ test("erase says apart which leads have another address of the person as their o
   const { stderr } = await admin.run(...erase, "--email", "dana@example.com");
   const [, own, mention] = stderr.split("\n");
   expect(own).toContain("Another 1 lead holds an address or phone of the erased in a field of its own, and stayed;");
-  expect(own).toEndWith(`erase --id erases it, if it is the same person: ${home}.`);
+  expect(own).toContain("If it is the same person, erase --id erases it; if not, lead unblock lets the other in.");
+  expect(own).toEndWith(`: ${home}.`);
   expect(mention).toEndWith(`--mentions with that address or phone erases them as well: ${robin}.`);
   expect((await admin.run(...erase, "--id", home, "--json")).json).toMatchObject({ erased: 1 });
   expect((await admin.leads()).map(({ id }) => id)).toEqual([robin]);

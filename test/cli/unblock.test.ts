@@ -74,8 +74,8 @@ describe("unblock", () => {
       "-",
     );
     expect([status, stdout]).toEqual([0, "1 block is lifted by this e-mail address in acme.\n"]);
-    expect(stderr).toContain("a lead with another blocked e-mail address, phone or id still stays out");
-    expect(stderr).toContain("A backup or a receipt of the erasure brings the block back");
+    expect(stderr).toContain("a lead with another blocked one still stays out");
+    expect(stderr).toContain("A backup or a receipt of the erasure would bring the block back");
     expect((await admin.import(both)).json).toMatchObject({ suppressed: 1 });
     await unblock(admin, "--email", "dana@example.com");
     expect((await admin.import(both)).json).toMatchObject({ imported: 1 });

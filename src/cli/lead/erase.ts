@@ -128,7 +128,8 @@ function sayStaying(output: Output, { blocked, mentioning }: Staying): void {
   if (blocked.length > 0) {
     output.say(
       `${othersHold(blocked.length)} an address or phone of the erased in a field of its own, and stayed; an import would leave ` +
-        `such a lead out now. find --id shows each, erase --id erases it, if it is the same person: ${idsText(blocked)}.`,
+        `such a lead out now. If it is the same person, erase --id erases it; if not, lead unblock lets the other in. find --id ` +
+        `shows each: ${idsText(blocked)}.`,
     );
   }
   if (mentioning.length === 0) return;

@@ -14,7 +14,7 @@ import { throttle } from "../terminal/progress.ts";
 import { idsText, othersHold } from "./mentions.ts";
 import { given, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
-import { type Found, oneAlone, severalText } from "./several-people.ts";
+import { type Found, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("find"))
@@ -109,5 +109,6 @@ function sayListed(output: Output, found: readonly Found[], others: number): voi
 
 function saySeveral(output: Output, found: readonly Found[], isList: boolean): void {
   const several = severalText(found, isList);
-  if (several !== null) output.say(`Warning: ${several} None may see what is held on another. ${oneAlone}`);
+  if (several !== null)
+    output.say(`Warning: ${several} None may see what is held on another: give an e-mail address or an id.`);
 }

@@ -13,7 +13,8 @@ const shownLines = 10;
 const how = "by their e-mail addresses, else by their names";
 
 /** What to do where one alone is meant. */
-export const oneAlone = "If you mean one of them alone, give an e-mail address or the id of a lead instead.";
+export const oneAlone =
+  "If you mean one of them alone, give an e-mail address instead; the id of a lead keeps out its phone as well.";
 
 /** Says it; null where each names one person. */
 export function severalText(found: readonly Found[], isList: boolean): string | null {

@@ -30,11 +30,12 @@ leads that were erased: delete such backups first.`,
       const blocks = `${grouped(unblocked)} block${unblocked === 1 ? " is" : "s are"}`;
       output.result({ unblocked }, unblocked === 0 ? `Nobody was blocked ${by}.` : `${blocks} lifted ${by}.`);
       output.say(
-        "This is one block alone: a lead with another blocked e-mail address, phone or id still stays out. Lift each.",
+        "Each e-mail address, phone and id is blocked by itself: a lead with another blocked one still stays out.",
       );
       if (unblocked === 0) return;
       output.say(
-        "A backup or a receipt of the erasure brings the block back; a backup from before it, what was erased: delete it.",
+        "Import the file again. A backup or a receipt of the erasure would bring the block back, and a backup from before it " +
+          "what was erased: delete those backups.",
       );
     });
 }
