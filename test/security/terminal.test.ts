@@ -2,7 +2,9 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { deliver, failed, taken } from "../../src/cli/follow/receiver.ts";
 import { type Admin, anAdmin } from "../admin.ts";
+import { aLead } from "../builders.ts";
 import { onTerminal } from "../terminal.ts";
 
 /** What moves a cursor, sets a title, and turns the direction of writing. */
@@ -60,4 +62,13 @@ test("no name of a file is said with what a terminal would obey, be it refused o
     const { stderr } = await admin.run(...words);
     expect(stderr).not.toMatch(obeyed);
   }
+});
+
+test("a lead that is tried again is said without what a terminal would obey, whatever id its server gave it", async () => {
+  const said: string[] = [];
+  const receiver = { take: async () => (said.length === 0 ? failed("It is full.") : taken) };
+  const stop = new AbortController();
+  await deliver(aLead({ id: `${escapes}\nall is well` }), receiver, (text) => said.push(text), stop.signal);
+  expect(said).toEqual([expect.stringMatching(/^It is full\. Lead .*all is well is tried again in 0\.5 s\.$/)]);
+  expect(said.join()).not.toMatch(obeyed);
 });

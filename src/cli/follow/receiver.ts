@@ -1,5 +1,6 @@
 /** A receiver of followed leads, and how a lead that it did not take is offered again. */
 import type { Lead } from "../../../client/src/leadfile.ts";
+import { printable } from "../../operator/printable.ts";
 import { sleepUnlessStopped } from "../terminal/signals.ts";
 
 /** What became of one try. A lead that was not taken is offered again. */
@@ -52,7 +53,7 @@ export async function deliver(
     if (stop.aborted) return false;
     const advice = outcome.advice === "" || advised.has(outcome.why) ? "" : ` ${outcome.advice}`;
     advised.add(outcome.why);
-    say(`${outcome.why}${advice} Lead ${lead.id} is tried again in ${waitMs / 1000} s.`);
+    say(`${outcome.why}${advice} Lead ${printable(lead.id)} is tried again in ${waitMs / 1000} s.`);
     await sleepUnlessStopped(waitMs, stop);
     if (stop.aborted) return false;
   }
