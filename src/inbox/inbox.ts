@@ -125,7 +125,9 @@ function passingTrouble(cause: unknown): string | null {
   const said = cause instanceof StoreError && cause.problem.kind === "node at work" ? explain(cause) : null;
   if (said instanceof UserError) return `its files are tried again: ${said.sentence}`;
   if (cause instanceof Error && "syscall" in cause) return `${cause.message}; mend that, and its files are taken.`;
-  return null;
+  // A mistake of ours, which one file has met. Those of others must not wait until it is mended.
+  const isOurs = cause instanceof RangeError || cause instanceof TypeError;
+  return isOurs ? `its files are tried again: Leadfile failed (${cause.name}: ${cause.message})` : null;
 }
 
 function entriesOf(inbox: string): Dirent[] {

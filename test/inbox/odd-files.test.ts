@@ -15,6 +15,22 @@ test("a folder that cannot be used is reported, and the files of the others are 
   expect(inbox.in("acme")).toEqual(["a.csv", "done"]);
 });
 
+test("a file on which Leadfile fails by a mistake of its own is reported once, and keeps up no other folder", async () => {
+  const inbox = anInbox((file) => {
+    if (file.startsWith("acme/")) throw new RangeError("Maximum call stack size exceeded.");
+    return { kind: "done", rejected: 0 };
+  });
+  mkdirSync(inbox.path("acme-2"));
+  inbox.drop("acme/a.csv");
+  inbox.drop("acme-2/b.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said.toSorted()).toEqual([
+    "acme-2/b.csv: done",
+    "acme/: its files are tried again: Leadfile failed (RangeError: Maximum call stack size exceeded.)",
+  ]);
+  expect(inbox.in("acme")).toContain("a.csv");
+});
+
 test("a file beside the folders is reported once, and the files in them are taken", async () => {
   const inbox = anInbox();
   inbox.drop(".hidden.csv");
