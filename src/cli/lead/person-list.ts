@@ -30,7 +30,7 @@ export function readList(name: string, text: string): ListedPerson[] {
       if (reference !== null) return { line, reference };
       throw new UserError(
         `Line ${line} of ${labelOf(name)} names nobody; nothing was done.`,
-        "A line takes an e-mail address, a phone, the id that a lead has here (--id takes a vendor's), or the SHA-256 of an address or a phone. Correct it, and run this again.",
+        "A line takes an e-mail address, a phone, the id that a lead has here (--id takes a vendor's), or the SHA-256 of an address or a phone; of a table, keep those columns alone. Correct it, and run this again.",
       );
     }),
   );
