@@ -79,6 +79,15 @@ test("what a failed query was asked for is not in the log, and what failed is", 
   expect(log).not.toMatch(/zzyzx|select/i);
 });
 
+test.each(["16195550142", "619-555-0142", "+1(619)555.0142", "call-6195550142-now"])(
+  "the log holds no phone that stands in a path: %s",
+  async (phone) => {
+    const { send, logged } = await serve();
+    await send({ target: `/api/v1/leads/${phone}` });
+    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ path: "/api/v1/leads/…", status: 404 });
+  },
+);
+
 test("a path of any length makes a short line", async () => {
   const { send, logged } = await serve();
   await send({ target: `/${"x".repeat(5_000)}` });

@@ -53,10 +53,10 @@ export function createAccessLog(log: Logger, metrics: Registry): AccessLog {
   };
 }
 
-/** Somebody may put a key or an e-mail address into a path; the log must not show it. */
+/** Somebody may put a key, an e-mail address or a phone into a path; the log must not show it. */
 function safePath(path: string): string {
   return path
     .slice(0, 200)
-    .replaceAll(/[^/]*(?:%|@|lf_)[^/]*/gi, "…")
+    .replaceAll(/[^/]*(?:%|@|lf_|(?:\d[-.+()]?){7})[^/]*/gi, "…")
     .replaceAll(/[0-9A-Za-z]{30,}/g, "…");
 }
