@@ -11,8 +11,10 @@ import { type Duration, type Lead, Leadfile } from "@leadfile/client";
 import { fileCheckpoint } from "@leadfile/client/file";
 
 const columns = ["id", "identified_at", "pixel_id", "name", "email", "phone", "company", "city", "state"] as const;
+/** A visitor chooses his name. A spreadsheet would run one that begins like a formula, but not behind a '. */
+const guarded = (cell: string) => (/^[=+\-@\t\r＝＋－＠]/.test(cell) ? `'${cell}` : cell);
 const row = (cells: readonly (string | null)[]) =>
-  `${cells.map((cell) => `"${(cell ?? "").replaceAll('"', '""')}"`).join(",")}\r\n`;
+  `${cells.map((cell) => `"${guarded(cell ?? "").replaceAll('"', '""')}"`).join(",")}\r\n`;
 const rowOf = (lead: Lead) => row(columns.map((column) => lead[column]));
 
 const [baseUrl = "http://127.0.0.1:3000", path = "leads.csv", every = "30s"] = process.argv.slice(2);

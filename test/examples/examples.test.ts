@@ -113,6 +113,18 @@ for (const { name, file, every, arrived, damage } of cases) {
   );
 }
 
+test("leads-to-csv.ts writes no cell that a spreadsheet would run as a formula", async () => {
+  const { url, aKey } = await serve({ leads: [aLead({ name: "=1+1", company: "＠SUM(A1)", city: "-1" })] });
+  const folder = aFolder();
+  const path = join(folder, "leads.csv");
+  const running = runExample("leads-to-csv.ts", [url, path, "50ms"], folder, { LEADFILE_KEY: aKey() });
+  await until(() => existsSync(path) && readRows(path).length === 1);
+  expect(await running.stop()).toBe(0);
+  expect(parse(readFileSync(path), { columns: true })).toMatchObject([
+    { name: "'=1+1", company: "'＠SUM(A1)", city: "'-1" },
+  ]);
+});
+
 const careful = ["leads-to-csv.ts", ...(python === null ? [] : ["leads_to_ndjson.py"])];
 
 test.each(careful)("%s touches no file that it has not begun", async (name) => {
