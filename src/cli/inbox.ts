@@ -27,6 +27,7 @@ export function inboxCommand(context: CommandContext): Command {
       "after",
       `
 A file that has not changed for two seconds is imported, then lies in done/.
+Upload it under a name that ends in .part, and rename it when it is complete.
 Rejected rows lie in rejected/, a file that could not be read in failed/, beside
 a text that says why. import.json in the folder of an account says how its files
 are read: {"pixel":"px_shop","timezone":"America/New_York"}. --once ends with

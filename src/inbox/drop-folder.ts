@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../operator/system-code.ts";
+import { watchGrowth } from "./growth.ts";
 import { hindranceIn, linkIn, type Outcome, ownFolders, putAway, rejectsDraft, type WhenDone } from "./put-away.ts";
 
 /** Imports a file, and writes the rows that it rejects to another one. */
@@ -12,10 +13,10 @@ export interface DropFolder {
   ready(nowMs: number): string[];
   /** How many files there were at the last call of `ready`. */
   waiting(): number;
-  /** What that call has found that is never taken, and why. */
+  /** What is to be said of what that call has found: why one is never taken, or is taken again. */
   passedOver(): ReadonlyMap<string, string>;
   /** Imports a file and moves it away. A kill in between has it imported again, which changes nothing. */
-  take(name: string, importFile: ImportFile): Promise<Outcome>;
+  take(name: string, importFile: ImportFile, nowMs: number): Promise<Outcome>;
 }
 
 export const optionsFile = "import.json";
@@ -24,23 +25,12 @@ const stillMs = 2_000;
 export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
   const seen = new Map<string, { readonly size: number; readonly mtimeMs: number; readonly sinceMs: number }>();
   const passedOver = new Map<string, string>();
+  const growth = watchGrowth(folder);
   /** What became of files that could not be moved away since: nobody needs to import them a second time. */
   const unmoved = new Map<string, { readonly version: string; readonly outcome: Outcome }>();
 
-  function look(name: string): Stats | undefined {
-    try {
-      const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
-      const why = whyNever(name, found);
-      if (why !== null) passedOver.set(name, why);
-      return found;
-    } catch (cause) {
-      passedOver.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); rename it or remove it.`);
-      return undefined;
-    }
-  }
-
   function isStill(name: string, nowMs: number): boolean {
-    const now = look(name);
+    const now = look(folder, name, passedOver);
     if (!now?.isFile()) return false;
     const before = seen.get(name);
     // A clock that went back begins anew.
@@ -52,8 +42,9 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
 
   return {
     ready(nowMs) {
-      const names = readdirSync(folder).filter(isDropped);
       passedOver.clear();
+      for (const name of growth.bringBack(nowMs)) passedOver.set(name, hasGrown);
+      const names = readdirSync(folder).filter(isDropped);
       for (const name of seen.keys()) if (!names.includes(name)) seen.delete(name);
       return names
         .filter((name) => isStill(name, nowMs))
@@ -61,10 +52,11 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
     },
     waiting: () => seen.size,
     passedOver: () => passedOver,
-    async take(name, importFile) {
+    async take(name, importFile, nowMs) {
       const hindrance = hindranceIn(folder, name, whenDone);
       if (hindrance !== null) return later(hindrance);
       const file = join(folder, name);
+      const dropped = lstatSync(file, { throwIfNoEntry: false });
       const version = versionOf(file);
       const known = unmoved.get(name);
       const imported = known?.version === version ? known.outcome : await importFile(file, rejectsDraft(folder, name));
@@ -74,11 +66,25 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
       // The import takes its time, in which a folder can become a link.
       const link = linkIn(folder, name);
       if (link !== null) return later(link);
-      putAway(folder, name, outcome, whenDone);
+      const place = putAway(folder, name, outcome, whenDone);
+      if (place !== null && dropped !== undefined) growth.add(place, name, dropped, nowMs);
       unmoved.delete(name);
       return outcome;
     },
   };
+}
+
+/** What lies in the folder under a name. Notes it where that is never taken. */
+function look(folder: string, name: string, passedOver: Map<string, string>): Stats | undefined {
+  try {
+    const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    const why = whyNever(name, found);
+    if (why !== null) passedOver.set(name, why);
+    return found;
+  } catch (cause) {
+    passedOver.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); rename it or remove it.`);
+    return undefined;
+  }
 }
 
 /** Why something in the folder is never taken; null for a file, and for a folder of ours. */
@@ -88,6 +94,10 @@ function whyNever(name: string, found: Stats | undefined): string | null {
   if (found.isSymbolicLink()) return linkRefused;
   return found.isDirectory() ? "it is a folder; move its files out of it, and they are taken." : null;
 }
+
+const hasGrown =
+  "it grew after its import, and is imported again; its last row then may be a lead that was cut off. Upload it as .part, " +
+  "then rename it, and none is taken too early.";
 
 /** Whoever may drop files need not be who may read what a link leads to, such as the files of another account. */
 const linkRefused = "it is a link; put the file itself in its place.";

@@ -57,7 +57,7 @@ export function openInbox(folder: string, { destinationOf, importFile, whenDone,
       return complain(name, `${name}/: ${destination.fault}`);
     }
     for (const file of files) {
-      const outcome = await dropped.take(file, (path, rejects) => importFile(destination, path, rejects));
+      const outcome = await dropped.take(file, (path, rejects) => importFile(destination, path, rejects), now());
       count?.(outcome);
       const line = `${name}/${file}: ${sentenceOf(outcome)}`;
       // The next file would meet the same trouble.

@@ -55,19 +55,24 @@ export function rejectsDraft(folder: string, name: string): string {
   return join(folder, `.rejected-${fitting(rejectsName(name))}`);
 }
 
-/** Moves a file and its rejects to where they belong by its outcome. */
-export function putAway(folder: string, name: string, outcome: Outcome, whenDone: WhenDone): void {
+/** Moves a file and its rejects to where they belong by its outcome. Gives the path of a file that lies in done/ now. */
+export function putAway(folder: string, name: string, outcome: Outcome, whenDone: WhenDone): string | null {
   const rejects = rejectsDraft(folder, name);
   if (outcome.kind === "done" && outcome.rejected > 0) keepRejects(folder, name, rejects);
   else rmSync(rejects, { force: true });
-  if (outcome.kind === "done") putDoneAway(folder, name, whenDone);
   if (outcome.kind === "failed") putFailedAway(folder, name, outcome.reason);
+  return outcome.kind === "done" ? putDoneAway(folder, name, whenDone) : null;
 }
 
-function putDoneAway(folder: string, name: string, whenDone: WhenDone): void {
+function putDoneAway(folder: string, name: string, whenDone: WhenDone): string | null {
   const file = join(folder, name);
-  if (whenDone === "keep") renameSync(file, freePath(folder, "done", name));
-  else rmSync(file);
+  if (whenDone === "remove") {
+    rmSync(file);
+    return null;
+  }
+  const place = freePath(folder, "done", name);
+  renameSync(file, place);
+  return place;
 }
 
 /** The reason lies beside it. */

@@ -66,6 +66,42 @@ test.each([
   expect(readFileSync(inbox.path("acme/done/a.csv"), "utf8")).toContain("b@example.com");
 });
 
+test("a file that grows in done/, as an upload that had paused, is imported again", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv", "email\na@exa");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  appendFileSync(inbox.path("acme/done/a.csv"), "mple.com\n");
+  await inbox.lookAfter(1);
+  expect([inbox.in("acme"), inbox.in("acme/done")]).toEqual([["a.csv", "done"], []]);
+  expect(inbox.said.at(-1)).toContain("acme/a.csv: it grew after its import, and is imported again");
+  await inbox.lookAfter(2);
+  expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
+});
+
+test("a file that grows in done/ waits there while another one of its name was dropped", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  appendFileSync(inbox.path("acme/done/a.csv"), "b@example.com\n");
+  inbox.drop("acme/a.csv", "email\nc@example.com\n");
+  for (const seconds of [1, 2, 1, 2]) await inbox.lookAfter(seconds);
+  expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([3, ["a-2.csv", "a.csv"]]);
+});
+
+test("a file in done/ that somebody has replaced or left alone stays there", async () => {
+  const inbox = anInbox();
+  for (const name of ["a.csv", "b.csv"]) inbox.drop(`acme/${name}`);
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  writeFileSync(inbox.path("acme/done/new"), "email\na@example.com\nb@example.com\n");
+  renameSync(inbox.path("acme/done/new"), inbox.path("acme/done/a.csv"));
+  await inbox.lookAfter(1);
+  await inbox.lookAfter(2);
+  expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv", "b.csv"]]);
+});
+
 test("rejected rows lie in rejected/ under the name of their file", async () => {
   const inbox = anInbox(() => ({ kind: "done", rejected: 2 }));
   inbox.drop("acme/a.csv");
