@@ -1,5 +1,5 @@
 /** The options of follow: where it begins, where leads go, and the file of its checkpoint. */
-import { access } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileCheckpoint } from "../../../client/src/file.ts";
 import type { Checkpoint, Duration } from "../../../client/src/leadfile.ts";
@@ -52,10 +52,10 @@ export function readSince(text: string | undefined): Date | undefined {
 
 /**
  * Takes a checkpoint for this process, and gives its release. A second follow with it would deliver each lead again, and
- * write over it. Throws a UserError where another process has it, or where it has no folder.
+ * write over it. Throws a UserError where another process has it, or where its folder takes no files.
  */
 export async function lockCheckpoint({ lock }: CommandContext, path: string): Promise<() => void> {
-  await orSay(path, () => access(dirname(path)));
+  await orSay(path, () => access(dirname(path), constants.W_OK));
   // The lock narrows it; what --exec starts is to have that of the caller.
   const umask = process.umask();
   const release = lock(path);

@@ -90,7 +90,8 @@ function adviceOn(status: number): string {
 
 function causeOf(status: number): string {
   if (status < 400) return "--post follows no redirect: give it the address to which this one leads.";
-  if (status === 401 || status === 403) return "Check the address, and LEADFILE_POST_SECRET here and there.";
+  if (status === 401 || status === 403)
+    return "Check the address, and here and there LEADFILE_POST_SECRET and the clock.";
   if (status === 404 || status === 405 || status === 410) return "Check the address.";
   if (status === 409) return "For a lead that it has already, it is to answer 2xx.";
   return "Its log says what it refuses.";

@@ -1,9 +1,11 @@
 /** bun admin follow --checkpoint: one process for one checkpoint, and one account for it. */
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../builders.ts";
 import { until } from "../../eventually.ts";
+import { aFolder } from "../../folder.ts";
+import { aSmallDisk, mounts } from "../../small-disk.ts";
 import { aSource, follow, linesOf, written } from "./following.ts";
 
 test("a second follow with a checkpoint in use is refused, and a kill of the first one leaves it free", async () => {
@@ -38,6 +40,18 @@ test("the checkpoint of another account is refused in one line, and stays as it 
     /^The checkpoint was written with another key, .* with --since 2026-\S+Z begins .*\n$/,
   );
   expect(readFileSync(join(first.folder, "cp"), "utf8")).toBe(checkpoint);
+});
+
+test.skipIf(!mounts)("a checkpoint that cannot be written is refused before any lead comes", async () => {
+  const { url, settings } = await aSource(0);
+  using disk = aSmallDisk(aFolder(), "size=64k");
+  const args = [url, "--checkpoint", join(disk.path, "cp")];
+  const first = follow(args, { settings });
+  await until(() => existsSync(join(disk.path, "cp")));
+  await first.end();
+  expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
+  const second = follow(args, { settings });
+  expect([await second.exited, second.errors()]).toEqual([1, expect.stringContaining("EROFS")]);
 });
 
 test("a command beside a checkpoint makes files as its caller would", async () => {
