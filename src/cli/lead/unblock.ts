@@ -12,10 +12,9 @@ export function unblockCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-Nothing comes back by itself: import the file again. Who received the leads
-before the erasure is on its receipt alone. An erasure blocks every e-mail
-address of the leads that it removed, and a lead stays out as long as one of
-its addresses, its phone or its id is blocked: lift each of them.
+Nothing comes back by itself: import the file again. An erasure blocks every
+e-mail address of the leads that it removed, and a lead stays out as long as
+one of its addresses, its phone or its id is blocked: lift each of them.
 
 A restore of a backup that has the block brings it back, and so does a receipt
 that is applied. A restore of a backup from before the erasure brings back the
@@ -34,8 +33,8 @@ leads that were erased: delete such backups first.`,
       );
       if (unblocked === 0) return;
       output.say(
-        "Import the file again. A backup or a receipt of the erasure would bring the block back, and a backup from before it " +
-          "what was erased: delete those backups.",
+        "Import the file again. A backup or a receipt of the erasure would bring the block back. A backup from before it " +
+          "would bring back what was erased: delete it.",
       );
     });
 }

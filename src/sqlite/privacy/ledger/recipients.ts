@@ -28,7 +28,7 @@ export function openRecipients(database: Connection, account: AccountNumber): Fi
         const fits = isFor(lead);
         return covering(ms).flatMap((day) => {
           const isEarlier = day < arrival.firstDay;
-          if (isEarlier && !arrivals.mayHaveBeenThere(ms, day)) return [];
+          if (isEarlier && !arrivals.mayHaveBeenThere(batch, ms, day)) return [];
           // Another import may have brought or replaced the lead: then its old values, and whether they fitted, are not known.
           const isUnsure = isEarlier || (filter !== "" && arrivals.mayHaveReplaced(batch, day));
           return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
