@@ -195,6 +195,11 @@ describe("a file of ever new names", () => {
     expect(await refusalOf(file)).toMatchObject({ advice: expect.stringContaining("jq -c 'del(.attributes)'") });
   });
 
+  test("is refused without one of them, which may be the address of a person", async () => {
+    const file = many.map((n) => ({ email: `d${n}@example.com`, seen: { [`dana${n}@example.com`]: "2026-01-31" } }));
+    expect(Bun.inspect(await refusalOf(file))).not.toContain("dana0");
+  });
+
   test("is refused as CSV as well, and 2,000 are read", async () => {
     const header = (count: number) =>
       many

@@ -23,8 +23,11 @@ function refusalOf(titles: readonly string[]): Pick<UserError, "message" | "advi
   const level = mostVaried(paths);
   const place = longest.slice(0, level);
   const filter = level === longest.length - 1 ? `del(${placeFilter(place)})` : recordsFilter(place);
-  const ids = `Ids seem to stand where names should, as in ${JSON.stringify(longest.join(".").slice(0, 60))}.`;
-  return { message: `${message} ${ids}`, advice: `Convert it: jq -c '${filter}' FILE > leads.ndjson` };
+  // None of them is said: it may be the address of a person, and a log may keep it.
+  return {
+    message: `${message} Ids seem to stand where names should.`,
+    advice: `Convert it: jq -c '${filter}' FILE > leads.ndjson`,
+  };
 }
 
 /** The level of nested names at which the most different ones stand. */
