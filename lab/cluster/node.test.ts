@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { createLease, leaseMs } from "../../src/rqlite/lease/lease.ts";
+import { listMembers } from "../../src/rqlite/node/members.ts";
 import { readNumber, readWritten, writeRequest } from "../../src/rqlite/node/node.ts";
 import { statementOf } from "../../src/rqlite/node/statement.ts";
 
@@ -48,6 +49,21 @@ describe("a statement on the wire", () => {
     );
     expect(JSON.parse(json)).toEqual(["x'41'", 7, null, "4142"]);
   });
+});
+
+test("a node that was restarted is found, though the others have connections to it that are broken", async () => {
+  let broken = 3;
+  using standIn = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch() {
+      const error = "write length: write tcp 10.0.0.1:51524->10.0.0.3:4002: write: broken pipe";
+      const restarted = broken-- > 0 ? { error } : { api_addr: "http://10.0.0.3:4001" };
+      return Response.json({ nodes: [{ id: "n3", voter: true, ...restarted }] });
+    },
+  });
+  const [member] = await listMembers({ url: standIn.url.origin, authorization: null });
+  expect(member).toMatchObject({ name: "n3", url: "http://10.0.0.3:4001" });
 });
 
 test("a write has no time limit within a node, which would roll back alone what the others have", () => {
