@@ -65,8 +65,8 @@ function nameSilent(names: readonly string[]): void {
   process.stderr.write(`${who} nobody until the rest of the cluster is heard again.\n`);
 }
 
-function warnOfAge(): void {
-  process.stderr.write("No majority of the cluster is heard: what this node shows may be old.\n");
+function warnOfAge(reason: string): void {
+  process.stderr.write(`No majority of the cluster is heard (${reason}): what this node shows may be old.\n`);
 }
 
 /** The node beside, as it is asked. */

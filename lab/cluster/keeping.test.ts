@@ -87,6 +87,16 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     expect((await answerOf(cluster.as(first), "/leads")).status).toBe(200);
   });
 
+  test("warns of a server that does not answer, beside a node that does", async () => {
+    const cluster = await aCluster();
+    const [{ server, node }, other] = cluster.places;
+    await server.end("SIGKILL");
+    await until(async () => {
+      const { stdout } = await cluster.admin(other).run("doctor", "--json");
+      return stdout.includes(`The servers beside these nodes do not answer: ${node.name}.`);
+    });
+  });
+
   test("says beside a node whose disk is lost that rqlited brings the file back, and not a backup", async () => {
     const cluster = await aCluster();
     const [{ engine, node }] = cluster.places;
@@ -134,6 +144,10 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     expect((await cluster.admin(leader).run("cluster", "leave", "n9")).stderr).toContain("has no node n9. It has");
     expect((await cluster.admin(leader).run("cluster", "leave", place.node.name)).stderr).toBe("");
     expect((await cluster.as(place).get("/leads")).status).toBe(500);
+    await until(async () => {
+      const { stdout } = await cluster.admin(place).run("doctor", "--json");
+      return stdout.includes(`${place.node.name} is no node of it any more`);
+    });
     const revoked = await cluster.admin(leader).run("key", "revoke", cluster.keyId);
     expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining(place.node.name) });
     expect((await answerOf(cluster.as(leader), "/leads")).status).toBe(401);

@@ -28,8 +28,8 @@ interface ClusterAdminSetup {
   readonly node: RqliteNode;
   /** Hears the names of nodes that could not be asked, and that answer nobody until they have caught up. */
   readonly onSilent: (names: readonly string[]) => void;
-  /** Called where no majority is heard, so that what is read may be old. */
-  readonly onUnheard: () => void;
+  /** Called with the reason where no majority is heard, so that what is read may be old. */
+  readonly onUnheard: (reason: string) => void;
 }
 
 /** So long a command looks for a majority before it reads without one. */
@@ -49,7 +49,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
       file.close();
       throw cause;
     }
-    onUnheard();
+    onUnheard("reason" in cause.problem ? cause.problem.reason : cause.message);
   }
   const database = openCapturing(file, writer);
   const pixels = openClusterPixels(file, writer);

@@ -34,7 +34,7 @@ const farewellMs = 5_000;
 export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace): ServedStore {
   const replica = openReplica(path);
   const lease = createLease({ monotonicMs: () => performance.now(), wallMs: Date.now });
-  const { reading, see, version } = readUnderLease(replica, lease);
+  const { reading, see, version } = readUnderLease(replica, lease, () => asking.refusal());
   const sender = { name, process: randomText(16) };
   const kept = {
     between: (...asked: Parameters<Opening["usage"]["between"]>) => replica.current().usage.between(...asked),
@@ -46,7 +46,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
   const settle = async () => void (await Promise.all([usage.settle(), ledger.settle()]));
   let isClosed = false;
   let isLedgersTurn = false;
-  const stopAsking = keepLease(node, serverQuestion(name), lease, see);
+  const asking = keepLease(node, serverQuestion(name), lease, see);
   return {
     version,
     ...readerOf(reading),
@@ -70,7 +70,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     isEmpty: () => isEmpty(replica),
     async close() {
       isClosed = true;
-      stopAsking();
+      asking.end();
       usage.flush();
       ledger.flush();
       await Promise.race([settle(), Bun.sleep(farewellMs)]);
@@ -97,8 +97,8 @@ function readerOf(
   };
 }
 
-/** Reading that opens the file anew where it failed, and the look that refuses where the lease is over. */
-function readUnderLease(replica: Replica, lease: Lease) {
+/** Reading that opens the file anew where it failed, and the look that refuses where the lease is over, and says why. */
+function readUnderLease(replica: Replica, lease: Lease, refusal: () => string) {
   let seenVersion = Number.NaN;
   let seenOpening = 0;
 
@@ -135,8 +135,7 @@ function readUnderLease(replica: Replica, lease: Lease) {
     /** The one look of a request. */
     version() {
       const version = see();
-      if (!lease.holds())
-        throw new QueryFailed("this node has not heard from the majority of its cluster, or has not what it has");
+      if (!lease.holds()) throw new QueryFailed(refusal());
       return version;
     },
   };

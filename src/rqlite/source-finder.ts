@@ -29,16 +29,16 @@ export function openSourceFinder(node: RqliteNode, name: string, file: LocalFile
     return now;
   }
 
-  const close = keepLease(node, companionQuestion(name), lease, () => {
+  const asking = keepLease(node, companionQuestion(name), lease, () => {
     current();
     lease.seen({ count: file.revision, numberOf: file.numberOf });
   });
   return {
     findByDigest(digest) {
       const database = current();
-      if (!lease.holds()) throw new StoreError({ kind: "cluster not heard", reason: "its lease is over" });
+      if (!lease.holds()) throw new StoreError({ kind: "cluster not heard", reason: asking.refusal() });
       return openSources(database).finder().findByDigest(digest);
     },
-    close,
+    close: asking.end,
   };
 }

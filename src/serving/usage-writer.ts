@@ -63,7 +63,7 @@ function createSettler(store: ServedStore, complain: Complain) {
     } catch (failure) {
       isUnsettled = true;
       // An orderly stop closes the log, and brings it to the disk first.
-      if (!isStopped) complain(failure, "usage is written, but not safe from a power cut; it is tried again");
+      if (!isStopped) complain(failure, "usage is not safe from a power cut; it is tried again");
     }
     isSettling = false;
   }

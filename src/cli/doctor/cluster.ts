@@ -40,7 +40,9 @@ function lookAtNodeFolder(path: string): Finding[] {
 async function lookAtNodes(cluster: Cluster, name: string): Promise<Finding[]> {
   try {
     await cluster.checkBeside(name);
-    return judge(await cluster.status());
+    const status = await cluster.status();
+    const findings = [...lookAtMembers(status, name), ...judge(status)];
+    return findings.length > 0 ? findings : [fine("cluster", `Its ${status.nodes.length} nodes are there.`)];
   } catch (cause) {
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
@@ -48,16 +50,23 @@ async function lookAtNodes(cluster: Cluster, name: string): Promise<Finding[]> {
   }
 }
 
-function judge({ nodes, hasMajority, spreadKeys }: ClusterStatus): Finding[] {
-  const named = (those: ClusterStatus["nodes"]) => those.map(({ name }) => name).join(", ");
+/** Whether the nodes are reached, whether each has all, and whether this one is one of them. */
+function lookAtMembers({ nodes, hasMajority }: ClusterStatus, own: string): Finding[] {
   const lost = nodes.filter(({ isReachable }) => !isReachable);
-  const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed);
-  const wrong = nodes.filter(({ wrongFlags }) => wrongFlags.length > 0);
-  const large = nodes.filter(({ logBytes }) => (logBytes ?? 0) > largeLogBytes);
-  const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
+  const silent = nodes.filter(({ isReachable, server }) => isReachable && server?.serves === false);
   const findings: Finding[] = [];
+  if (!nodes.some(({ name }) => name === own)) {
+    const advice = "Stop it and its server, delete its folder, and start it with -join where it is to stay.";
+    findings.push(broken("cluster", `${own} is no node of it any more; it has ${named(nodes)}.`, advice));
+  }
   if (!hasMajority) {
-    findings.push(broken("cluster", `No majority of its ${nodes.length} nodes can be reached.`, "Start the others."));
+    findings.push(
+      broken(
+        "cluster",
+        `No majority of its ${nodes.length} nodes can be reached.`,
+        "Start the others, or mend the way to them.",
+      ),
+    );
   } else if (lost.length > 0) {
     findings.push(
       warning("cluster", `These nodes cannot be reached: ${named(lost)}.`, "Start them, or let them leave."),
@@ -66,6 +75,24 @@ function judge({ nodes, hasMajority, spreadKeys }: ClusterStatus): Finding[] {
   for (const { name } of nodes.filter(({ lacksWrites }) => lacksWrites)) {
     findings.push(broken("cluster", lackingText(name), lackingAdvice));
   }
+  if (hasMajority && silent.length > 0) {
+    const what = `The servers beside these nodes do not answer: ${named(silent)}.`;
+    findings.push(warning("cluster", what, "Start them, or read in the log of each why it cannot."));
+  }
+  return findings;
+}
+
+function named(those: ClusterStatus["nodes"]): string {
+  return those.map(({ name }) => name).join(", ");
+}
+
+/** What the nodes were started with, what their logs hold, and how the balancer spreads keys. */
+function judge({ nodes, spreadKeys }: ClusterStatus): Finding[] {
+  const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed);
+  const wrong = nodes.filter(({ wrongFlags }) => wrongFlags.length > 0);
+  const large = nodes.filter(({ logBytes }) => (logBytes ?? 0) > largeLogBytes);
+  const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
+  const findings: Finding[] = [];
   for (const { name, wrongFlags } of wrong) {
     findings.push(
       warning("cluster", `${name} was started without ${wrongFlags.join(" and ")}.`, "See docs/cluster.md."),
@@ -94,5 +121,5 @@ function judge({ nodes, hasMajority, spreadKeys }: ClusterStatus): Finding[] {
       warning("cluster", `The log of ${name} takes ${bytesText(logBytes ?? 0)}.`, "A scrub gives the room back."),
     );
   }
-  return findings.length > 0 ? findings : [fine("cluster", `Its ${nodes.length} nodes are there.`)];
+  return findings;
 }

@@ -14,8 +14,8 @@ import { openWriter } from "../writer.ts";
 /** A large file takes as long as the disk does. */
 const timeoutMs = 3_600_000;
 
-/** `onUnheard` is called where no majority is heard, so that what is copied may be old. */
-export function openClusterBackups(path: string, node: RqliteNode, onUnheard: () => void): Backups {
+/** `onUnheard` is called with the reason where no majority is heard, so that what is copied may be old. */
+export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (reason: string) => void): Backups {
   return {
     make(file, nowMs) {
       // What is in a copy is nobody else's business.
@@ -27,7 +27,7 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: ()
         const writer = openWriter({ node, blocking, file: local, onSilent: () => {} });
         // A node that is left alone may be all that there is.
         const unheard = failureOf(() => writer.catchUp());
-        if (unheard !== null) onUnheard();
+        if (unheard !== null) onUnheard(unheard);
         const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
         const { status, text } = blocking.ask({ ...request, saveTo: draft });
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });

@@ -36,9 +36,17 @@ function readHeard(answer: NodeAnswer): Heard {
   return { count, lastWrite: readLastWrite(last) };
 }
 
-/** Begins to ask; `see` tells the lease what the own file shows. What it returns ends it. */
-export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: () => void): () => void {
+interface KeptLease {
+  /** Why there is no lease, for the log. */
+  refusal(): string;
+  /** Asks no more. */
+  end(): void;
+}
+
+/** Begins to ask; `see` tells the lease what the own file shows. */
+export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: () => void): KeptLease {
   let isOver = false;
+  let failure: string | null = null;
   let last: Question | null = null;
   let answered: Question | null = null;
 
@@ -59,9 +67,11 @@ export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: (
       const answer = await ask(questionRequest(node, own, level, timeoutMs));
       lease.answered(question, readHeard(answer));
       answered = question;
+      failure = null;
       await look();
-    } catch {
+    } catch (cause) {
       // No majority, or a node that is not there: the lease runs out, and /healthz says so.
+      failure = cause instanceof Error ? cause.message : "unknown";
     }
   }
 
@@ -80,8 +90,14 @@ export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: (
   void askOnce();
   // A question that a lost leader leaves without an answer keeps no other one waiting.
   const asking = setInterval(askOnce, askEveryMs);
-  return () => {
-    isOver = true;
-    clearInterval(asking);
+  return {
+    refusal: () =>
+      failure === null
+        ? "this node has not yet all that the majority of its cluster has"
+        : `this node has not heard from the majority of its cluster (${failure})`,
+    end() {
+      isOver = true;
+      clearInterval(asking);
+    },
   };
 }
