@@ -51,6 +51,18 @@ test("a row with another number of cells than the header is rejected, and the hi
   ]);
 });
 
+test("a line that a spreadsheet took for one cell, and put into quotes again, is its cells", async () => {
+  const rows = ["d@example.com,Reno", '"lee@example.com,""Reno, NV"""', '"k@example.com,""a"",b"', '"a,b"', '",""a'];
+  expect(await cellsOf(`email,city\n${rows.join("\n")}\n`)).toEqual([
+    ["d@example.com", "Reno"],
+    ["lee@example.com", "Reno, NV"],
+    expect.stringContaining("this row 1"),
+    ["a", "b"],
+    expect.stringContaining("a quote that is not closed"),
+  ]);
+  expect(await cellsOf('email\n"a,b"\n')).toEqual([["a,b"]]);
+});
+
 test("the header once more, as in files that were joined, is no person", async () => {
   const joined = "\ufeffname,city\nDana,Reno\n\ufeffname , city\nname,Reno\n";
   expect(await cellsOf(joined)).toEqual([

@@ -3,6 +3,7 @@ import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
 import { isRejectColumn } from "../columns/report.ts";
 import type { Row } from "../row.ts";
+import { readPlain } from "./plain-csv.ts";
 import type { RawRecord } from "./record-reader.ts";
 import { openRecords } from "./records.ts";
 
@@ -58,12 +59,13 @@ function unreadableHeader(line: number, fault: string, advice: string): UserErro
 }
 
 function toRow(record: RawRecord, header: Header, delimiter: string): Row {
-  const { line, cells } = record;
+  const { line } = record;
   const width = header.length;
-  if (cells === null) {
+  if (record.cells === null) {
     // The whole line goes behind the last column, where nobody takes it for values.
     return { line, cells: [], fault: record.fault, source: [...Array<string>(width).fill(""), record.text] };
   }
+  const cells = outOfOneCell(record.cells, width, delimiter);
   // Some programs end every row with a delimiter more than the header.
   const blank = cells.length > width && cells.slice(width).every((cell) => cell.trim() === "");
   const kept = blank ? cells.slice(0, width) : cells;
@@ -75,6 +77,18 @@ function toRow(record: RawRecord, header: Header, delimiter: string): Row {
   const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
   const counted = `the header has ${width} cells, and this row ${cells.length}${hint}`;
   return { line, cells: [], fault: counted, source: cells };
+}
+
+/**
+ * A spreadsheet that expects another delimiter takes each line for one cell. It saves those with quotes in them in quotes
+ * again.
+ */
+function outOfOneCell(cells: readonly string[], width: number, delimiter: string): readonly string[] {
+  const [line] = cells;
+  // A line end within it comes from a quote that is not closed.
+  if (cells.length !== 1 || line === undefined || line.includes("\n")) return cells;
+  const inside = readPlain(line, delimiter, 1).records[0]?.cells;
+  return inside?.length === width ? inside : cells;
 }
 
 /** Whether a row says the names of its columns. In a rejects file it has its line and reason beside them. */
