@@ -60,12 +60,13 @@ test("a lead that came again after an unblocking was possibly received by whoeve
   const { admin, account, importOn, readOn, received } = aFile();
   const person = { kind: "email", value: "dana@example.com" } as const;
   const lead = aLead({ email: person.value, verified_email: null });
-  const other = aLead({ identified_at: "2025-01-01T00:00:00.000Z" });
+  const robin = { email: "robin@example.com", verified_email: null, identified_at: "2025-01-01T00:00:00.000Z" };
+  const other = aLead(robin);
   await importOn(0, lead);
   const erasure = admin.people.erase(account, [person], { withMentions: false }, noonMs + 4 * dayMs);
   for (const _ of erasure.steps());
   await importOn(5, other);
-  expect(admin.people.unblock(account, person, noonMs + 5 * dayMs)).toBe(1);
+  expect(admin.people.unblock(account, person, noonMs + 5 * dayMs + 1)).toBe(1);
   await importOn(9, lead);
   readOn(1, 6);
   expect(received(lead)).toMatchObject([{ id: lead.id, ...onDayOne }]);
