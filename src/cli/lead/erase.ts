@@ -38,13 +38,12 @@ export function eraseCommand(context: CommandContext): Command {
       const { people } = context.store();
       const survey = () => people.survey(account, references, onRead);
       if (options.dryRun === true) return printSurvey(output, persons, survey(), options);
-      const isList = options.list !== undefined;
-      await askAboutSeveral(persons, isList, survey);
+      await askAboutSeveral(persons, survey);
       const how = { withMentions: options.mentions === true, onRead };
       const erasure = people.erase(account, references, how, context.now());
-      const done = await eraseAll(context, erasure, persons, createReceipts(output, isList));
+      const done = await eraseAll(context, erasure, persons, createReceipts(output, options.list !== undefined));
       sayErased(output, account.name, done, references[0]?.kind ?? "email");
-      const several = severalText([...done.found.values()], isList);
+      const several = severalText([...done.found.values()]);
       if (several !== null)
         output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
       sayStaying(output, erasure.staying());

@@ -55,7 +55,7 @@ function printOne(output: Output, account: string, { leads, received, mentions }
     received.length === 0 ? `, and no key is known to have received ${them} in the last ${keptDays} days` : "";
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
   else output.say(`No lead of this person was found in ${account}.${byPhone ? ` ${otherPhones}` : ""}`);
-  saySeveral(output, [{ line: 1, leads: leads.length, people: countPeople(documents) }], false);
+  saySeveral(output, [{ line: 1, leads: leads.length, people: countPeople(documents) }]);
   if (mentions.length > 0) {
     const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
     output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
@@ -103,12 +103,12 @@ function printList(output: Output, persons: readonly ListedPerson[], held: Itera
 function sayListed(output: Output, found: readonly Found[], others: number): void {
   const held = found.filter(({ leads }) => leads > 0);
   output.say(`${grouped(held.length)} of ${grouped(found.length)} have leads.`);
-  saySeveral(output, found, true);
+  saySeveral(output, found);
   if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the ids.`);
 }
 
-function saySeveral(output: Output, found: readonly Found[], isList: boolean): void {
-  const several = severalText(found, isList);
+function saySeveral(output: Output, found: readonly Found[]): void {
+  const several = severalText(found);
   if (several !== null)
     output.say(`Warning: ${several} None may see what is held on another: give an e-mail address or an id.`);
 }

@@ -16,12 +16,12 @@ const how = "by their e-mail addresses, else by their names";
 export const oneAlone =
   "If you mean one of them alone, give an e-mail address instead; the id of a lead keeps out its phone as well.";
 
-/** Says it; null where each names one person. */
-export function severalText(found: readonly Found[], isList: boolean): string | null {
+/** Says it, by the lines where there is more than one; null where each names one person. */
+export function severalText(found: readonly Found[]): string | null {
   const shared = found.filter(({ people }) => people > 1);
   const [one] = shared;
   if (one === undefined) return null;
-  if (!isList) return `These leads seem to name ${grouped(one.people)} different people (${how}).`;
+  if (found.length === 1) return `These leads seem to name ${grouped(one.people)} different people (${how}).`;
   const lines = [...new Set(shared.map(({ line }) => line))];
   const named = `${lines.slice(0, shownLines).join(", ")}${andMore(lines.length, shownLines)}`;
   const which = lines.length === 1 ? "Line" : "Each of the lines";

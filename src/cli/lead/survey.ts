@@ -35,24 +35,21 @@ export function printSurvey(
   const count = survey.mentions.length;
   const others = `${leadsText(count)} ${count === 1 ? "holds" : "hold"} their addresses elsewhere`;
   output.say(`Nothing was changed. ${others}, and would ${mentions === true ? "go" : "stay"}.`);
-  const several = severalTextOf(persons, survey, list !== undefined);
+  const several = severalTextOf(persons, survey);
   if (several !== null) output.say(`Warning: ${several} All of them would go. ${oneAlone}`);
 }
 
 /** Asks on a terminal before several people go by one name; throws a UserError where the answer is no. */
-export async function askAboutSeveral(
-  persons: readonly ListedPerson[],
-  isList: boolean,
-  survey: () => Survey,
-): Promise<void> {
+export async function askAboutSeveral(persons: readonly ListedPerson[], survey: () => Survey): Promise<void> {
   // All leads of an e-mail address are of one person.
   const mayBeShared = persons.some(({ reference: { kind } }) => kind === "phone" || kind === "digest");
   if (!mayBeShared || !canAsk()) return;
-  const several = severalTextOf(persons, survey(), isList);
+  const several = severalTextOf(persons, survey());
   if (several !== null) await confirm(`${several}\nErase all of them?`, {}, oneAlone);
 }
 
-function severalTextOf(persons: readonly ListedPerson[], { leads, people }: Survey, isList: boolean): string | null {
-  const counted = persons.map(({ line }, place) => ({ line, leads: leads[place] ?? 0, people: people[place] ?? 0 }));
-  return severalText(counted, isList);
+function severalTextOf(persons: readonly ListedPerson[], { leads, people }: Survey): string | null {
+  return severalText(
+    persons.map(({ line }, place) => ({ line, leads: leads[place] ?? 0, people: people[place] ?? 0 })),
+  );
 }
