@@ -30,10 +30,6 @@ interface Moments {
   readonly mentions: ReadonlyMap<number, string>;
 }
 
-interface StoredAs extends ArrivedLead {
-  readonly doc: string;
-}
-
 type ErasePerson = (reference: PersonReference, moments: Moments, nowMs: number) => Removed;
 
 /** Prepares the statements, which are the same for each person. */
@@ -41,12 +37,10 @@ export function openErasing(database: Connection, account: Account): ErasePerson
   const [instance] = listInstances(database);
   if (instance === undefined) throw new Error("the file has no key to hash with");
   const blocking = openBlocking(database, account);
-  const storedAt = openStoredLeads(database, account.number);
+  const leadAt = openStoredLeads(database, account.number);
   const recipientsOf = openRecipients(database, account.number);
   const remove = openDeletion(database, account.number);
   const rejectsFiles = listRejectsFiles(database, account.number);
-  const leadAt = (ms: number): StoredAs[] =>
-    storedAt(ms).map(({ doc, batch }) => ({ lead: JSON.parse(doc), doc, batch }));
 
   return (reference, { own, mentions }, nowMs) => {
     // Somebody may have put another lead in the place of one since it was found.

@@ -8,6 +8,8 @@ import { placeholder } from "../reading/placeholder.ts";
 import { leads } from "../schema.ts";
 
 interface StoredLead {
+  readonly lead: Lead;
+  /** The lead as it is served, to the byte. */
   readonly doc: string;
   /** The number of the import that brought it. */
   readonly batch: number;
@@ -16,7 +18,7 @@ interface StoredLead {
 /** Prepares reading the lead at a moment: one, or none. */
 export function openStoredLeads(database: Connection, account: AccountNumber): (ms: number) => StoredLead[] {
   const one = database.select({ doc: leads.doc, batch: leads.import }).from(leads).where(atMoment(account)).prepare();
-  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ doc, batch }));
+  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ lead: JSON.parse(doc), doc, batch }));
 }
 
 /** Prepares deleting a lead as it was read, and no other one. Call it within the transaction that has read it. */

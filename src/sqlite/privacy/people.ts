@@ -1,6 +1,5 @@
 /** Finds what is held on persons, erases them, and lets them in again. */
 import { eq } from "drizzle-orm";
-import type { Lead } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import { countPeople } from "../../store/different-people.ts";
 import type { HeldImport, PeopleRepository } from "../../store/privacy.ts";
@@ -33,7 +32,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
         const found = (own.get(place) ?? []).toReversed().flatMap(leadAt);
         yield {
           leads: found.map(({ doc }) => doc),
-          received: found.flatMap(({ doc, batch }) => recipientsOf({ lead: JSON.parse(doc), batch })),
+          received: found.flatMap(recipientsOf),
           imports: [...new Set(found.map(({ batch }) => batch))].flatMap((batch) => importNamed(database, batch)),
           mentions: [...(mentions.get(place)?.values() ?? [])],
         };
@@ -42,7 +41,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
     survey(account, persons, onRead = ignore) {
       const { own, mentions } = findLeads(database, account.number, persons, onRead);
       const leadAt = openStoredLeads(database, account.number);
-      const leadsAt = (moments: readonly number[]) => moments.flatMap(leadAt).map(({ doc }): Lead => JSON.parse(doc));
+      const leadsAt = (moments: readonly number[]) => moments.flatMap(leadAt).map(({ lead }) => lead);
       return {
         leads: persons.map((_, place) => own.get(place)?.length ?? 0),
         people: persons.map((_, place) => countPeople(leadsAt(own.get(place) ?? []))),

@@ -1,5 +1,4 @@
 /** Leads that stay after an erasure, though they hold an identifier of an erased person. */
-import type { Lead } from "../../contract/lead.ts";
 import type { Staying } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
@@ -11,14 +10,10 @@ import { openSuppressions } from "./suppressions.ts";
 export function tellStaying(database: Connection, account: Account, held: ReadonlyMap<number, string>): Staying {
   const leadAt = openStoredLeads(database, account.number);
   const isBlocked = openSuppressions(database, account);
-  const staying = [...held].flatMap(([ms, id]) =>
-    leadAt(ms)
-      .map(({ doc }): Lead => JSON.parse(doc))
-      .filter((lead) => lead.id === id)
-      .map((lead) => ({ id, isBlocked: isBlocked(identifiersOf(lead)) })),
-  );
-  const { blocked = [], mentioning = [] } = Object.groupBy(staying, (one) =>
-    one.isBlocked ? "blocked" : "mentioning",
+  // Somebody may have put another lead in the place of one since it was found.
+  const staying = [...held].flatMap(([ms, id]) => leadAt(ms).flatMap(({ lead }) => (lead.id === id ? [lead] : [])));
+  const { blocked = [], mentioning = [] } = Object.groupBy(staying, (lead) =>
+    isBlocked(identifiersOf(lead)) ? "blocked" : "mentioning",
   );
   return { blocked: blocked.map(({ id }) => id), mentioning: mentioning.map(({ id }) => id) };
 }
