@@ -146,5 +146,5 @@ function sentenceOf(outcome: Outcome): string {
   if (outcome.kind === "later") return `it is tried again: ${outcome.reason}`;
   const { rejected, remarks = [] } = outcome;
   const away = rejected === 0 ? [] : [`${rejected} row${rejected === 1 ? "" : "s"} went to rejected/`];
-  return ["done", ...away, ...remarks].join("; ");
+  return ["done", ...away, ...remarks.map((remark) => remark.replace(/\.$/, ""))].join("; ");
 }

@@ -56,6 +56,18 @@ test("each file is said with what it brought, and with what looks wrong of it", 
   );
 });
 
+test("what is left out of the rows of a file is said with it", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, {
+    "import.json": `{"create-pixels":true,"pixel":"px"}`,
+    "a.csv": "email,phone,state\ndana@example.com,1.61E+10,Ontario\n",
+  });
+  expect((await admin.run("inbox", folder, "--once")).stderr).toContain(
+    "acme/a.csv: done; 1 lead added; Warning: 1 row with a state that is none of the US; it was left out; " +
+      "Warning: 1 row with a phone number that is none; it was left out\n",
+  );
+});
+
 test("of a file that brings nothing new it is said why", async () => {
   const admin = anAdmin();
   await admin.import("email\ndana@example.com\nlee@example.com\n", "--pixel", "px", "--create-pixels");

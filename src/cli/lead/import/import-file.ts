@@ -41,8 +41,8 @@ interface Imported extends MergeProgress {
   /** Clients that have passed leads which came late. */
   readonly passed: readonly Passed[];
   readonly account: Account;
-  /** Why the file looks wrong. */
-  readonly doubts: readonly string[];
+  /** Why the file looks wrong, and what was left out of its rows. */
+  readonly remarks: readonly string[];
 }
 
 /** Reads a file to its end, then writes its leads. */
@@ -72,12 +72,14 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     }
     const positions = recipients.positions(account.number, context.now());
     const merged = await merge(context, run, { staged, counts: fileRead.counts, leads });
-    const others = otherVisitsText(merged, columns);
-    for (const line of [...run.notes.lines(columns.missing()), ...others]) output.say(line);
+    // Deliveries have columns of their own, and those of the last one need not be all that --map names.
+    const missing = request.ofDeliveries === true ? [] : columns.missing();
+    const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
+    for (const line of remarks) output.say(line);
     const { batch, counts } = merged;
     const isLate = batch !== null && counts.late > 0;
     const passed = isLate ? recipients.passed(account.number, batch, positions) : [];
-    return { ...merged, account, passed, doubts: [...doubts, ...others] };
+    return { ...merged, account, passed, remarks: [...doubts, ...remarks] };
   } finally {
     interruption.close();
     staged.close();

@@ -38,7 +38,7 @@ export async function importUnattended(
   // Once they are mended, the file is read as its owner wants.
   if (fault !== null) return { kind: "later", reason: `the options of its import are wrong: ${fault}` };
   try {
-    const { counts, doubts } = await importFile(context, {
+    const { counts, remarks } = await importFile(context, {
       idOrName: account,
       file,
       request,
@@ -46,7 +46,7 @@ export async function importUnattended(
       // Told to end, an inbox ends after this file.
       interruption: goOn,
     });
-    return { kind: "done", rejected: counts.rejected, remarks: [broughtText(counts), ...doubts] };
+    return { kind: "done", rejected: counts.rejected, remarks: [broughtText(counts), ...remarks] };
   } catch (cause) {
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
