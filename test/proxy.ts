@@ -45,11 +45,12 @@ export async function startProxy(
   program: "nginx" | "caddy",
   serverPort: number,
   receivePort = serverPort,
+  connections = 512,
 ): Promise<FrontProxy> {
   const [httpPort, httpsPort] = [await aFreePort(), await aFreePort()];
   const folder = aFolder();
   const certificate = aCertificate({ names: ["www.example.com", "example.com"] });
-  const ports = { serverPort, receivePort, httpPort, httpsPort };
+  const ports = { serverPort, receivePort, httpPort, httpsPort, connections };
   const command = program === "nginx" ? setUpNginx(folder, ports, certificate) : setUpCaddy(folder, ports, certificate);
   const log = join(folder, "said.log");
   const child = Bun.spawn(command, {
@@ -74,6 +75,8 @@ interface Ports {
   readonly receivePort: number;
   readonly httpPort: number;
   readonly httpsPort: number;
+  /** How many nginx may have open at once. */
+  readonly connections: number;
 }
 
 interface Pair {
@@ -91,7 +94,11 @@ function replaceAll(text: string, parts: Readonly<Record<string, string>>): stri
   return replaced;
 }
 
-function setUpNginx(folder: string, { serverPort, receivePort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
+function setUpNginx(
+  folder: string,
+  { serverPort, receivePort, httpPort, httpsPort, connections }: Ports,
+  pair: Pair,
+): string[] {
   const site = replaceAll(readFileSync(join(deploy, "nginx.conf"), "utf8"), {
     "server 127.0.0.1:3000": `server 127.0.0.1:${serverPort}`,
     "server 127.0.0.1:3001": `server 127.0.0.1:${receivePort}`,
@@ -112,7 +119,7 @@ function setUpNginx(folder: string, { serverPort, receivePort, httpPort, httpsPo
     join(folder, "nginx.conf"),
     `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr crit;
 ${process.getuid?.() === 0 ? "user root;" : ""}
-events {}
+events { worker_connections ${connections}; }
 http {
   access_log off;
   ${kinds.map((kind) => `${kind}_temp_path ${folder}/temporary/${kind};`).join("\n  ")}

@@ -1,5 +1,6 @@
 /** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the real server. */
-import { describe, expect } from "bun:test";
+import { describe, expect, onTestFinished } from "bun:test";
+import { connect, type Socket } from "node:net";
 import { createKey } from "../../src/contract/key.ts";
 import { aLead } from "../builders.ts";
 import { eventually } from "../eventually.ts";
@@ -161,6 +162,28 @@ describe.each(programs)("%s", (program) => {
     expect(log).toMatch(program === "nginx" ? / GET 200 .* GET 502 /s : /"status":200.*"status":502/s);
   });
 });
+
+needing("nginx", "openssl")(
+  "nginx writes no token into a log when clients that send nothing have used up its connections",
+  async () => {
+    const proxy = await startProxy("nginx", await aFreePort(), await aFreePort(), 16);
+    const token = createKey("lfin_");
+    const deliver = () => send(proxy.http, { host, method: "POST", target: `/in/${token}`, body: "{}" });
+    const open: Socket[] = [];
+    onTestFinished(() => open.forEach((socket) => void socket.destroy()));
+    let status = 502;
+    while (status === 502) {
+      const socket = connect(Number(new URL(proxy.http).port), "127.0.0.1").on("error", () => undefined);
+      // Without a beginning nginx would take the connection back.
+      await new Promise<void>((resolve) => void socket.write("GET / HTTP/1.1\r\n", () => resolve()));
+      open.push(socket);
+      status = (await deliver()).status;
+    }
+    expect(status).toBe(500);
+    await eventually(async () => expect(proxy.logs()).toMatch(/ 500 \d+ /));
+    expect(proxy.logs()).not.toContain(token.slice(5, 20));
+  },
+);
 
 /** What a proxy has in its logs once it has said so many answers to a test; a log may come a moment after the answer. */
 async function logsOf(proxy: FrontProxy, method: "GET" | "POST", answers: number): Promise<string> {
