@@ -18,7 +18,7 @@ test("a question behind one that got no answer goes through the log of the clust
   const lease = createLease({ monotonicMs: () => performance.now(), wallMs: () => Date.now() });
   const node = { url: standIn.url.origin, authorization: null };
   const asking = keepLease(node, serverQuestion("n1"), lease, () =>
-    lease.seen({ count: () => 7, numberOf: () => undefined }),
+    lease.seen({ revision: () => 7, numberOf: () => undefined }),
   );
   onTestFinished(async () => {
     asking.end();

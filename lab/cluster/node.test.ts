@@ -82,7 +82,7 @@ function aLease() {
 }
 
 const showing = (count: number, numbers: Readonly<Record<string, number>> = {}) => ({
-  count: () => count,
+  revision: () => count,
   numberOf: (id: string) => numbers[id],
 });
 

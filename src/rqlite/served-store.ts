@@ -122,8 +122,7 @@ function readUnderLease(replica: Replica, lease: Lease, refusal: () => string) {
   const see = reading((opening) => {
     const version = opening.reader.version();
     if (seenOpening !== replica.opening()) lease.lose();
-    if (seenOpening !== replica.opening() || seenVersion !== version || lease.isWaiting())
-      lease.seen({ count: opening.revision, numberOf: opening.numberOf });
+    if (seenOpening !== replica.opening() || seenVersion !== version || lease.isWaiting()) lease.seen(opening);
     seenOpening = replica.opening();
     seenVersion = version;
     // No opening has so many commits.

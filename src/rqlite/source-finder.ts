@@ -31,7 +31,7 @@ export function openSourceFinder(node: RqliteNode, name: string, file: LocalFile
 
   const asking = keepLease(node, companionQuestion(name), lease, () => {
     current();
-    lease.seen({ count: file.revision, numberOf: file.numberOf });
+    lease.seen(file);
   });
   return {
     findByDigest(digest) {

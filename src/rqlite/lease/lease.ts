@@ -36,7 +36,7 @@ export interface Heard {
 /** What the own file shows. */
 export interface Shown {
   /** The count of the revision. */
-  count(): number;
+  revision(): number;
   /** The number that it has for a write; undefined where it does not show it. */
   numberOf(id: string): number | undefined;
 }
@@ -87,7 +87,7 @@ export function createLease(clocks: Clocks): Lease {
 
   /** Without a lease the file may lie far back: a node that starts would not know a key that was made last week. */
   function isReached({ heard }: Answered, shown: Shown): boolean {
-    return heard.count <= shown.count() && (holds() || isWhole(heard, shown));
+    return heard.count <= shown.revision() && (holds() || isWhole(heard, shown));
   }
 
   return {
