@@ -19,8 +19,8 @@ export interface Progress {
   readonly newestMs: number | null;
   /** Whose leads they are, as `sourceOf` has it. */
   readonly source: string;
-  /** Whose they are in the text that was read; null where it does not say so. */
-  readonly readSource: string | null;
+  /** Whose leads were given before, by the text that was read; null where it does not say so. */
+  readonly sourceBefore: string | null;
   isNew(lead: Lead): boolean;
   /** Marks a lead as given. */
   take(lead: Lead): void;
@@ -42,18 +42,18 @@ const fewestLines = 1_000;
 export function beginProgress(since: string | Date | undefined, overlapMs: number, source: string): Progress {
   const fromMs = since === undefined ? earliestMs : new Date(since).getTime();
   if (Number.isNaN(fromMs)) throw new SettingError("since takes a Date or an ISO 8601 time, or leave it out.");
-  return createProgress({ fromMs, known: [], readSource: null }, overlapMs, source);
+  return createProgress({ fromMs, known: [], sourceBefore: null }, overlapMs, source);
 }
 
 /** What was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
 export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
   const parsed = parse(whole) as Partial<Written> | null | undefined;
-  const { version, from, source: readSource = null, seen } = parsed ?? {};
+  const { version, from, source: sourceBefore = null, seen } = parsed ?? {};
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) === true) {
     // A line that a crash has cut off does not count.
     const known = [...seen, ...added.map(parse).filter(isTaken)];
-    return createProgress({ fromMs: from, known, readSource }, overlapMs, source);
+    return createProgress({ fromMs: from, known, sourceBefore }, overlapMs, source);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
 }
@@ -69,7 +69,7 @@ interface Written {
 interface Beginning {
   readonly fromMs: number;
   readonly known: readonly Taken[];
-  readonly readSource: string | null;
+  readonly sourceBefore: string | null;
 }
 
 type Taken = readonly [id: string, ms: number];
@@ -87,9 +87,10 @@ function parse(text: string): unknown {
 }
 
 /** `from` never goes back: before it, the ids of leads that were given are forgotten. */
-function createProgress({ known, readSource, ...begin }: Beginning, overlapMs: number, source: string): Progress {
+function createProgress(beginning: Beginning, overlapMs: number, source: string): Progress {
+  const { known, sourceBefore } = beginning;
   const seen = new Map<string, number>();
-  let { fromMs } = begin;
+  let fromMs = beginning.fromMs;
   let newestMs: number | null = null;
   const take = (id: string, ms: number) => {
     seen.set(id, ms);
@@ -106,7 +107,7 @@ function createProgress({ known, readSource, ...begin }: Beginning, overlapMs: n
       return newestMs;
     },
     source,
-    readSource,
+    sourceBefore,
     get size() {
       return seen.size;
     },

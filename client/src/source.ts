@@ -17,14 +17,14 @@ export async function sourceOf({ baseUrl, key }: { readonly baseUrl: string; rea
 export async function recognize(
   list: List,
   filter: LeadFilter,
-  { fromMs, newestMs, source, readSource, isNew }: Progress,
+  { fromMs, newestMs, source, sourceBefore, isNew }: Progress,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (newestMs === null || readSource === null || readSource === source) return;
+  if (newestMs === null || sourceBefore === null || sourceBefore === source) return;
   const span = { since: new Date(fromMs), before: new Date(newestMs + 1) };
   const { data } = await list({ ...filter, ...span, limit: fullPage }, signal);
   if (data.some((lead) => !isNew(lead))) return;
-  const address = addressOf(readSource);
+  const address = addressOf(sourceBefore);
   const other = address === addressOf(source) ? "another key" : address;
   throw new SettingError(
     `The checkpoint was written with ${other}, and its last leads are not here: it seems to be another account's. ` +
