@@ -38,7 +38,8 @@ if (!saved) {
 const { length, checkpoint: begin } = JSON.parse(saved || '{"length":0,"checkpoint":null}');
 await file.truncate(length);
 
-const options = { every: every as Duration, checkpoint: begin, signal: stop.signal };
+const onError = ({ message }: Error) => void process.stderr.write(`${message} The next poll tries again.\n`);
+const options = { every: every as Duration, checkpoint: begin, signal: stop.signal, onError };
 for await (const { leads, checkpoint } of leadfile.leads.batches(options)) {
   if ((await file.stat()).size === 0) await file.appendFile(row(columns));
   await file.appendFile(leads.map(rowOf).join(""));

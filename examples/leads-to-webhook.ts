@@ -44,16 +44,22 @@ async function post(id: string, body: string): Promise<boolean> {
     "webhook-signature": `v1,${signature}`,
   };
   const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(15_000)]);
+  let answer = "gave no answer";
   try {
-    return (await fetch(hook, { method: "POST", headers, body, redirect: "error", signal })).ok;
+    const { ok, status } = await fetch(hook, { method: "POST", headers, body, redirect: "manual", signal });
+    if (ok) return true;
+    answer = `answered ${status}`;
   } catch {
-    return false;
+    // Nobody answers.
   }
+  process.stderr.write(`${new URL(hook).origin} ${answer}. Leads wait until it answers 2xx; ${id} is sent again.\n`);
+  return false;
 }
 
+const onError = ({ message }: Error) => void process.stderr.write(`${message} The next poll tries again.\n`);
 const checkpoint = fileCheckpoint("webhook.checkpoint");
 try {
-  const options = { every: every as Duration, checkpoint, signal: stop.signal };
+  const options = { every: every as Duration, checkpoint, signal: stop.signal, onError };
   for await (const lead of leadfile.leads.follow(options)) await deliver(lead);
 } catch (error) {
   if (!stop.signal.aborted) throw error;

@@ -48,9 +48,10 @@ def get_page(base_url, key, query):
             if error.code != 429 and error.code < 500:
                 raise SystemExit(f"The server answered {error.code}: {error.read(500).decode(errors='replace')}")
             asked = error.headers.get("Retry-After") or ""
-            wait = float(asked) if asked.isdigit() else pause
+            why, wait = f"The server answered {error.code}", float(asked) if asked.isdigit() else pause
         except TRANSIENT:
-            wait = pause
+            why, wait = "The server gave no whole answer", pause
+        print(f"{why}; trying again in {wait:g} s.", file=sys.stderr)
         time.sleep(wait)
         pause = min(2 * pause, 60)
 

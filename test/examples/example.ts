@@ -11,6 +11,8 @@ export interface RunningExample {
   /** Ends it as a power cut does. */
   kill(): Promise<void>;
   readonly errors: Promise<string>;
+  /** What it has said on standard error so far. */
+  readonly said: () => string;
 }
 
 /** Runs one in a folder, with nothing in its environment but what it is given. */
@@ -28,8 +30,13 @@ export function runExample(
     stderr: "pipe",
   });
   endWithTest(child);
+  let said = "";
+  const errors = Array.fromAsync(child.stderr.pipeThrough(new TextDecoderStream()), (text) => {
+    said += text;
+  }).then(() => said);
   return {
-    errors: child.stderr.text(),
+    errors,
+    said: () => said,
     stop() {
       child.kill("SIGINT");
       return child.exited;

@@ -57,6 +57,19 @@ test.each(readdirSync(join(import.meta.dir, "../../examples")))(
   },
 );
 
+test.each(readdirSync(join(import.meta.dir, "../../examples")))("%s says why no leads come", async (name) => {
+  const headers = { "Retry-After": "900" };
+  const body = { error: { code: "rate_limit_exceeded" } };
+  const fetch = () => Response.json(body, { status: 429, headers });
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+  onTestFinished(() => void server.stop(true));
+  const folder = aFolder();
+  const file = name.includes("webhook") ? "http://127.0.0.1:9" : join(folder, "leads");
+  const settings = { LEADFILE_KEY: "lf_0123456789", WEBHOOK_SECRET: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" };
+  const { said } = runExample(name, [server.url.origin, file], folder, settings);
+  await until(() => /again/.test(said()));
+});
+
 const idOf = ({ id }: { id: string }) => id;
 
 function readRows(path: string): string[] {
@@ -175,6 +188,7 @@ test("leads-to-webhook.ts posts every lead, signed, again where it was refused, 
   const first = run();
   await until(() => taken.length === 2);
   expect(await first.stop()).toBe(0);
+  expect(first.said()).toContain(`${new URL(hook).origin} answered 503. Leads wait until it answers 2xx;`);
   importMore(leads.slice(2));
   const second = run();
   await until(() => new Set(taken.map(idOf)).size === 4);
