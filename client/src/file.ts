@@ -1,5 +1,5 @@
 /** @leadfile/client/file: a checkpoint in a file, for Node, Bun and Deno. */
-import { constants, open, readFile, rename } from "node:fs/promises";
+import { constants, open, readFile, rename, rm } from "node:fs/promises";
 import type { Checkpoint } from "./progress.ts";
 
 /** The file is replaced wholly or not at all, and a line that a crash cuts off is none: what was kept stays kept. */
@@ -14,7 +14,9 @@ export function fileCheckpoint(path: string): Checkpoint {
       }
     },
     async save(text) {
-      await write(`${path}.next`, "w", text);
+      // A crash may have left one, and in a folder of others it may be a link.
+      await rm(`${path}.next`, { force: true });
+      await write(`${path}.next`, "wx", text);
       await rename(`${path}.next`, path);
     },
     // Never made by this: a line alone would be no checkpoint.

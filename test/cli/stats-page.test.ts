@@ -1,10 +1,11 @@
 /** bun admin stats --html: the charts as one page that needs no network, without anything of a person. */
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 
+const program = join(import.meta.dir, "../../src/admin.ts");
 const yesterday = new Date(Date.now() - dayMs).toISOString();
 
 async function pageOf(admin: Admin): Promise<string> {
@@ -34,6 +35,15 @@ test("the page loads nothing from anywhere", async () => {
   const page = await pageOf(admin);
   expect(page).toContain("default-src 'none'");
   expect(page).not.toMatch(/\b(?:src|href)=|url\(|@import|<script/);
+});
+
+test("the page is written through no link that somebody has laid under the name of its draft", async () => {
+  const admin = anAdmin();
+  const [precious, file] = [admin.put("precious", "years of work"), join(admin.folder, "stats.html")];
+  // The shell keeps its number when it becomes the command.
+  const line = `ln -s ${precious} ${file}.draft-$$; exec ${process.execPath} ${program} stats acme --html ${file}`;
+  const { exitCode } = Bun.spawnSync(["sh", "-c", line], { env: { DATABASE_PATH: admin.file } });
+  expect([exitCode, readFileSync(precious, "utf8"), existsSync(file)]).toEqual([1, "years of work", false]);
 });
 
 test("the page has nothing of a person", async () => {

@@ -1,6 +1,6 @@
 /** Following over restarts and crashes: a checkpoint says how far it came. */
 import { expect, test } from "bun:test";
-import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileCheckpoint } from "../../client/src/file.ts";
 import { SettingError } from "../../client/src/leadfile.ts";
@@ -139,4 +139,16 @@ test("a file keeps the checkpoint, whole, for its owner alone", async () => {
   expect([...first, ...second]).toEqual(leads);
   expect(JSON.parse(readFileSync(path, "utf8").split("\n", 1)[0] ?? "")).toMatchObject({ version: 1 });
   expect((await Bun.file(path).stat()).mode & 0o777).toBe(0o600);
+});
+
+test("a checkpoint in a file is written through no link that lies beside it, and over what a crash has left", async () => {
+  const folder = aFolder();
+  const [path, precious] = [join(folder, "leads.checkpoint"), join(folder, "precious")];
+  writeFileSync(precious, "years of work");
+  symlinkSync(precious, `${path}.next`);
+  await fileCheckpoint(path).save("first");
+  expect([readFileSync(path, "utf8"), readFileSync(precious, "utf8")]).toEqual(["first", "years of work"]);
+  writeFileSync(`${path}.next`, "half of a");
+  await fileCheckpoint(path).save("second");
+  expect(readFileSync(path, "utf8")).toBe("second");
 });

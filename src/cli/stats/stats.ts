@@ -51,7 +51,8 @@ async function writePage(context: CommandContext, file: string, figures: Figures
   const page = await statsPage(figures);
   const draft = `${file}.draft-${process.pid}`;
   try {
-    writeFileSync(draft, page);
+    // In a folder that others may write to, a link could lie under the name.
+    writeFileSync(draft, page, { flag: "wx" });
     renameSync(draft, file);
   } catch {
     if (existsSync(draft)) rmSync(draft);
