@@ -62,6 +62,12 @@ test.each([
   expect(await leadsOf(text)).toEqual([{ fault: "it has no value to keep beside id, identified_at and pixel_id" }]);
 });
 
+test("a row that has its values under unknown names is told of --map", async () => {
+  const unknown = { fault: expect.stringContaining("pixel_id (--map theirs=ours says what its other columns are)") };
+  expect(await leadsOf("email,correo\n,dana@example.com\n")).toEqual([unknown]);
+  expect(await leadsOf('{"data__email":"dana@example.com"}\n')).toEqual([unknown]);
+});
+
 test("a row of empty cells, as spreadsheets end a sheet with, is not told to name a pixel", async () => {
   const faults = await leadsOf("email,pixel_id\n,\nd@example.com,\n", { pixelId: null });
   expect(faults).toEqual([

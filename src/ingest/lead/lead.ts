@@ -4,6 +4,7 @@ import { isPixelId } from "../../contract/pixel.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../../store/imports.ts";
 import type { Columns } from "../columns/columns.ts";
+import { isRejectColumn } from "../columns/report.ts";
 import { first, firstText, largestRecord, type Row } from "../row.ts";
 import { readDetails, type Warning } from "./details.ts";
 import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";
@@ -29,7 +30,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   const { details, aliases, warnings } = readDetails(row, columns);
   // Before all else: spreadsheets end a sheet with rows of empty cells, and no option brings those in.
   if (detailFields.every((field) => details[field] === null)) {
-    return { fault: "it has no value to keep beside id, identified_at and pixel_id" };
+    return { fault: `it has no value to keep beside id, identified_at and pixel_id${mapHint(row, columns)}` };
   }
   const pixelId = first(row, columns.of.pixel_id, firstText) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
@@ -45,6 +46,13 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, warnings };
+}
+
+/** A word on columns whose names say nothing, where something may be in them. Of JSON their values are not read. */
+function mapHint({ cells, source }: Row, { names, isKept }: Columns): string {
+  const mayHold = (number: number) => typeof source === "string" || firstText(cells[number]) !== null;
+  const isMissed = names.some((name, number) => !isKept(number) && !isRejectColumn(name) && mayHold(number));
+  return isMissed ? " (--map theirs=ours says what its other columns are)" : "";
 }
 
 /** Prepares a lead for a store; without a moment of its own it gets the time of import. */
