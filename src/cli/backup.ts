@@ -70,7 +70,8 @@ function mergedText(merged: readonly Merged[]): string {
 function unblockedText(count: number): string {
   return (
     `Warning: since the backup, lead unblock has run ${count === 1 ? "once" : `${grouped(count)} times`}. If the backup is ` +
-    "from before the erasure, what was erased then is back without its receipt: erase it again. If not, the block is back."
+    "older than the erasure, the erased leads are back, unless --receipts had the receipt: erase them again. If it is newer, " +
+    "the block is back."
   );
 }
 

@@ -96,8 +96,8 @@ function whyNever(name: string, found: Stats | undefined): string | null {
 }
 
 const hasGrown =
-  "it grew after its import, and is imported again; its last row then may be a lead that was cut off. Upload it as .part, " +
-  "then rename it, and none is taken too early.";
+  "it grew after its import, and is imported again. The row where it ended before may be a lead that is cut off. Upload it " +
+  "as .part and then rename it: so it is not taken too early.";
 
 /** Whoever may drop files need not be who may read what a link leads to, such as the files of another account. */
 const linkRefused = "it is a link; put the file itself in its place.";

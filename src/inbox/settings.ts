@@ -33,7 +33,7 @@ export function settingsIn(folder: string): ImportSettings | { readonly fault: s
   });
   try {
     const text = readSmall(path);
-    return text === null ? unread("no file of 64 KiB at most") : readSettings(text.replace(/^\ufeff/, ""));
+    return text === null ? unread("no file, or larger than 64 KiB") : readSettings(text.replace(/^\ufeff/, ""));
   } catch (cause) {
     return unread(systemCode(cause) ?? "unknown");
   }

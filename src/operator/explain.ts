@@ -72,7 +72,7 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `${adminCommand} cluster status shows how far each node is.`,
   ],
   "nodes differ": () => [
-    "The node beside and the leader of the cluster have not the same: one lacks what it could not write.",
+    "The node beside and the leader of the cluster differ: one lacks writes that the other has.",
     `${adminCommand} cluster status names it. Stop it, delete its folder, and start it with -join.`,
   ],
   "node silent": ({ reason }) => [

@@ -51,7 +51,7 @@ describe("a phone that several people share", () => {
   test("is warned of by find, because nobody may see the leads of another", async () => {
     const admin = await aCompany();
     const { stderr } = await admin.run("lead", "find", "acme", ...byPhone);
-    expect(stderr).toContain(`Warning: ${theirs} None may see what is held on another:`);
+    expect(stderr).toContain(`Warning: ${theirs} Hand nobody the leads of another person:`);
   });
 
   test("is asked about on a terminal: y erases all of them, anything else nobody", async () => {

@@ -141,7 +141,9 @@ describe("a block that was lifted is brought back", () => {
     await unblock(admin, "--email", "dana@example.com");
     const restored = await admin.run("restore", backup, "--json");
     expect(restored.json).toMatchObject({ leads: 1, erased_again: 0 });
-    expect(restored.stderr).toContain("what was erased then is back without its receipt: erase it again.");
+    expect(restored.stderr).toContain(
+      "the erased leads are back, unless --receipts had the receipt: erase them again.",
+    );
     expect((await admin.run("restore", backup, "--receipts", receipt, "--json")).json).toMatchObject({
       leads: 0,
       erased_again: 1,

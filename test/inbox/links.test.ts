@@ -86,6 +86,6 @@ test.each([
   for (let second = 0; second < 4; second++) await inbox.lookAfter(second);
   expect(inbox.said.toSorted()).toEqual([
     "acme-2/b.csv: done",
-    "acme/: import.json cannot be read (no file of 64 KiB at most); mend that, and the files are taken.",
+    "acme/: import.json cannot be read (no file, or larger than 64 KiB); mend that, and the files are taken.",
   ]);
 });

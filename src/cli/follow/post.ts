@@ -15,7 +15,8 @@ interface Post {
 }
 
 const plainHttpAdvice = "Use https; --allow-plain-http overrules this.";
-const slowAdvice = "Let it answer first and work then: it may have taken the lead, and each try is another.";
+const slowAdvice =
+  "Let it answer first and work then: it may have taken the lead already, and each try sends it again.";
 /** A receiver that asks for a longer pause is asked again after this one. */
 const longestRetryAfterMs = 3_600_000;
 
@@ -91,7 +92,7 @@ function adviceOn(status: number): string {
 function causeOf(status: number): string {
   if (status < 400) return "--post follows no redirect: give it the address to which this one leads.";
   if (status === 401 || status === 403)
-    return "Check the address, and here and there LEADFILE_POST_SECRET and the clock.";
+    return "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides.";
   if (status === 404 || status === 405 || status === 410) return "Check the address.";
   if (status === 409) return "For a lead that it has already, it is to answer 2xx.";
   return "Its log says what it refuses.";

@@ -110,5 +110,5 @@ function sayListed(output: Output, found: readonly Found[], others: number): voi
 function saySeveral(output: Output, found: readonly Found[]): void {
   const several = severalText(found);
   if (several !== null)
-    output.say(`Warning: ${several} None may see what is held on another: give an e-mail address or an id.`);
+    output.say(`Warning: ${several} Hand nobody the leads of another person: find each by an e-mail address or an id.`);
 }

@@ -14,7 +14,7 @@ const how = "by their e-mail addresses, else by their names";
 
 /** What to do where one alone is meant. */
 export const oneAlone =
-  "If you mean one of them alone, give an e-mail address instead; the id of a lead keeps out its phone as well.";
+  "If you mean one of them alone, give an e-mail address instead. The id of a lead would keep out its phone as well, and with it the others.";
 
 /** Says it, by the lines where there is more than one; null where each names one person. */
 export function severalText(found: readonly Found[]): string | null {

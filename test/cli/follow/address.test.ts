@@ -91,7 +91,7 @@ describe("to an address that refuses", () => {
 
   test.each([
     [301, "--post follows no redirect: give it the address to which this one leads."],
-    [401, "Check the address, and here and there LEADFILE_POST_SECRET and the clock."],
+    [401, "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides."],
     [410, "Check the address."],
     [409, "For a lead that it has already, it is to answer 2xx."],
     [422, "Its log says what it refuses."],
