@@ -60,7 +60,7 @@ test("a line that a spreadsheet took for one cell, and put into quotes again, is
     ["a", "b"],
     expect.stringContaining("a quote that is not closed"),
   ]);
-  expect(await cellsOf('email\n"a,b"\n')).toEqual([["a,b"]]);
+  expect(await cellsOf('company\n"a,b"\n"""Acme"""\n')).toEqual([["a,b"], ['"Acme"']]);
 });
 
 test("the header once more, as in files that were joined, is no person", async () => {

@@ -86,7 +86,7 @@ function toRow(record: RawRecord, header: Header, delimiter: string): Row {
 function outOfOneCell(cells: readonly string[], width: number, delimiter: string): readonly string[] {
   const [line] = cells;
   // A line end within it comes from a quote that is not closed.
-  if (cells.length !== 1 || line === undefined || line.includes("\n")) return cells;
+  if (cells.length !== 1 || width === 1 || line === undefined || line.includes("\n")) return cells;
   const inside = readPlain(line, delimiter, 1).records[0]?.cells;
   return inside?.length === width ? inside : cells;
 }
