@@ -14,10 +14,9 @@ const takes = "a JSON object, an array of objects, or one object a line";
 export function checkType(contentType: string | null): void {
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type === "" || jsonTypes.test(type)) return;
-  throw new DeliveryRefused(
-    "unsupported_type",
-    `The Content-Type ${type.slice(0, 60)} is not read; send application/json.`,
-  );
+  // The log has this sentence, and a vendor could write anything there: a token, or what a terminal obeys.
+  const named = type.length <= 60 && /^[a-z]+\/[a-z.+-]+$/.test(type) ? ` ${type}` : "";
+  throw new DeliveryRefused("unsupported_type", `The Content-Type${named} is not read; send application/json.`);
 }
 
 /** One line of JSON for each visit. Throws a DeliveryRefused that names the first line that is no visit. */

@@ -178,3 +178,14 @@ test("a delivery over plain HTTP to a trusted proxy is redirected, and the log w
   expect(logged.join("")).toContain(id);
   expect(logged.join("")).not.toContain("lfin_");
 });
+
+test.each(["\u009b2J", "dana@example.com", "text/dana@example.com", "x/lfin_0123456789abcdef"])(
+  "a Content-Type that is none, %j, is in no line of the log",
+  async (type) => {
+    const { deliver, logged } = await receive();
+    expect((await deliver("{}", { "Content-Type": type })).status).toBe(415);
+    expect(JSON.parse(logged.at(-1) ?? "")).toMatchObject({
+      why: "The Content-Type is not read; send application/json.",
+    });
+  },
+);
