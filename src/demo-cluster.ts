@@ -29,21 +29,38 @@ export async function demoCluster(): Promise<void> {
   const store = openAdminStore(file);
   const demo = makeDemo(store, Date.now());
   store.close();
-  const nodes = await startCluster(placeNodes(folder, names), file, (node, others) =>
-    startNode(rqlited, node, { others }),
-  );
-  const servers = nodes.map((node, place) => startServer(node, firstPort + place));
+  const started: Pick<Server, "kill">[] = [];
   const end = () => {
-    for (const { kill } of [...nodes, ...servers]) kill("SIGTERM");
-    process.exit(0);
+    for (const { kill } of started) kill("SIGTERM");
   };
-  onEndingSignal(end);
-  await Promise.all(servers.map(({ url }) => untilServing(url)));
-  process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${clusterText(nodes, servers)}\nCtrl-C ends it.\n`);
+  onEndingSignal(() => {
+    end();
+    process.exit(0);
+  });
+  const kept = <One extends Pick<Server, "kill">>(one: One): One => {
+    started.push(one);
+    return one;
+  };
+  try {
+    const nodes = await startCluster(placeNodes(folder, names), file, (node, others) =>
+      kept(startNode(rqlited, node, { others })),
+    );
+    const servers = nodes.map((node, place) => kept(startServer(node, firstPort + place)));
+    await Promise.all(servers.map(untilServing));
+    // What answers may be somebody else's, who has the port.
+    const ended = servers.find(({ hasEnded }) => hasEnded());
+    if (ended !== undefined) throw silent(ended);
+    process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${clusterText(nodes, servers)}\nCtrl-C ends it.\n`);
+  } catch (cause) {
+    // Nothing may stay that nobody knows of, and that keeps the ports.
+    end();
+    throw cause;
+  }
 }
 
 interface Server {
   readonly url: string;
+  hasEnded(): boolean;
   kill(signal: "SIGTERM"): void;
 }
 
@@ -55,18 +72,25 @@ function startServer({ path, url, name }: RunningNode, port: number): Server {
     stdout: "ignore",
     stderr: "inherit",
   });
-  return { url: `http://127.0.0.1:${port}`, kill: (signal) => child.kill(signal) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    hasEnded: () => child.exitCode !== null,
+    kill: (signal) => child.kill(signal),
+  };
 }
 
-async function untilServing(url: string): Promise<void> {
+async function untilServing(server: Server): Promise<void> {
   const endMs = performance.now() + 20_000;
-  for (;;) {
-    const answer = await fetch(`${url}${publicPaths.health}`).catch(() => null);
+  while (!server.hasEnded() && performance.now() < endMs) {
+    const answer = await fetch(`${server.url}${publicPaths.health}`).catch(() => null);
     if (answer?.status === 200) return;
-    if (performance.now() > endMs)
-      throw new UserError(`The server at ${url} does not answer.`, "See what it has said above.");
     await Bun.sleep(50);
   }
+  throw silent(server);
+}
+
+function silent({ url }: Server): UserError {
+  return new UserError(`The server at ${url} does not answer.`, "See what it has said above.");
 }
 
 type Tried = Pick<RunningNode, "path" | "url" | "name" | "pid">;
