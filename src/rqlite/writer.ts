@@ -113,7 +113,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
     send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
-    waitFor(() => file.numberOf(id) !== undefined);
+    waitForNumber(id);
     return writtenMs;
   }
 
@@ -131,11 +131,13 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     });
   }
 
-  function waitFor(isSo: () => boolean): void {
+  /** The number that the own file has for a write, once it shows it. */
+  function waitForNumber(id: string): number {
     const endMs = performance.now() + patienceMs.running;
     for (;;) {
       try {
-        if (isSo()) return;
+        const number = file.numberOf(id);
+        if (number !== undefined) return number;
       } catch {
         // The node is at work on its file.
       }
@@ -176,13 +178,7 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),
     catchUp(withinMs) {
       const last = askLast(withinMs === undefined ? patience() : { withinMs, unsentMs: withinMs });
-      if (last === null) return;
-      let number: number | undefined;
-      waitFor(() => {
-        number = file.numberOf(last.id);
-        return number !== undefined;
-      });
-      if (number !== last.number) throw new StoreError({ kind: "nodes differ" });
+      if (last !== null && waitForNumber(last.id) !== last.number) throw new StoreError({ kind: "nodes differ" });
     },
   };
 }
