@@ -5,7 +5,7 @@ import type { Connection } from "../../sqlite/connection.ts";
 import { audit, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
 import { type LastWrite, lastWrite, openNumberOf, readLastWrite } from "../last-write.ts";
-import { listMembers } from "../node/members.ts";
+import { listMembers, type Member } from "../node/members.ts";
 import { ask, questionRequest, type RqliteNode, readValue, requestTo } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
 import { listSpreadKeys } from "./spread-keys.ts";
@@ -60,29 +60,27 @@ export async function askCluster(node: RqliteNode, database: Connection, nowMs: 
 }
 
 /**
- * The names of nodes that lack some of what was written: they have a write at a lower number than the own node has it, or the
- * other way round. Of a write that the own node does not show yet nothing is said.
+ * The names of nodes that lack some of what was written: from there on their numbers of writes are lower. The last write of
+ * each is compared with the own node, unless that does not show it yet.
  */
 async function findLacking(
-  members: readonly (RqliteNode & { readonly name: string })[],
+  members: readonly Member[],
   own: string | undefined,
   numberOf: (id: string) => number | undefined,
 ): Promise<Set<string>> {
-  const lacking = new Set<string>();
-  for (const { name, last } of await Promise.all(members.map(askLast))) {
+  const found = members.map(async (member) => {
+    const last = await askLast(member);
     const number = last === null ? undefined : numberOf(last.id);
-    if (last === null || number === undefined || number === last.number) continue;
-    lacking.add(last.number < number ? name : (own ?? name));
-  }
-  return lacking;
+    if (last === null || number === undefined || number === last.number) return [];
+    return [last.number < number ? member.name : (own ?? member.name)];
+  });
+  return new Set((await Promise.all(found)).flat());
 }
 
 /** The last write that a node shows; null where it does not answer. */
-async function askLast({ name, ...node }: RqliteNode & { readonly name: string }) {
-  const question = questionRequest(node, statementOf(lastWrite), "none", timeoutMs);
-  const answer = await ask(question);
-  const last: LastWrite | null = answer.status === 200 ? readLastWrite(readValue(answer)) : null;
-  return { name, last };
+async function askLast(node: RqliteNode): Promise<LastWrite | null> {
+  const answer = await ask(questionRequest(node, statementOf(lastWrite), "none", timeoutMs));
+  return answer.status === 200 ? readLastWrite(readValue(answer)) : null;
 }
 
 /** What a node tells of itself; null where it does not answer. */

@@ -11,7 +11,7 @@ const timeoutMs = 3_000;
 const patienceMs = 1_000;
 const brokenConnection = /broken pipe|connection reset|EOF/;
 
-interface Member extends RqliteNode {
+export interface Member extends RqliteNode {
   readonly name: string;
   readonly isLeader: boolean;
   readonly isVoter: boolean;
