@@ -28,8 +28,8 @@ line is written, the command ends with status 0, or the answer is a 2xx; until
 then it is tried again, with growing pauses, and the others wait behind it. The
 checkpoint moves after that. A kill can repeat one lead, and loses none.
 
-Leads that come later than --overlap are passed. A longer one holds from then
-on; for what was passed before, begin a new checkpoint with --since.
+Leads that come later than --overlap are missed. A longer --overlap helps from
+then on. To get what was missed before, begin a new checkpoint with --since.
 
 --post signs with LEADFILE_POST_SECRET: Leadfile-Signature is sha256= and the
 HMAC-SHA-256, in hex, of Leadfile-Timestamp, a dot and the body. The

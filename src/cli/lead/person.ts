@@ -77,8 +77,8 @@ export async function readIdentifier(context: CommandContext, options: Identifie
   if (kind === undefined || another !== undefined) {
     throw new UserError("This takes one of --email, --phone and --id.", "Run it for each.", 2);
   }
-  const given = options[kind] ?? "";
-  const text = (given === "-" ? await readInput(context) : given).trim();
+  const typed = options[kind] ?? "";
+  const text = (typed === "-" ? await readInput(context) : typed).trim();
   const value = text.includes("\n") ? null : ways[kind].read(text);
   if (value !== null) return { kind, value };
   throw new UserError(`--${kind} takes ${ways[kind].takes}.`, "", 2);
