@@ -21,24 +21,35 @@ const unblock = async (admin: Admin, ...asked: readonly string[]) =>
 
 describe("what an erasure keeps out comes in again", () => {
   test.each([
-    ["an e-mail address", "--email", ["dana@example.com"], ["--email", " DANA@example.COM"]],
+    ["an e-mail address", "--email", "dana@example.com", [["--email", " DANA@example.COM"]]],
     [
       "an id of the vendor",
       "--id",
-      ["visit-1"],
-      ["--id", "visit-1", "--email", "dana@example.com", "--phone", "6195550123"],
+      "visit-1",
+      [
+        ["--id", "visit-1"],
+        ["--email", "dana@example.com"],
+        ["--phone", "6195550123"],
+      ],
     ],
-    ["a phone", "--phone", ["619-555-0123"], ["--phone", "+1 (619) 555-0123", "--email", "dana@example.com"]],
-  ])("by %s, as often as it is erased and unblocked", async (_, how, [whom = ""], lifted) => {
+    [
+      "a phone",
+      "--phone",
+      "619-555-0123",
+      [
+        ["--phone", "+1 (619) 555-0123"],
+        ["--email", "dana@example.com"],
+      ],
+    ],
+  ])("by %s, as often as it is erased and unblocked", async (_, how, whom, blocks) => {
     const admin = anAdmin();
     const first = (await admin.import(dana)).json;
     const before = await admin.leads();
     for (const _ of [1, 2]) {
       expect((await admin.run("lead", "erase", "acme", how, whom, "--json")).json).toMatchObject({ erased: 1 });
-      expect((await admin.import(dana)).json).toMatchObject({ imported: 0, suppressed: 1 });
-      for (let at = 0; at < lifted.length; at += 2) {
+      for (const block of blocks) {
         expect((await admin.import(dana)).json).toMatchObject({ imported: 0, suppressed: 1 });
-        expect(await unblock(admin, ...lifted.slice(at, at + 2))).toBe(1);
+        expect(await unblock(admin, ...block)).toBe(1);
       }
       expect(await admin.leads()).toEqual([]);
       expect((await admin.import(dana)).json).toMatchObject({ imported: 1, suppressed: 0 });
