@@ -166,4 +166,18 @@ describe("a lease on a file that lags", () => {
     expect(answersFor(last, {})).toBe(31);
     expect(answersFor(last, { nine: 8 })).toBe(31);
   });
+
+  test("begins again as soon as a leader that lacked a write is gone", () => {
+    const { lease, pass } = aLease();
+    const showsNine = showing(7, { nine: 9 });
+    for (let second = 0; second < 40; second++) {
+      lease.answered(lease.begin(), { count: 7, lastWrite: { number: 8, id: "nine" } });
+      lease.seen(showsNine);
+      pass(1_000);
+    }
+    expect(lease.holds()).toBe(false);
+    lease.answered(lease.begin(), { count: 7, lastWrite: { number: 9, id: "nine" } });
+    lease.seen(showsNine);
+    expect(lease.holds()).toBe(true);
+  });
 });

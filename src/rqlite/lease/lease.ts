@@ -79,10 +79,13 @@ export function createLease(clocks: Clocks): Lease {
     return isWithin(held, leaseMs) && isWithin(whole, mostBehindMs);
   }
 
+  /** Of the later questions, too: a leader that lacks writes, and answered one of them, may be gone. */
   function noteWhole(shown: Shown): void {
-    if (next === null || !isWhole(next.heard, shown)) return;
-    whole = next.question;
-    next = null;
+    for (const { question, heard } of next === null ? waiting : [next, ...waiting]) {
+      const isLater = whole === null || question.monotonicMs > whole.monotonicMs;
+      if (isLater && isWhole(heard, shown)) whole = question;
+    }
+    if (next !== null && whole !== null && whole.monotonicMs >= next.question.monotonicMs) next = null;
   }
 
   /** Without a lease the file may lie far back: a node that starts would not know a key that was made last week. */
