@@ -21,10 +21,10 @@ export function createReceipts(output: Output, isList: boolean): Receipts {
 function receiptsOfList(output: Output): Pick<Receipts, "add" | "end"> {
   let printed = 0;
   return {
-    add({ erased, people, receipt }) {
-      if (output.json)
-        print(`${printed === 0 ? "[" : ","}${forTerminal(JSON.stringify({ erased, people, receipt }))}\n`);
-      else print(`${forTerminal(JSON.stringify(receipt))}\n`);
+    add({ place: _, ...one }) {
+      const text = forTerminal(JSON.stringify(output.json ? one : one.receipt));
+      const before = printed === 0 ? "[" : ",";
+      print(`${output.json ? before : ""}${text}\n`);
       printed++;
     },
     end() {
