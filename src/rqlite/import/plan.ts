@@ -73,10 +73,7 @@ export function openPlanner(database: Connection, account: AccountNumber, option
   };
 }
 
-function readRules(
-  database: Connection,
-  account: AccountNumber,
-): Pick<Premises, "blocks" | "unblockings" | "retainDays"> {
+function readRules(database: Connection, account: AccountNumber) {
   const blocked = (table: typeof suppressions | typeof suppressedDigests) =>
     database.select({ count: count() }).from(table).where(eq(table.account, account)).get()?.count ?? 0;
   const keeping = database.select({ days: accounts.retainDays }).from(accounts).where(eq(accounts.number, account));
