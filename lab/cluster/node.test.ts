@@ -1,6 +1,7 @@
 /** What the answers of an rqlite node mean, and what goes over the wire. */
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
+import { askLastWrite } from "../../src/rqlite/last-write.ts";
 import { createLease, leaseMs } from "../../src/rqlite/lease/lease.ts";
 import { listMembers } from "../../src/rqlite/node/members.ts";
 import { readNumber, readWritten, writeRequest } from "../../src/rqlite/node/node.ts";
@@ -64,6 +65,15 @@ test("a node that was restarted is found, though the others have connections to 
   });
   const [member] = await listMembers({ url: standIn.url.origin, authorization: null });
   expect(member).toMatchObject({ name: "n3", url: "http://10.0.0.3:4001" });
+});
+
+test("a node that joins, and has no tables yet, shows no last write", async () => {
+  using standIn = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => Response.json({ results: [{ error: "no such table: writes" }] }),
+  });
+  expect(await askLastWrite({ url: standIn.url.origin, authorization: null })).toBeNull();
 });
 
 test("a write has no time limit within a node, which would roll back alone what the others have", () => {

@@ -6,6 +6,10 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../sqlite/connection.ts";
 import { writes } from "../sqlite/schema.ts";
+import { ask, questionRequest, type RqliteNode, readValue } from "./node/node.ts";
+import { statementOf } from "./node/statement.ts";
+
+const timeoutMs = 3_000;
 
 export interface LastWrite {
   /** The number of its row, which goes up, and stays whatever a node does to its file. */
@@ -31,4 +35,13 @@ export function openNumberOf(database: Connection): (id: string) => number | und
     .where(eq(writes.id, sql.placeholder("id")))
     .prepare();
   return (id) => number.get({ id })?.number;
+}
+
+/** The one that a node shows itself; null where it does not answer, or has no tables yet as it joins. */
+export async function askLastWrite(node: RqliteNode): Promise<LastWrite | null> {
+  try {
+    return readLastWrite(readValue(await ask(questionRequest(node, statementOf(lastWrite), "none", timeoutMs))));
+  } catch {
+    return null;
+  }
 }

@@ -4,10 +4,9 @@ import { publicPaths } from "../../contract/paths.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { audit, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
-import { type LastWrite, lastWrite, openNumberOf, readLastWrite } from "../last-write.ts";
+import { askLastWrite, openNumberOf } from "../last-write.ts";
 import { listMembers, type Member } from "../node/members.ts";
-import { ask, questionRequest, type RqliteNode, readValue, requestTo } from "../node/node.ts";
-import { statementOf } from "../node/statement.ts";
+import { ask, type RqliteNode, requestTo } from "../node/node.ts";
 import { listSpreadKeys } from "./spread-keys.ts";
 
 const timeoutMs = 3_000;
@@ -69,18 +68,12 @@ async function findLacking(
   numberOf: (id: string) => number | undefined,
 ): Promise<Set<string>> {
   const found = members.map(async (member) => {
-    const last = await askLast(member);
+    const last = await askLastWrite(member);
     const number = last === null ? undefined : numberOf(last.id);
     if (last === null || number === undefined || number === last.number) return [];
     return [last.number < number ? member.name : (own ?? member.name)];
   });
   return new Set((await Promise.all(found)).flat());
-}
-
-/** The last write that a node shows; null where it does not answer. */
-async function askLast(node: RqliteNode): Promise<LastWrite | null> {
-  const answer = await ask(questionRequest(node, statementOf(lastWrite), "none", timeoutMs));
-  return answer.status === 200 ? readLastWrite(readValue(answer)) : null;
 }
 
 /** What a node tells of itself; null where it does not answer. */
