@@ -22,7 +22,7 @@ export function watchGrowth(folder: string): GrowthWatch {
       const back: string[] = [];
       for (const [place, { name, imported, untilMs }] of watched) {
         const now = found(place);
-        // Whoever edits a file most often puts another one in its place.
+        // Most programs that edit a file put another one in its place: that is no upload.
         const isSame = now?.ino === imported.ino && now.isFile();
         if (!isSame || nowMs > untilMs) watched.delete(place);
         else if (now.size > imported.size && found(join(folder, name)) === undefined) {

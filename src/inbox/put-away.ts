@@ -78,7 +78,7 @@ function putDoneAway(folder: string, name: string, whenDone: WhenDone): string |
 /** The reason lies beside it. */
 function putFailedAway(folder: string, name: string, reason: string): void {
   const place = freePath(folder, "failed", name);
-  // Not where a link to nowhere lies by now.
+  // By now a link may lie there, also one to nowhere: it is not followed.
   writeFileSync(`${place}.txt`, `${reason}\n`, { flag: "wx" });
   renameSync(join(folder, name), place);
 }

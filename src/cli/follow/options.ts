@@ -56,7 +56,7 @@ export function readSince(text: string | undefined): Date | undefined {
  */
 export async function lockCheckpoint({ lock }: CommandContext, path: string): Promise<() => void> {
   await orSay(path, () => access(dirname(path), constants.W_OK));
-  // The lock narrows it; what --exec starts is to have that of the caller.
+  // The lock narrows the umask; what --exec starts is to have that of the caller.
   const umask = process.umask();
   const release = lock(path);
   process.umask(umask);

@@ -16,7 +16,7 @@ interface Failure {
   readonly why: string;
   /** How long the other side asks to wait; 0 where it does not. */
   readonly retryAfterMs: number;
-  /** What a person does, where the same lead will hardly be taken later; else empty. */
+  /** What a person is to do where waiting will hardly help; else empty. */
   readonly advice: string;
 }
 

@@ -62,7 +62,7 @@ function printOne(output: Output, account: string, { leads, received, mentions }
   }
 }
 
-/** Whoever asks to be told that nothing comes back is told this. */
+/** Says so where an import would leave the person out, for whoever asks whether anything can come back. */
 function sayKeptOut(
   output: Output,
   references: readonly PersonReference[],

@@ -46,7 +46,7 @@ function withoutQuery(text: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i, "$1//");
 }
 
-/** Cut at a slash, so that no half of an e-mail address or a phone is left, which nobody would know. */
+/** Cut at a slash: half of an e-mail address or a phone would not be recognised, nor masked. */
 function beginningOf(text: string): string {
   if (text.length <= longestText) return text;
   const cut = text.slice(0, longestText);

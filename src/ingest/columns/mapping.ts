@@ -37,10 +37,10 @@ function readMapped(part: string): { name: string; target: Target | null } {
   );
 }
 
-/** The names on the way to a value are shorter in every export, all of them together. */
+/** In no export are the names on the way to a value longer, all of them together. */
 const longestPath = 1000;
 
-/** Whether a path is none of an export. Reading it again for each value under it would take the square of its length. */
+/** Whether a path is too long to mean anything. To read it for each value under it would take the square of its length. */
 export function isTooLong(path: readonly string[]): boolean {
   return path.reduce((sum, { length }) => sum + length, 0) > longestPath;
 }

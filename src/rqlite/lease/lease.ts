@@ -8,7 +8,7 @@ import type { LastWrite } from "../last-write.ts";
 
 /** A node answers for so long after the question that it has caught up with. */
 export const leaseMs = 4_000;
-/** A node that lags may answer with what is so old, as long as nothing is in between that must hold at once. */
+/** A node that lags may answer with a state of this age, unless something since must hold at once. */
 const mostBehindMs = 30_000;
 /** How much longer a command waits for a node that it cannot reach: clocks may run differently fast. */
 export const clockMarginMs = 200;
@@ -64,7 +64,7 @@ interface Answered {
 export function createLease(clocks: Clocks): Lease {
   let waiting: Answered[] = [];
   let held: Question | null = null;
-  /** The last question by which the file showed all that was written, and one by which it is to show it next. */
+  /** The last question whose whole answer the file has shown, and the answer by which it is measured next. */
   let whole: Question | null = null;
   let next: Answered | null = null;
 

@@ -7,7 +7,7 @@ import { audit, suppressedDigests, suppressions } from "../schema.ts";
 import { digestsOf, spellingsOf } from "./identifiers.ts";
 import { hashOf, listInstances } from "./suppressions.ts";
 
-/** How it is on record, within the same transaction. */
+/** What the record calls it. It is recorded in the transaction that lifts the blocks. */
 export const unblockAct = "lead.unblock";
 
 /** Lifts every block that an import would meet by this identifier, and no other one. Gives how many there were. */
