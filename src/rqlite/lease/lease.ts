@@ -82,8 +82,7 @@ export function createLease(clocks: Clocks): Lease {
   /** Of the later questions, too: a leader that lacks writes, and answered one of them, may be gone. */
   function noteWhole(shown: Shown): void {
     for (const { question, heard } of next === null ? waiting : [next, ...waiting]) {
-      const isLater = whole === null || question.monotonicMs > whole.monotonicMs;
-      if (isLater && isWhole(heard, shown)) whole = question;
+      if (isWhole(heard, shown)) whole = laterOf(whole, question);
     }
     if (next !== null && whole !== null && whole.monotonicMs >= next.question.monotonicMs) next = null;
   }
@@ -105,9 +104,7 @@ export function createLease(clocks: Clocks): Lease {
     seen(shown) {
       noteWhole(shown);
       const reached = waiting.filter((one) => isReached(one, shown));
-      for (const { question } of reached) {
-        if (held === null || question.monotonicMs > held.monotonicMs) held = question;
-      }
+      for (const { question } of reached) held = laterOf(held, question);
       waiting = waiting.filter((one) => !reached.includes(one));
     },
     lose() {
@@ -116,6 +113,10 @@ export function createLease(clocks: Clocks): Lease {
     },
     holds,
   };
+}
+
+function laterOf(before: Question | null, question: Question): Question {
+  return before !== null && before.monotonicMs >= question.monotonicMs ? before : question;
 }
 
 /** Whether a file has all that was written. One that has the last write at another number lacks some before it. */
