@@ -23,19 +23,19 @@ export function checkWritable(path: string): void {
 }
 
 /**
- * Writes the file anew with all rows that were rejected. Throws a UserError that names it where that fails. Among
- * dropped files another one takes its name: what lies there may be a link by now.
+ * Writes the file anew with all rows that were rejected. Throws a UserError that names it where that fails. Where it
+ * follows no link, a new file takes the name: what lies there may be a link by now.
  */
 export function writeRejects(
   path: string,
   rows: Iterable<RejectedRow>,
   format: Format,
   columnNames: readonly string[],
-  isDropped = false,
+  followsNoLink = false,
 ): void {
   try {
-    if (isDropped) rmSync(path, { force: true });
-    const file = openSync(path, isDropped ? "wx" : "w", 0o600);
+    if (followsNoLink) rmSync(path, { force: true });
+    const file = openSync(path, followsNoLink ? "wx" : "w", 0o600);
     try {
       const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
       for (const text of texts) writeWhole(file, text);

@@ -16,15 +16,19 @@ export interface Source {
 }
 
 /**
- * Opens a file, or standard input for `-`. Throws a UserError when there is no such file. Of a file that was dropped it
- * follows no link.
+ * Opens a file, or standard input for `-`. Throws a UserError when there is no such file. Where it follows no link, it
+ * reads a file itself and nothing else.
  */
-export function openSource(file: string, standardInput: () => AsyncIterable<Uint8Array>, isDropped = false): Source {
+export function openSource(
+  file: string,
+  standardInput: () => AsyncIterable<Uint8Array>,
+  followsNoLink = false,
+): Source {
   const size = file === "-" ? null : sizeOf(file);
   let read = 0;
   async function* counted(): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of file === "-" ? standardInput() : bytesOf(file, isDropped)) {
+      for await (const chunk of file === "-" ? standardInput() : bytesOf(file, followsNoLink)) {
         read += chunk.length;
         yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
       }
@@ -35,13 +39,13 @@ export function openSource(file: string, standardInput: () => AsyncIterable<Uint
   return { chunks: unpacked(counted(), file), bytesRead: () => read, size };
 }
 
-function bytesOf(file: string, isDropped: boolean): AsyncIterable<Uint8Array> {
+function bytesOf(file: string, followsNoLink: boolean): AsyncIterable<Uint8Array> {
   const options = { highWaterMark: chunkBytes };
-  return createReadStream(file, isDropped ? { ...options, fd: openDropped(file) } : options);
+  return createReadStream(file, followsNoLink ? { ...options, fd: openItself(file) } : options);
 }
 
 /** What lies there now need not be what was found: a link leads elsewhere, and a pipe would be waited for. */
-function openDropped(file: string): number {
+function openItself(file: string): number {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);

@@ -56,7 +56,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   checkPixel(context, account, request);
   checkRejects(context, file, request);
   if (file === "-") sayThatItWaits();
-  const source = openSource(file, context.process.standardInput, request.isDropped);
+  const source = openSource(file, context.process.standardInput, request.followsNoLink);
   giveWay();
   const options = optionsOf(request);
   const staged = imports.begin(account, options, originOf(file, request, context.now()));
@@ -68,7 +68,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const { leads, doubts } = await interruption.beforeWriting(announcePreview({ ...run, known }, staged, fileRead));
     // Once the import goes on, and before its first lead: an import that is cut short has its rejects, too.
     if (request.rejects !== undefined && !options.dryRun) {
-      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles, request.isDropped);
+      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles, request.followsNoLink);
     }
     const positions = recipients.positions(account.number, context.now());
     const merged = await merge(context, run, { staged, counts: fileRead.counts, leads });

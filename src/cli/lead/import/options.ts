@@ -24,8 +24,8 @@ export interface ImportRequest {
   readonly stamp: "source" | "arrival";
   /** Whether the file holds deliveries: each is a record by itself, and nobody can mend its time. */
   readonly ofDeliveries?: boolean;
-  /** Whether the file lies where others may write, who could put a link in its place or in that of its rejects. */
-  readonly isDropped?: boolean;
+  /** Where others may write, who could put a link in the place of the file or of its rejects. */
+  readonly followsNoLink?: boolean;
   readonly timezone: string;
   readonly dayFirst?: boolean;
   readonly dryRun?: boolean;

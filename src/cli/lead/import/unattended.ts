@@ -32,7 +32,7 @@ export async function importUnattended(
     ...requestOf(settings, rejects),
     rejectsKept: join(dirname(file), rejectedFolder),
     ofDeliveries,
-    isDropped: true,
+    followsNoLink: true,
   };
   const fault = faultOf(context, account, request);
   // Once they are mended, the file is read as its owner wants.
