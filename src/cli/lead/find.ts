@@ -4,8 +4,7 @@ import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../operator/printable.ts";
 import { countPeople } from "../../store/different-people.ts";
 import { keptDays, type Received } from "../../store/disclosures.ts";
-import type { PersonIdentifier } from "../../store/identifier.ts";
-import type { Held, PersonReference } from "../../store/privacy.ts";
+import type { Held } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
@@ -32,7 +31,10 @@ export function findCommand(context: CommandContext): Command {
       if (options.list !== undefined) printList(output, persons, held);
       else {
         for (const one of held) printOne(output, account.name, one, options.phone !== undefined);
-        sayKeptOut(output, references, (identifier) => people.isBlocked(account, identifier));
+        for (const { kind, value } of references) {
+          if (kind === "digest" || !people.isBlocked(account, { kind, value })) continue;
+          output.say(`An erasure keeps ${given[kind]} out of later imports; lead unblock lifts that.`);
+        }
       }
       if (context.environment.settings().config?.disclosures === false)
         output.say("DISCLOSURES is off: who receives a lead is not written down.");
@@ -59,18 +61,6 @@ function printOne(output: Output, account: string, { leads, received, mentions }
   if (mentions.length > 0) {
     const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
     output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
-  }
-}
-
-/** Says so where an import would leave the person out, for whoever asks whether anything can come back. */
-function sayKeptOut(
-  output: Output,
-  references: readonly PersonReference[],
-  isBlocked: (identifier: PersonIdentifier) => boolean,
-): void {
-  for (const { kind, value } of references) {
-    if (kind === "digest" || !isBlocked({ kind, value })) continue;
-    output.say(`An erasure keeps ${given[kind]} out of later imports; lead unblock lifts that.`);
   }
 }
 
