@@ -81,9 +81,7 @@ describe("to an address that refuses", () => {
   test("an answer that takes too long is told of with what a receiver is to do", async () => {
     const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
     onTestFinished(() => void receiver.stop(true));
-    const slow = webhook({ url: receiver.url, secret, now: Date.now, answerMs: 20 });
-    const outcome = await slow.take(aLead(), new AbortController().signal);
-    expect(outcome).toMatchObject({
+    expect(await offerTo(receiver.url, 20)).toMatchObject({
       why: `${receiver.url.origin} gave no answer within 0.02 s.`,
       advice: expect.stringContaining("answer first and work then"),
     });
@@ -95,21 +93,34 @@ describe("to an address that refuses", () => {
     [410, "Check the address."],
     [409, "For a lead that it has already, it is to answer 2xx."],
     [422, "Its log says what it refuses."],
-  ])("an answer that will hardly change, such as %d, is told of once with what to do", async (status, advice) => {
+  ])("an answer that will hardly change, such as %d, comes with what to do", async (status, advice) => {
+    const { address } = aReceiver([new Response(null, { status })]);
+    expect(await offerTo(new URL(address), 5_000)).toMatchObject({
+      why: `${address} answered ${status}.`,
+      advice: `${advice} Leads wait until it answers 2xx.`,
+    });
+  });
+
+  test("what to do is told of once, and the lead is tried again", async () => {
     const { url, leads, settings } = await aSource(1);
-    const refusal = () => new Response(null, { status });
+    const refusal = () => new Response(null, { status: 422 });
     const { address, posts } = aReceiver([refusal(), refusal()]);
     const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
     await until(() => posts.length === 3);
     await following.end();
     const lead = `Lead ${leads[0]?.id} is tried again in`;
     expect(following.errors().split("\n")).toEqual([
-      `${address} answered ${status}. ${advice} Leads wait until it answers 2xx. ${lead} 0.5 s.`,
-      `${address} answered ${status}. ${lead} 1 s.`,
+      `${address} answered 422. Its log says what it refuses. Leads wait until it answers 2xx. ${lead} 0.5 s.`,
+      `${address} answered 422. ${lead} 1 s.`,
       "",
     ]);
   });
 });
+
+/** Offers one lead, and waits so long for the answer. */
+function offerTo(url: URL, answerMs: number) {
+  return webhook({ url, secret, now: Date.now, answerMs }).take(aLead(), new AbortController().signal);
+}
 
 interface Post {
   readonly headers: Headers;
