@@ -1,9 +1,18 @@
 /** One folder into which files are dropped: which of them are complete, and what becomes of each. */
-import { lstatSync, readdirSync, type Stats } from "node:fs";
+import { readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../operator/system-code.ts";
 import { watchGrowth } from "./growth.ts";
-import { hindranceIn, linkIn, type Outcome, ownFolders, putAway, rejectsDraft, type WhenDone } from "./put-away.ts";
+import {
+  entryAt,
+  hindranceIn,
+  linkIn,
+  type Outcome,
+  ownFolders,
+  putAway,
+  rejectsDraft,
+  type WhenDone,
+} from "./put-away.ts";
 
 /** Imports a file, and writes the rows that it rejects to another one. */
 type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
@@ -56,12 +65,12 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
       const hindrance = hindranceIn(folder, name, whenDone);
       if (hindrance !== null) return later(hindrance);
       const file = join(folder, name);
-      const dropped = lstatSync(file, { throwIfNoEntry: false });
-      const version = versionOf(file);
+      const dropped = entryAt(file);
+      const version = versionOf(dropped);
       const known = unmoved.get(name);
       const imported = known?.version === version ? known.outcome : await importFile(file, rejectsDraft(folder, name));
       // What was read is not what lies there now. To move that away would lose it.
-      const outcome = versionOf(file) === version ? imported : changedMeanwhile;
+      const outcome = versionOf(entryAt(file)) === version ? imported : changedMeanwhile;
       if (outcome.kind !== "later") unmoved.set(name, { version, outcome });
       // The import takes its time, in which a folder can become a link.
       const link = linkIn(folder, name);
@@ -77,7 +86,7 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
 /** What lies in the folder under a name. Notes it where that is never taken. */
 function look(folder: string, name: string, passedOver: Map<string, string>): Stats | undefined {
   try {
-    const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    const found = entryAt(join(folder, name));
     const why = whyNever(name, found);
     if (why !== null) passedOver.set(name, why);
     return found;
@@ -106,8 +115,7 @@ const later = (reason: string): Outcome => ({ kind: "later", reason });
 const changedMeanwhile = later("It was changed or replaced while it was imported.");
 
 /** Another text for a file that was written to, replaced or removed; empty where no file is, but perhaps a link. */
-function versionOf(path: string): string {
-  const now = lstatSync(path, { throwIfNoEntry: false });
+function versionOf(now: Stats | undefined): string {
   return now?.isFile() === true ? `${now.ino} ${now.size} ${now.mtimeMs}` : "";
 }
 

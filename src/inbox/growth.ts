@@ -1,6 +1,7 @@
 /** Files that grow after their import: an upload had paused for longer than files are waited for, and goes on in done/. */
-import { lstatSync, renameSync, type Stats } from "node:fs";
+import { renameSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import { entryAt } from "./put-away.ts";
 
 /** An upload that pauses for longer has lost its connection. */
 const watchedMs = 10 * 60_000;
@@ -21,11 +22,11 @@ export function watchGrowth(folder: string): GrowthWatch {
     bringBack(nowMs) {
       const back: string[] = [];
       for (const [place, { name, imported, untilMs }] of watched) {
-        const now = found(place);
+        const now = entryAt(place);
         // Most programs that edit a file put another one in its place: that is no upload.
         const isSame = now?.ino === imported.ino && now.isFile();
         if (!isSame || nowMs > untilMs) watched.delete(place);
-        else if (now.size > imported.size && found(join(folder, name)) === undefined) {
+        else if (now.size > imported.size && entryAt(join(folder, name)) === undefined) {
           renameSync(place, join(folder, name));
           watched.delete(place);
           back.push(name);
@@ -34,8 +35,4 @@ export function watchGrowth(folder: string): GrowthWatch {
       return back;
     },
   };
-}
-
-function found(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
 }

@@ -1,5 +1,15 @@
 /** Where a dropped file goes after its import: done/, failed/ with the reason beside it, and rejected/ for its rejects. */
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
 import { join, parse } from "node:path";
 import { systemCode } from "../operator/system-code.ts";
 
@@ -32,7 +42,7 @@ export function linkIn(folder: string, name: string): string | null {
 export function hindranceIn(folder: string, name: string, whenDone: WhenDone): string | null {
   const link = linkIn(folder, name);
   if (link !== null) return link;
-  if (lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile() !== true) return "it was replaced or removed.";
+  if (entryAt(join(folder, name))?.isFile() !== true) return "it was replaced or removed.";
   const wanted = whenDone === "keep" ? ["done", rejectedFolder] : [rejectedFolder];
   const there = wanted.map((own) => join(folder, own)).filter(isThere);
   for (const place of [folder, ...there]) {
@@ -46,8 +56,13 @@ export function hindranceIn(folder: string, name: string, whenDone: WhenDone): s
   return null;
 }
 
+/** What lies at a path, of a link the link itself; undefined for nothing. */
+export function entryAt(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
 function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return entryAt(path)?.isSymbolicLink() === true;
 }
 
 /** Where the rejects of a file are written while it is imported. If a try is killed, the next one writes them anew. */
@@ -106,7 +121,7 @@ function freePath(folder: string, kind: "done" | typeof rejectedFolder | "failed
 
 /** A link counts, wherever it leads. */
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return entryAt(path) !== undefined;
 }
 
 /** A name to which a few letters can be added: file systems take 255 bytes. It keeps its end, such as .csv. */
