@@ -6,10 +6,10 @@ import { dayMs, dayOf } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { openDisclosureWriter } from "../../src/sqlite/privacy/ledger/disclosures.ts";
-import { emptyCounts } from "../../src/store/imports.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount } from "../harness.ts";
+import { imported } from "../store/importing.ts";
 
 /** A file with an account and a key. */
 function aFile() {
@@ -22,13 +22,8 @@ function aFile() {
     admin,
     account,
     async importOn(day: number, ...leads: readonly Lead[]): Promise<void> {
-      const nowMs = noonMs + day * dayMs;
-      const how = { onDuplicate: "skip", createPixels: true, dryRun: false } as const;
-      const origin = { file: "leads.csv", by: "dana", rejectsFile: null, startedMs: nowMs };
-      const staged = admin.imports.begin(account, how, origin);
-      for (const one of leads) staged.add(newLead(one));
-      for await (const _ of staged.merge({ ...emptyCounts(), read: leads.length }, () => nowMs));
-      staged.close();
+      const now = () => noonMs + day * dayMs;
+      await imported(admin, account, leads.map(newLead), { now });
     },
     /** As if the key had read a page with all leads on each day. */
     readOn(...days: readonly number[]): void {

@@ -7,11 +7,11 @@ import { createLeadsAnswer } from "../../src/http/leads.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
 import type { Received } from "../../src/store/disclosures.ts";
-import { emptyCounts } from "../../src/store/imports.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import type { ServedStore } from "../../src/store/serving.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { anAccount } from "../harness.ts";
+import { imported } from "../store/importing.ts";
 
 /** A number from 0 up to one below. */
 export type Below = (bound: number) => number;
@@ -165,12 +165,8 @@ async function importSome(
       email: below(3) === 0 ? null : "someone@example.com",
     }),
   );
-  const how = { onDuplicate: "skip", createPixels: false, dryRun: false } as const;
-  const origin = { file: "leads.csv", by: "dana", rejectsFile: null, startedMs: nowMs };
-  const staged = admin.imports.begin(account, how, origin);
-  for (const lead of leads) staged.add(newLead(lead));
-  for await (const _ of staged.merge({ ...emptyCounts(), read: leads.length }, () => nowMs));
-  staged.close();
+  const options = { onDuplicate: "skip", createPixels: false, dryRun: false } as const;
+  await imported(admin, account, leads.map(newLead), { options, now: () => nowMs });
 }
 
 function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: readonly Received[]) {

@@ -26,7 +26,7 @@ export async function* importing(
   leads: readonly NewLead[],
   { options = plainly, now = () => noonMs }: How = {},
 ): AsyncGenerator<MergeProgress> {
-  const staged = store.imports.begin(account, options, origin);
+  const staged = store.imports.begin(account, options, { ...origin, startedMs: now() });
   try {
     for (const lead of leads) staged.add(lead);
     yield* staged.merge(emptyCounts(), now);
