@@ -43,7 +43,7 @@ export function eraseCommand(context: CommandContext): Command {
       const erasure = people.erase(account, references, how, context.now());
       const done = await eraseAll(context, erasure, persons, createReceipts(output, options.list !== undefined));
       sayErased(output, account.name, done, references[0]?.kind ?? "email");
-      const several = severalText([...done.found.values()]);
+      const several = severalText(done.found);
       if (several !== null)
         output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
       sayStaying(output, erasure.staying());
@@ -57,9 +57,8 @@ export function eraseCommand(context: CommandContext): Command {
 }
 
 interface Done {
-  readonly leads: number;
   /** What each place of the list has found. */
-  readonly found: ReadonlyMap<number, Found>;
+  readonly found: readonly Found[];
   readonly rejectsFiles: readonly string[];
 }
 
@@ -71,24 +70,22 @@ async function eraseAll(
   receipts: Receipts,
 ): Promise<Done> {
   const found = new Map<number, Found>();
-  const rejectsFiles: readonly string[] = [];
-  const done = { leads: 0, found, rejectsFiles };
+  let rejectsFiles: readonly string[] = [];
   let signal = await context.process.pause(0);
   if (signal === null) {
     for (const step of erasure.steps()) {
       for (const one of step) {
         receipts.add(one);
-        done.leads += one.erased;
         found.set(one.place, together(persons[one.place]?.line ?? 0, one, found.get(one.place)));
       }
-      done.rejectsFiles = step[0]?.receipt.rejects_files ?? done.rejectsFiles;
+      rejectsFiles = step[0]?.receipt.rejects_files ?? rejectsFiles;
       receipts.progress(found.size, persons.length);
       signal = await context.process.pause(0);
       if (signal !== null) break;
     }
   }
   receipts.end();
-  if (signal === null) return done;
+  if (signal === null) return { found: [...found.values()], rejectsFiles };
   throw new UserError(
     `Stopped: ${grouped(found.size)} of ${grouped(persons.length)} have a receipt, are erased and kept out, and the rest is as it was.`,
     "Run it again to complete it.",
@@ -109,12 +106,10 @@ const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
   digest: "that SHA-256 or the same e-mail addresses",
 };
 
-function sayErased(output: Output, account: string, { leads, found }: Done, kind: PersonReference["kind"]): void {
-  const persons = found.size;
-  const held = found
-    .values()
-    .filter((one) => one.leads > 0)
-    .toArray().length;
+function sayErased(output: Output, account: string, { found }: Done, kind: PersonReference["kind"]): void {
+  const persons = found.length;
+  const leads = found.reduce((sum, one) => sum + one.leads, 0);
+  const held = found.filter((one) => one.leads > 0).length;
   const by = persons === 1 ? keptOutBy[kind] : "what the list names or the same e-mail addresses";
   const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
   if (persons === 1 && leads === 0)
