@@ -31,7 +31,7 @@ export const killInbox: Fault = {
         // A copy that goes on while its file is imported would be noticed, and the file taken again.
         {
           file: "src/inbox/drop-folder.ts",
-          from: "versionOf(file) === version ? imported : changedMeanwhile",
+          from: "versionOf(entryAt(file)) === version ? imported : changedMeanwhile",
           to: "imported",
         },
       ],
