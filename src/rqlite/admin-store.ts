@@ -1,9 +1,13 @@
 /** The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to rqlite. */
+import { openAccounts } from "../sqlite/accounts.ts";
 import { openAudit } from "../sqlite/audit.ts";
 import { exportDocuments } from "../sqlite/export.ts";
 import { findBatch, listBatches } from "../sqlite/import/batches.ts";
+import { openKeys } from "../sqlite/keys.ts";
+import { openPixels } from "../sqlite/pixels.ts";
 import { openRecipientRepository } from "../sqlite/privacy/ledger/passed.ts";
 import { openLeads } from "../sqlite/reading/leads.ts";
+import { openSources } from "../sqlite/sources.ts";
 import { readStats } from "../sqlite/stats.ts";
 import type { AdminStore } from "../store/admin.ts";
 import { StoreError } from "../store/errors.ts";
@@ -15,9 +19,7 @@ import { openLocalFile } from "./local-file.ts";
 import { openBlockingNode } from "./node/blocking.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
-import { openClusterAccounts, openClusterKeys, openClusterPixels } from "./repositories.ts";
 import { openSourceFinder } from "./source-finder.ts";
-import { openClusterSources } from "./sources.ts";
 import { openWriter } from "./writer.ts";
 
 interface ClusterAdminSetup {
@@ -52,13 +54,20 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     onUnheard("reason" in cause.problem ? cause.problem.reason : cause.message);
   }
   const database = openCapturing(file, writer);
-  const pixels = openClusterPixels(file, writer);
+  // What is written on this one holds on every node when it is done.
+  const everywhere = openCapturing(file, { commit: writer.commitEverywhere, catchUp: writer.catchUp });
+  const accounts = openAccounts(database);
+  const pixels = openPixels(database);
+  const { expire, revoke } = openKeys(everywhere);
   let finder: ReturnType<typeof openSourceFinder> | null = null;
   const importing = { database, file, writer, pixels };
   return {
-    accounts: openClusterAccounts(file, writer),
+    accounts: {
+      ...accounts,
+      setActive: (account, active) => (active ? accounts : openAccounts(everywhere)).setActive(account, active),
+    },
     pixels,
-    keys: openClusterKeys(file, writer),
+    keys: { ...openKeys(database), expire, revoke },
     leads: {
       ...openLeads(database),
       beginImport: (account, options) => beginClusterLeads(importing, account, options),
@@ -70,7 +79,11 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
       find: ({ number: account }, number) => findBatch(database, account, number),
       undo: (...asked) => undoClusterBatch({ database, writer }, ...asked),
     },
-    sources: openClusterSources(file, writer, () => (finder ??= openSourceFinder(node, name, file))),
+    sources: {
+      ...openSources(database),
+      revoke: openSources(everywhere).revoke,
+      finder: () => (finder ??= openSourceFinder(node, name, file)),
+    },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
     people: openClusterPeople(database, writer),
     recipients: openRecipientRepository(database),

@@ -1,5 +1,5 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
-import { asc, eq, or } from "drizzle-orm";
+import { asc, eq, or, sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import { StoreError } from "../store/errors.ts";
 import type { Account, AccountRepository } from "../store/repositories.ts";
@@ -16,27 +16,22 @@ const columns = {
 };
 
 export function openAccounts(database: Connection): AccountRepository {
+  function find(idOrName: string): Account | null {
+    const either = or(eq(accounts.id, idOrName), eq(accounts.name, idOrName));
+    return database.select(columns).from(accounts).where(either).get() ?? null;
+  }
+
   return {
     create(name, nowMs) {
-      const make = (transaction: Pick<Connection, "insert">) => {
-        const made = transaction
-          .insert(accounts)
-          .values({ id: `acc_${randomText(16)}`, name, active: true, createdAt: nowMs })
-          .onConflictDoNothing({ target: accounts.name })
-          .returning(columns)
-          .get();
-        if (made !== undefined && made.number > mostAccounts) {
-          throw new StoreError({ kind: "too many accounts", most: mostAccounts });
-        }
-        return made ?? null;
-      };
-      return database.transaction(make, { behavior: "immediate" });
+      const id = `acc_${randomText(16)}`;
+      const row = sql`SELECT ${id}, ${name}, 1, ${nowMs} WHERE (SELECT ifnull(max(number), 0) FROM ${accounts}) < ${mostAccounts}`;
+      database.run(sql`INSERT INTO ${accounts} (id, name, active, created_at) ${row} ON CONFLICT (name) DO NOTHING`);
+      const made = find(id);
+      if (made !== null || find(name) !== null) return made;
+      throw new StoreError({ kind: "too many accounts", most: mostAccounts });
     },
     list: (): Account[] => database.select(columns).from(accounts).orderBy(asc(accounts.number)).all(),
-    find(idOrName) {
-      const either = or(eq(accounts.id, idOrName), eq(accounts.name, idOrName));
-      return database.select(columns).from(accounts).where(either).get() ?? null;
-    },
+    find,
     setActive(account, active) {
       database.update(accounts).set({ active }).where(eq(accounts.number, account)).run();
     },

@@ -1,35 +1,57 @@
 /** What was done with the file, when and to which account; who was found or erased is never written down. */
 import { desc, eq } from "drizzle-orm";
 import type { AuditEntry, AuditRepository } from "../store/privacy.ts";
+import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
-import { audit } from "./schema.ts";
+import { accounts, audit } from "./schema.ts";
+
+/** The statement that writes an act down. */
+export function insertAct(database: Pick<Connection, "insert">, { atMs, act, account, detail }: AuditEntry) {
+  return database.insert(audit).values({ at: atMs, act, account, detail: JSON.stringify(detail) });
+}
 
 /** Writes an act down, within the transaction of the act where there is one. */
-export function recordAct(database: Pick<Connection, "insert">, { atMs, act, account, detail }: AuditEntry): void {
-  database
-    .insert(audit)
-    .values({ at: atMs, act, account, detail: JSON.stringify(detail) })
-    .run();
+export function recordAct(database: Pick<Connection, "insert">, entry: AuditEntry): void {
+  insertAct(database, entry).run();
 }
 
 /**
- * Writes a thing, such as a key, and records the act, both or none. Gives the thing as it is then; null where there is none,
- * and then nothing is recorded.
+ * Things of one kind, such as keys: a change of one goes in with its record, or neither does. On a cluster a transaction
+ * does not see what it writes, so a thing is looked up before and behind it.
  */
-export function writeOnRecord<Thing extends { readonly account: string }>(
+export function openOnRecord<Thing extends { readonly account: string }>(
   database: Connection,
-  act: Omit<AuditEntry, "account">,
-  { write, find }: { readonly write: () => void; readonly find: () => Thing | null },
-): Thing | null {
-  return database.transaction(
-    () => {
-      write();
-      const thing = find();
-      if (thing !== null) recordAct(database, { ...act, account: thing.account });
-      return thing;
+  kind: string,
+  find: (id: string) => Thing | null,
+) {
+  const record = (verb: string, id: string, account: string | null, atMs: number) =>
+    recordAct(database, { atMs, act: `${kind}.${verb}`, account, detail: { [kind]: id } });
+
+  return {
+    /** Makes a thing in an account. */
+    create(id: string, account: AccountNumber, nowMs: number, write: () => void): Thing {
+      const create = () => {
+        write();
+        const owner = database.select({ id: accounts.id }).from(accounts).where(eq(accounts.number, account)).get();
+        record("create", id, owner?.id ?? null, nowMs);
+      };
+      database.transaction(create, { behavior: "immediate" });
+      const made = find(id);
+      if (made === null) throw new Error(`a ${kind} that was just made is not there`);
+      return made;
     },
-    { behavior: "immediate" },
-  );
+    /** Changes a thing, and gives it as it is then; null where there is none, and then nothing is recorded. */
+    change(verb: string, id: string, nowMs: number, write: () => void): Thing | null {
+      const change = () => {
+        const thing = find(id);
+        if (thing === null) return;
+        write();
+        record(verb, id, thing.account, nowMs);
+      };
+      database.transaction(change, { behavior: "immediate" });
+      return find(id);
+    },
+  };
 }
 
 export function openAudit(database: Connection): AuditRepository {

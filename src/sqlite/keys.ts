@@ -3,30 +3,26 @@ import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import { dayOf, monthOf } from "../contract/time.ts";
 import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
-import { writeOnRecord } from "./audit.ts";
+import { openOnRecord } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, keys, usage } from "./schema.ts";
 
 export function openKeys(database: Connection): KeyRepository {
   const find = (where: SQL) => listKeys(database, where)[0] ?? null;
-
-  const change = (act: string, id: string, nowMs: number, write: () => void) =>
-    writeOnRecord(database, { atMs: nowMs, act, detail: { key: id } }, { write, find: () => find(eq(keys.id, id)) });
+  const onRecord = openOnRecord(database, "key", (id) => find(eq(keys.id, id)));
 
   return {
     create(account, { expiresMs = null, ...key }, nowMs) {
       const id = `key_${randomText(12)}`;
       const row = { account, id, ...key, createdAt: nowMs, expiresAt: expiresMs };
-      const made = change("key.create", id, nowMs, () => database.insert(keys).values(row).run());
-      if (made === null) throw new Error("a key that was just made is not there");
-      return made;
+      return onRecord.create(id, account, nowMs, () => database.insert(keys).values(row).run());
     },
     list: (account) => listKeys(database, eq(keys.account, account)),
     find: (id) => find(eq(keys.id, id)),
     requestsOfMonth: (id, nowMs) => requestsOfMonth(database, id, nowMs),
-    revoke: (id, nowMs) => change("key.revoke", id, nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
+    revoke: (id, nowMs) => onRecord.change("revoke", id, nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
     expire: (id, expiresMs, nowMs) =>
-      change("key.expire", id, nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
+      onRecord.change("expire", id, nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
     findByDigest: (digest) => find(eq(keys.digest, digest)),
   };
 }

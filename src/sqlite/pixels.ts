@@ -29,15 +29,26 @@ export function openPixelReader(database: Connection): PixelReader {
 }
 
 export function openPixels(database: Connection): PixelRepository {
+  const reader = openPixelReader(database);
   return {
-    ...openPixelReader(database),
+    ...reader,
     create(account, pixel, nowMs) {
-      const row = { account, ...pixel, createdAt: nowMs };
-      return database.insert(pixels).values(row).onConflictDoNothing().returning().all().length > 0;
+      const create = () => {
+        const isNew = !reader.has(account, pixel.id);
+        if (isNew)
+          database
+            .insert(pixels)
+            .values({ account, ...pixel, createdAt: nowMs })
+            .run();
+        return isNew;
+      };
+      return database.transaction(create, { behavior: "immediate" });
     },
     setStatus(account, { id, status }) {
+      const isThere = reader.has(account, id);
       const where = and(eq(pixels.account, account), eq(pixels.id, id));
-      return database.update(pixels).set({ status }).where(where).returning().all().length > 0;
+      if (isThere) database.update(pixels).set({ status }).where(where).run();
+      return isThere;
     },
   };
 }

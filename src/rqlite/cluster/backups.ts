@@ -1,14 +1,15 @@
 /** Backups of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
 import { rmSync } from "node:fs";
+import { recordAct } from "../../sqlite/audit.ts";
 import { openBackups } from "../../sqlite/backup/backups.ts";
 import type { Backups } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { innermost } from "../../store/innermost.ts";
+import { openCapturing } from "../capturing.ts";
 import { openLocalFile } from "../local-file.ts";
 import { openBlockingNode } from "../node/blocking.ts";
 import { type RqliteNode, requestTo } from "../node/node.ts";
-import { auditStatement } from "../repositories.ts";
 import { openWriter } from "../writer.ts";
 
 /** A large file takes as long as the disk does. */
@@ -33,9 +34,10 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
         const backup = openBackups(draft).make(file, nowMs);
         const detail = { sha256: backup.sha256, leads: backup.leads };
-        const act = auditStatement({ atMs: nowMs, act: "backup", account: null, detail });
+        const record = () =>
+          recordAct(openCapturing(local, writer), { atMs: nowMs, act: "backup", account: null, detail });
         // The backup is whole by now. It counts, even where nobody takes the act.
-        return { ...backup, unrecorded: unheard ?? failureOf(() => writer.commit([act])) };
+        return { ...backup, unrecorded: unheard ?? failureOf(record) };
       } finally {
         for (const part of filesOf(draft)) rmSync(part, { force: true });
         local.close();

@@ -1,5 +1,6 @@
 /** A batch is taken back on a cluster: exactly the leads that it added, in short steps. */
 import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
+import { insertAct } from "../../sqlite/audit.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { findBatch } from "../../sqlite/import/batches.ts";
 import { positionOf } from "../../sqlite/position.ts";
@@ -9,7 +10,6 @@ import { StoreError } from "../../store/errors.ts";
 import type { Account } from "../../store/repositories.ts";
 import { statementOf } from "../node/statement.ts";
 import { changed } from "../premise.ts";
-import { auditStatement } from "../repositories.ts";
 import { type Writer, wentIn } from "../writer.ts";
 
 /** Of so many leads those of the batch are deleted at once. */
@@ -35,7 +35,7 @@ export async function* undoClusterBatch(
       removed += some;
       yield removed;
     }
-    isDone = recordUndo(writer, account, batch, { nowMs, removed, finishedMs: asked.finishedMs });
+    isDone = recordUndo(cluster, account, batch, { nowMs, removed, finishedMs: asked.finishedMs });
     // An import that still runs has added leads since, also where this has been.
     if (!isDone) batch = findBatch(database, account.number, batch.number) ?? batch;
     if (batch.overwritten > 0) throw new StoreError({ kind: "undo overtaken", number: batch.number });
@@ -78,7 +78,7 @@ interface Undone {
 
 /** Says that a batch is taken back; false where its import has gone on since it was looked at, or somebody was faster. */
 function recordUndo(
-  writer: Writer,
+  { database, writer }: ClusterUndoing,
   account: Account,
   { number, read }: Batch,
   { nowMs, removed, finishedMs }: Undone,
@@ -86,6 +86,6 @@ function recordUndo(
   const detail = { import: number, leads: removed };
   const undone = sql`UPDATE ${imports} SET undone_at = ${nowMs}, finished_at = ${finishedMs}
     WHERE number = ${number} AND read = ${read} AND undone_at IS NULL`;
-  const act = auditStatement({ atMs: nowMs, act: "import.undo", account: account.id, detail });
+  const act = statementOf(insertAct(database, { atMs: nowMs, act: "import.undo", account: account.id, detail }));
   return wentIn(writer, () => writer.commitEverywhere([statementOf(undone), changed(1), act]));
 }
