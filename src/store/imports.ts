@@ -89,6 +89,8 @@ export interface Preview {
   readonly sharingIds: number;
   /** How many say something else of a visit that is there already, and would stand beside it. */
   readonly changedVisits: number;
+  /** How many lie in the minute of such a visit, where no time has seconds and that of the visit has. */
+  readonly cutVisits: number;
 }
 
 /** How far the merge is: whatever is counted is on the disk. */

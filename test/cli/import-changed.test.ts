@@ -26,6 +26,31 @@ describe("an import warns", () => {
   });
 });
 
+describe("of a file that a spreadsheet has saved again, without the seconds of its times", () => {
+  const own = visits(visit.replace("15:00", "15:23"), later.replace("15:00", "15:59"));
+  const saved = visits(visit.replace("2026-01-31T09:15:00Z", "1/31/2026 9:15"));
+  const warning = "1 row with the minute, page and visitor of a lead that is there";
+
+  /** What the preview says of it, after the vendor's own file. */
+  async function saidOf(second: string): Promise<string> {
+    const admin = anAdmin();
+    await admin.import(own);
+    return (await admin.import(second, "--dry-run")).stderr;
+  }
+
+  test("an import warns", async () => {
+    expect(await saidOf(saved)).toContain(warning);
+  });
+
+  test.each([
+    ["another minute", saved.replace("9:15", "9:14")],
+    ["another page", saved.replace("/a", "/b")],
+    ["a file with seconds", saved + beside.replace("15:00", "15:07")],
+  ])("an import does not warn of %s", async (_, second) => {
+    expect(await saidOf(second)).not.toContain("Warning");
+  });
+});
+
 describe("an import does not warn", () => {
   test.each([
     ["of the same rows", visit],

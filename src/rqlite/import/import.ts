@@ -60,8 +60,8 @@ export function beginClusterImport(
     preview(mayShareIds) {
       staging.sort();
       writer.catchUp();
-      const changedVisits = countChangedVisits(database, account.number, staging, stored);
-      return { ...staging.preview(stored.newest(), mayShareIds), changedVisits };
+      const changed = countChangedVisits(database, account.number, staging, stored);
+      return { ...staging.preview(stored.newest(), mayShareIds), ...changed };
     },
     rejectedRows: staging.rejectedRows,
     async *merge(counts, now) {

@@ -1,7 +1,7 @@
-/** Leads that say something else of a visit which is there already: they have another id, and would stand beside it. */
+/** Leads of a visit that is there already: they say something else of it, have another id, and would stand beside it. */
 import { and, eq, gte, lt, sql } from "drizzle-orm";
 import type { LeadDetails } from "../../contract/lead.ts";
-import type { NewLead } from "../../store/imports.ts";
+import type { Preview } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { placeholder } from "../reading/placeholder.ts";
@@ -11,52 +11,88 @@ import type { StoredLeads } from "./stored-leads.ts";
 
 /** So many are looked at, oldest first: what overlaps with an earlier file lies at that end. */
 const mostLookedAt = 20_000;
+/** And so many stored ones are read for that: the minutes of a busy account hold many. */
+const mostRead = 200_000;
 const mostTiedMs = 10;
+const minuteMs = 60_000;
 
-/** How many leads are of the visitor, the page and the moment of a stored one, and are not stored themselves. */
+/** How many leads are of the visitor, the page and the time of a stored one, and are not stored themselves. */
 export function countChangedVisits(
   database: Connection,
   account: AccountNumber,
   staging: Pick<Staging, "read">,
   stored: Pick<StoredLeads, "find" | "newest">,
-): number {
-  const storedFrom = openStoredFrom(database, account);
-  const newestMs = stored.newest();
-  let changed = 0;
-  for (const lead of staging.read(0, mostLookedAt)) {
-    const { id, identifiedMs } = lead;
-    if (identifiedMs === null || newestMs === null || identifiedMs > newestMs) break;
-    if (isAmong(lead, storedFrom(identifiedMs)) && stored.find(id) === null) changed++;
+): Pick<Preview, "changedVisits" | "cutVisits"> {
+  const readVisits = openVisits(database, account);
+  let visits: Visits = { fromMs: null, moments: new Map() };
+  let [changedVisits, cutVisits, read] = [0, 0, 0];
+  let hasSeconds = false;
+  for (const { id, identifiedMs, document } of upTo(stored.newest(), staging)) {
+    hasSeconds ||= identifiedMs % minuteMs !== 0;
+    if (visits.fromMs !== identifiedMs) {
+      visits = readVisits(identifiedMs, hasSeconds ? mostTiedMs : minuteMs);
+      read += visits.moments.size;
+    }
+    const same = momentsIn(visits, document);
+    if (same.length > 0 && stored.find(id) === null) {
+      if (same.some((ms) => ms < identifiedMs + mostTiedMs)) changedVisits++;
+      else cutVisits++;
+    }
+    if (read > mostRead) break;
   }
-  return changed;
+  return { changedVisits, cutVisits: hasSeconds ? 0 : cutVisits };
 }
 
-type Document = LeadDetails & { readonly pixel_id: string };
-
-function isAmong({ document }: NewLead, there: readonly string[]): boolean {
-  if (there.length === 0) return false;
-  const lead: Document = JSON.parse(document);
-  return there.some((other) => isSameVisit(lead, JSON.parse(other)));
+/** The leads with a time that is not newer than all that is stored. */
+function* upTo(newestMs: number | null, staging: Pick<Staging, "read">) {
+  for (const lead of staging.read(0, mostLookedAt)) {
+    const { identifiedMs } = lead;
+    if (identifiedMs === null || newestMs === null || identifiedMs > newestMs) return;
+    yield { ...lead, identifiedMs };
+  }
 }
 
-function isSameVisit(one: Document, other: Document): boolean {
-  const isSame = (field: keyof Document) => one[field] !== null && one[field] === other[field];
-  return one.pixel_id === other.pixel_id && one.page_url === other.page_url && (isSame("email") || isSame("name"));
+/** What is stored from a moment on. */
+interface Visits {
+  readonly fromMs: number | null;
+  /** By page and visitor. */
+  readonly moments: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Prepares the look at the documents of a moment, and of those right behind it: what shares a time lies there. */
-function openStoredFrom(database: Connection, account: AccountNumber): (ms: number) => string[] {
-  const at = placeholder.integer("at");
+function momentsIn({ moments }: Visits, document: string): readonly number[] {
+  return moments.size === 0 ? [] : namesOf(document).flatMap((name) => moments.get(name) ?? []);
+}
+
+/** A page with its visitor, who is told by an e-mail address or by a name. */
+function namesOf(document: string): string[] {
+  const { pixel_id, page_url, email, name }: LeadDetails & { readonly pixel_id: string } = JSON.parse(document);
+  const visitors = Object.entries({ email, name }).filter(([, text]) => text !== null);
+  return visitors.map((visitor) => JSON.stringify([pixel_id, page_url, visitor]));
+}
+
+/** Prepares the look at the visits of a moment, and of those right behind it: what shares a time lies there. */
+function openVisits(database: Connection, account: AccountNumber): (fromMs: number, spanMs: number) => Visits {
+  const from = placeholder.integer("from");
   const some = database
-    .select({ document: leads.doc })
+    .select({ document: leads.doc, ms: leads.identifiedAt })
     .from(leads)
     .where(
       and(
         eq(leads.account, placeholder.integer("account")),
-        gte(leads.identifiedAt, at),
-        lt(leads.identifiedAt, sql`${at} + ${mostTiedMs}`),
+        gte(leads.identifiedAt, from),
+        lt(leads.identifiedAt, sql`${from} + ${placeholder.integer("span")}`),
       ),
     )
     .prepare();
-  return (ms) => some.values({ account, at: ms }).map(([document]) => document);
+  return (fromMs, spanMs) => {
+    const moments = new Map<string, number[]>();
+    for (const [document, ms] of some.values({ account, from: fromMs, span: spanMs })) {
+      for (const name of namesOf(document)) {
+        const known = moments.get(name);
+        if (known === undefined) moments.set(name, [ms]);
+        else known.push(ms);
+      }
+    }
+    return { fromMs, moments };
+  };
 }

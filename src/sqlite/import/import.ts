@@ -31,8 +31,8 @@ export function beginStagedImport(
     hasPixel: (id) => pixels.has(account.number, id),
     preview(mayShareIds) {
       staging.sort();
-      const changedVisits = countChangedVisits(database, account.number, staging, stored);
-      return { ...staging.preview(stored.newest(), mayShareIds), changedVisits };
+      const changed = countChangedVisits(database, account.number, staging, stored);
+      return { ...staging.preview(stored.newest(), mayShareIds), ...changed };
     },
     rejectedRows: staging.rejectedRows,
     async *merge(counts, now) {

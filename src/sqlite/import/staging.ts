@@ -8,7 +8,7 @@ import type { NewLead, Preview, RejectedRow } from "../../store/imports.ts";
 import { countSharingIds } from "./sharing-ids.ts";
 
 /** What some leads are that follow one another in the order in which they go in. */
-export interface Summary extends Omit<Preview, "sharingIds" | "changedVisits"> {
+export interface Summary extends Omit<Preview, "sharingIds" | "changedVisits" | "cutVisits"> {
   /** How many have another time than their source says. */
   readonly moved: number;
 }
@@ -19,7 +19,7 @@ export interface Staging {
   rejectedRows(): Iterable<RejectedRow>;
   /** To be called when all is put aside, before what follows here. */
   sort(): void;
-  preview(newestStoredMs: number | null, mayShareIds: boolean): Omit<Preview, "changedVisits">;
+  preview(newestStoredMs: number | null, mayShareIds: boolean): Omit<Preview, "changedVisits" | "cutVisits">;
   /** What so many leads from a place on are, or all that are left. */
   summarize(from: number, most: number, newestStoredMs: number | null): Summary;
   /**

@@ -37,6 +37,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     ...nobodyText(columns, request),
     ...sharingText(preview, idColumns),
     ...changedText(preview),
+    ...cutText(preview),
     ...dayOrderText(read, request),
     ...rejectedText(preview, read),
     ...otherPixelsText(preview, read, known),
@@ -114,6 +115,14 @@ function changedText({ changedVisits }: Preview): string[] {
     `Warning: at least ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
       "beside: both are kept. If they are the same visits, take back the import that brought those, and import both " +
       "files with --identity email,page_url,identified_at --on-duplicate replace.",
+  ];
+}
+
+function cutText({ cutVisits }: Preview): string[] {
+  if (cutVisits === 0) return [];
+  return [
+    `Warning: at least ${rowsText(cutVisits)} with the minute, page and visitor of a lead that is there: both are kept. ` +
+      "The times of this file have no seconds; if a spreadsheet has saved it, import the vendor's own file.",
   ];
 }
 
