@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { conform, type Report } from "../conformance/conform.ts";
 import type { Keys } from "../conformance/probe.ts";
+import { codeOf } from "../conformance/shapes.ts";
 import { paths } from "../contract/paths.ts";
 import { printable } from "../operator/printable.ts";
 import { systemCode } from "../operator/system-code.ts";
@@ -35,16 +36,30 @@ async function check(context: CommandContext, url: string, options: Options): Pr
   }
   const output = outputOf(options);
   const keys = await readKeys(context);
-  await refuseUnreachable(url);
+  await refuseUseless(url, keys.live);
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say: output.say });
   output.result(report, reportText(report));
   if (report.failed > 0) context.process.endWith(1);
 }
 
-/** Where nothing answers at all, every check would fail for that one reason, or find no answer to complain of. */
-async function refuseUnreachable(url: string): Promise<void> {
+/** Where nothing answers at all, or the key does not work, the checks would fail for that one reason. */
+async function refuseUseless(url: string, key: string): Promise<void> {
+  const { status, body } = await askOnce(url, key);
+  if (status !== 401 && status !== 403) return;
+  throw new UserError(
+    `The key does not work: ${printable(`${url} answered ${status} ${codeOf(body) ?? ""}`.trim())}.`,
+    "Give a live key of an account with a subscription; every check needs it.",
+  );
+}
+
+async function askOnce(url: string, key: string) {
   try {
-    await fetch(`${url.replace(/\/$/, "")}${paths.usage}`, { redirect: "manual", signal: AbortSignal.timeout(30_000) });
+    const response = await fetch(`${url.replace(/\/$/, "")}${paths.usage}`, {
+      headers: { Authorization: `Bearer ${key}` },
+      redirect: "manual",
+      signal: AbortSignal.timeout(30_000),
+    });
+    return { status: response.status, body: await response.json().catch(() => null) };
   } catch (cause) {
     const reason = systemCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
     throw new UserError(
@@ -58,6 +73,8 @@ async function readKeys(context: CommandContext): Promise<Keys> {
   const given = context.environment.clientKey() ?? (await readAll(context.process.standardInput()));
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
   if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
+  // Nothing else can stand in a header.
+  if (!/^[\x21-\x7e]+$/.test(live)) throw new UserError("The key has a character that no key has.", "Copy it anew.", 2);
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
 }
 

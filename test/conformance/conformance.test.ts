@@ -114,6 +114,17 @@ test("bun admin conformance ends with 1 where something fails, and with 2 withou
   expect((await give("lf_x", "conformance", "www.example.com")).status).toBe(2);
 });
 
+test.each([
+  ["is none", "lf_someKey1", 1, "The key does not work: URL answered 401 invalid_api_key. Give a live key"],
+  ["cannot be one", "lf_some Key1", 2, "The key has a character that no key has."],
+])("a key that %s is said in one line, and nothing is checked with it", async (_, key, status, said) => {
+  const { url } = await serve({ leads });
+  const ended = await anAdmin().give(key, "conformance", url);
+  expect(ended).toMatchObject({ status, stdout: "" });
+  expect(ended.stderr.replace(url, "URL")).toStartWith(said);
+  expect(ended.stderr.split("\n")).toHaveLength(2);
+});
+
 test("a server that is not there is said in one line, and nothing of it is called right", async () => {
   const ended = await anAdmin().give("lf_someKey1", "conformance", "http://127.0.0.1:9");
   expect(ended).toMatchObject({ status: 1, stdout: "" });
