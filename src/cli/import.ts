@@ -26,7 +26,7 @@ function listCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
       const batches = context.store().imports.list(accountOf(context, idOrName));
-      const header = ["IMPORT", "AT", "BY", "STATE", "ADDED", "REPLACED", "OTHER", "OLDEST", "NEWEST", "FILE"];
+      const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", "FILE"];
       const output = outputOf(options);
       const text = listed("The account has no imports.", header, batches.map(cells));
       output.result(batches.map(view), text);
@@ -120,11 +120,11 @@ function orNull(ms: number | null): string | null {
   return ms === null ? null : writeMoment(ms);
 }
 
+/** What fits a terminal of 80 columns; --json has the rest. */
 function cells(batch: Batch): string[] {
-  const { number, startedMs, by, imported, replaced, duplicates, suppressed, rejected, file } = batch;
-  const counts = [imported, replaced, duplicates + suppressed + rejected].map(grouped);
-  const span = [batch.oldestMs, batch.newestMs].map((ms) => orNull(ms)?.slice(0, 10) ?? "");
-  return [String(number), writeMoment(startedMs), by, stateOf(batch), ...counts, ...span, file];
+  const { number, startedMs, imported, replaced, file } = batch;
+  const at = writeMoment(startedMs).slice(0, 19).replace("T", " ");
+  return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), file];
 }
 
 /** Nobody can tell one that runs from one that was killed; what both have in common is said. */

@@ -6,6 +6,7 @@ import { openAgain } from "../../src/sqlite/open.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { betweenTransactions } from "../between-transactions.ts";
 import { watchDatabases } from "../closing.ts";
+import { onTerminal, plain } from "../terminal.ts";
 
 const px = ["--pixel", "px"];
 const january = "date,email\n2026-01-10,a@example.com\n2026-01-10,b@example.com\n2026-01-12,c@example.com\n";
@@ -55,6 +56,18 @@ test("the list says of each import when, from what file, by whom, what came of i
   ]);
   expect(await listed(admin, "other")).toEqual([]);
   expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*taken back .*export of january\.csv/);
+});
+
+test("the list is a table on a terminal of 80 columns", async () => {
+  const admin = anAdmin();
+  await admin.run("lead", "import", "acme", admin.put("visits-of-2026-01-31.csv", january), ...px, "--create-pixels");
+  const terminal = onTerminal(admin.file, ["import", "list", "acme"]);
+  expect(await terminal.ended).toBe(0);
+  expect(plain(terminal.shown()).split("\n")).toEqual([
+    "IMPORT  AT                   STATE  ADDED  REPLACED  FILE",
+    expect.stringMatching(/^1 {7}20[\d-]{8} [\d:]{8} {2}done {3}3 {6}0 {9}visits-of-2026-01-31\.csv$/),
+    "",
+  ]);
 });
 
 test("an account without imports is told so in one line, and gives an empty list as JSON", async () => {
