@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
 import { settingsIn } from "../inbox/settings.ts";
+import { type EndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { UserError } from "../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { importUnattended } from "./lead/import/unattended.ts";
@@ -78,7 +79,11 @@ async function lookOnce(inbox: Inbox, context: CommandContext): Promise<void> {
 }
 
 /** Looks until it is told to end. */
-export async function lookOn(inbox: Inbox, context: CommandContext): Promise<void> {
-  do await inbox.look();
-  while (!(await context.process.pause(lookEveryMs)));
+export async function lookOn(inbox: Inbox, { process }: CommandContext): Promise<void> {
+  let signal: EndingSignal | null;
+  do {
+    await inbox.look();
+    signal = await process.pause(lookEveryMs);
+  } while (signal === null);
+  process.endWith(statusOfService(signal));
 }

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import type { Logger } from "pino";
 import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
+import { type EndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { writeNow } from "../operator/standard-streams.ts";
 import { systemCode } from "../operator/system-code.ts";
 import { UserError } from "../operator/user-error.ts";
@@ -55,11 +56,15 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   await context.process.pause(0);
   writeNow(1, `listening on ${server.url}\n`);
   const importing = startCompanion(["receive", "--import"]);
-  while (!(await context.process.pause(every * 1000))) await complete(spool, log);
-  await server.stop();
-  await complete(spool, log);
+  let signal: EndingSignal | null = null;
+  while (signal === null) {
+    signal = await context.process.pause(every * 1000);
+    if (signal !== null) await server.stop();
+    await complete(spool, log);
+  }
   await importing.stop();
   release();
+  context.process.endWith(statusOfService(signal));
 }
 
 /** Completes the files, so that one import takes all deliveries of that time. Trouble ends no deliveries. */

@@ -7,6 +7,11 @@ export type EndingSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 /** The status of a process that one of them ended, as a shell says it. */
 export const statusAfter = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<EndingSignal, number>;
 
+/** What ends only at a signal is done then. But no supervisor closes a terminal: it is to start a service again. */
+export function statusOfService(signal: EndingSignal): number {
+  return signal === "SIGHUP" ? statusAfter.SIGHUP : 0;
+}
+
 /** Calls a listener at each of them, until the function that it gives is called. */
 export function onEndingSignal(listener: (signal: EndingSignal) => void): () => void {
   const signals: readonly EndingSignal[] = isHangupIgnored() ? ["SIGINT", "SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP"];

@@ -10,7 +10,7 @@ import { type Listening, listen } from "../http/server.ts";
 import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";
-import { onEndingSignal } from "../operator/ending-signals.ts";
+import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";
 import { openLog } from "../operator/log.ts";
 import { spoolOf } from "../store/database-files.ts";
@@ -46,10 +46,10 @@ export function serve(config: Config): Running {
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
   const inbox = startInbox(config, log);
-  const forgetSignals = onEndingSignal(() => {
+  const forgetSignals = onEndingSignal((signal) => {
     // A second one ends the process at once.
     forgetSignals();
-    void stop({ listening, stopTimers, store, inbox });
+    void stop({ listening, stopTimers, store, inbox }, signal);
   });
   store.listening(listening.url).catch(endWith);
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
@@ -88,7 +88,7 @@ interface Parts {
   readonly inbox: Companion | null;
 }
 
-async function stop({ listening, stopTimers, store, inbox }: Parts): Promise<void> {
+async function stop({ listening, stopTimers, store, inbox }: Parts, signal: EndingSignal): Promise<void> {
   for (const stopTimer of stopTimers) stopTimer();
   await Promise.all([inbox?.stop(), listening.stop()]);
   try {
@@ -96,5 +96,5 @@ async function stop({ listening, stopTimers, store, inbox }: Parts): Promise<voi
   } catch (cause) {
     endWith(cause);
   }
-  process.exit(0);
+  process.exit(statusOfService(signal));
 }

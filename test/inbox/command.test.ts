@@ -94,6 +94,14 @@ test("a second inbox on the same folder is refused, and Ctrl-C ends the first on
   expect(await first.exited).toBe(0);
 });
 
+test("the closing of its terminal ends an inbox with 129, so that a supervisor starts it again", async () => {
+  const admin = anAdmin();
+  const first = admin.start("inbox", aFolderOf(admin, { "import.json": "{}", "visits.csv": rows }));
+  await first.stderr.getReader().read();
+  first.kill("SIGHUP");
+  expect(await first.exited).toBe(129);
+});
+
 test("a file whose rejected rows would be written through a link stays where it is, and the other as well", async () => {
   const admin = anAdmin();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });

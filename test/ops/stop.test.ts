@@ -18,20 +18,22 @@ test("usage that could not be written is tried again, and said in the log", asyn
 });
 
 describe("a stop", () => {
-  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "by %s writes the usage, folds the log into the file, exits 0",
-    async (signal) => {
-      const { file, server, get, again } = await aRunningServer();
-      for (let request = 0; request < 5; request++) expect((await get("/usage")).status).toBe(200);
-      expect(await server.end(signal)).toBe(0);
-      expect(Bun.file(`${file}-wal`).size).toBe(0);
-      expect(requestsIn(file)).toBe(5);
-      const next = await again();
-      expect((await next.get("/usage")).status).toBe(200);
-      expect(await next.server.end(signal)).toBe(0);
-      expect(requestsIn(file)).toBe(6);
-    },
-  );
+  // A supervisor asks by SIGTERM, and starts a server again that ended for any other reason.
+  test.each([
+    ["SIGTERM", 0],
+    ["SIGINT", 0],
+    ["SIGHUP", 129],
+  ] as const)("by %s writes the usage, folds the log into the file, exits %i", async (signal, status) => {
+    const { file, server, get, again } = await aRunningServer();
+    for (let request = 0; request < 5; request++) expect((await get("/usage")).status).toBe(200);
+    expect(await server.end(signal)).toBe(status);
+    expect(Bun.file(`${file}-wal`).size).toBe(0);
+    expect(requestsIn(file)).toBe(5);
+    const next = await again();
+    expect((await next.get("/usage")).status).toBe(200);
+    expect(await next.server.end(signal)).toBe(status);
+    expect(requestsIn(file)).toBe(6);
+  });
 
   test("gives no wrong answer to requests that come meanwhile", async () => {
     const { file, server, get } = await aRunningServer();

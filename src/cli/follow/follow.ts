@@ -1,6 +1,7 @@
 /** bun admin follow: new leads of any server, as they come, to standard output, a command or a signed POST. */
 import { Command } from "commander";
 import type { Lead } from "../../../client/src/leadfile.ts";
+import { statusOfService } from "../../operator/ending-signals.ts";
 import { createClient, messageOf, readKey, toUserError } from "../api-client.ts";
 import type { CommandContext } from "../command.ts";
 import { createOutput } from "../terminal/output.ts";
@@ -56,6 +57,7 @@ async function follow(context: CommandContext, url: string, options: FollowOptio
     onError: (error) => say(`${messageOf(error)} The next poll tries again.`),
   });
   await passOn(leads, receiver, say, stop).finally(release);
+  if (stop.aborted) context.process.endWith(statusOfService(stop.reason));
   context.process.leave();
 }
 
