@@ -1,7 +1,7 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
-import { createPause } from "./cli/terminal/signals.ts";
+import { createPause, type Pause } from "./cli/terminal/signals.ts";
 import { ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
 import {
   readClientKey,
@@ -22,14 +22,21 @@ import { lockForServing } from "./sqlite/locks/server-lock.ts";
 import type { AdminStore } from "./store/admin.ts";
 import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 
+/** What tells a command the time, and lets it wait. */
+export interface Clock {
+  readonly now: () => number;
+  readonly pause: Pause;
+}
+
 /** Runs the command that the words name, and gives the status of its process. Throws what kept it from its end. */
 export async function runCommand(
   words: readonly string[],
   standardInput = () => Bun.stdin.stream(),
-  now = Date.now,
+  clock: Clock | null = null,
 ): Promise<number> {
   const isCompanion = words.includes(companionOption);
   if (isCompanion) giveWay();
+  const { now, pause } = clock ?? { now: Date.now, pause: createPause(isCompanion) };
   const databasePath = readDatabasePath();
   const store = openOnce(() => openAdminStoreOf(databasePath, readCluster()));
   let status = 0;
@@ -44,7 +51,7 @@ export async function runCommand(
     environment,
     process: {
       standardInput,
-      pause: createPause(isCompanion),
+      pause,
       serve: Bun.isStandaloneExecutable ? serve : null,
       endWith: (wanted) => {
         status = wanted;

@@ -1,6 +1,6 @@
 /** A process that runs one command of `bun admin` after another: each as if it were started for it, without the start. */
 
-import { runCommand } from "../src/admin.ts";
+import { type Clock, runCommand } from "../src/admin.ts";
 import { createOutput } from "../src/cli/terminal/output.ts";
 import { sayWhy } from "../src/operator/end.ts";
 import { watchDatabases } from "./closing.ts";
@@ -24,13 +24,25 @@ async function obey({ args, folder, environment, input, nowMs }: Order): Promise
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, environment);
   try {
-    const now = nowMs === null ? Date.now : () => nowMs;
-    return await runCommand(["bun", "src/admin.ts", ...args], () => new Blob([input]).stream(), now);
+    const clock = nowMs === null ? null : clockAt(nowMs);
+    return await runCommand(["bun", "src/admin.ts", ...args], () => new Blob([input]).stream(), clock);
   } catch (cause) {
     return sayWhy(cause);
   } finally {
     process.chdir("/");
   }
+}
+
+/** A clock that stands still, and is as late as it should be at the end of each pause. */
+function clockAt(startMs: number): Clock {
+  let nowMs = startMs;
+  return {
+    now: () => nowMs,
+    async pause(ms) {
+      nowMs += ms;
+      return null;
+    },
+  };
 }
 
 process.on("disconnect", () => process.exit());
