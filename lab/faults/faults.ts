@@ -1,4 +1,4 @@
-/** All attacks, in the order of what would be lost. */
+/** All attacks, by what they do. */
 
 import { clusterCutOff } from "./attacks/cluster/cut-off.ts";
 import { clusterImports } from "./attacks/cluster/imports.ts";
@@ -23,27 +23,19 @@ import { copies } from "./attacks/storage/copies.ts";
 import { powerCut } from "./attacks/storage/power-cut.ts";
 import type { Fault } from "./fault.ts";
 
-/** On the file of one machine. */
-export const faultsOfOne: readonly Fault[] = [
-  killImport,
-  polledImport,
-  killReceive,
-  killInbox,
-  killFollow,
-  powerCut,
-  copies,
-  erasure,
-  disclosures,
-  brokenFile,
-  revocation,
-  isolation,
-  clock,
-  hostile,
-  slowClients,
-  day,
-];
+/** They end a process at any moment. */
+export const faultsOfKills: readonly Fault[] = [killImport, polledImport, killReceive, killInbox, killFollow];
 
-/** On a cluster of three nodes. */
+/** They take from a file, or from its disk, what was written. */
+export const faultsOfStorage: readonly Fault[] = [powerCut, copies, brokenFile];
+
+/** They look for people who should be gone, and for who received them. */
+export const faultsOfPrivacy: readonly Fault[] = [erasure, disclosures];
+
+/** They ask a server as nobody should, or when nobody would. */
+export const faultsOfRequests: readonly Fault[] = [revocation, isolation, clock, hostile, slowClients, day];
+
+/** They befall a cluster of three nodes. */
 export const faultsOfCluster: readonly Fault[] = [
   clusterRevocations,
   clusterCutOff,
@@ -52,4 +44,11 @@ export const faultsOfCluster: readonly Fault[] = [
   clusterRolling,
 ];
 
-export const faults: readonly Fault[] = [...faultsOfOne, ...faultsOfCluster];
+/** All of them, in the order of what would be lost. */
+export const faults: readonly Fault[] = [
+  ...faultsOfKills,
+  ...faultsOfStorage,
+  ...faultsOfPrivacy,
+  ...faultsOfRequests,
+  ...faultsOfCluster,
+];

@@ -80,7 +80,7 @@ export const mutations: readonly Mutation[] = [
     "src/limiter.ts",
     " || elapsedMs - startedMs >= windowMs",
     "",
-    "./lab/faults/small.test.ts -t never more than 60 in a window",
+    "./lab/faults/attacks/requests/small.test.ts -t never more than 60 in a window",
   ),
   line(
     "a revoked key that passes",
@@ -132,7 +132,7 @@ export const mutations: readonly Mutation[] = [
     "src/sqlite/open.ts",
     "synchronous = FULL",
     "synchronous = NORMAL",
-    "./lab/faults/small.test.ts -t that was reported as done is lost",
+    "./lab/faults/attacks/storage/small.test.ts -t that was reported as done is lost",
   ),
   line(
     "a file that others may read",
