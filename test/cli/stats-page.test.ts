@@ -29,6 +29,15 @@ test("the page has a picture and a table for leads by day, pixel, state and sour
   expect(page).toContain("<td>news &amp; more</td><td>1</td>");
 });
 
+test("an axis counts whole leads, also where there is one alone", async () => {
+  const admin = anAdmin();
+  await admin.import(`email,identified_at,pixel_id\na@example.com,${yesterday},px_shop`);
+  const page = await pageOf(admin);
+  expect(page).toContain(">0</text>");
+  expect(page).toContain(">1</text>");
+  expect(page).not.toMatch(/>\d+\.\d+<\/text>/);
+});
+
 test("the page loads nothing from anywhere", async () => {
   const admin = anAdmin();
   await admin.import(`email,identified_at,pixel_id\na@example.com,${yesterday},px_shop`);
@@ -55,9 +64,10 @@ test("the page has nothing of a person", async () => {
   for (const value of ["Dana", "dana", "6195550123", "Fallbrook", "private"]) expect(page).not.toContain(value);
 });
 
-test("an account without leads has a page that says so", async () => {
+test("an account without leads has a page that says so, and no chart", async () => {
   const page = await pageOf(anAdmin());
-  expect(page).toContain("No leads came in these days.");
+  expect(page.match(/No leads came in these days\./g)).toHaveLength(4);
+  expect(page).not.toContain("<svg");
   expect(page).toContain("No key made a request in these days.");
 });
 

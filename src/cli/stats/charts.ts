@@ -2,11 +2,14 @@
 import type { Bar } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
 
+/** Draws bars of what was counted, such as leads. One of them at least is above zero. */
+export type Draw = (bars: readonly Bar[], counted: string) => string;
+
 export interface Charts {
   /** Vertical bars, one for each day or month. */
-  overTime(bars: readonly Bar[], what: string): string;
+  readonly overTime: Draw;
   /** Horizontal bars, each with its number at the end. */
-  ranking(bars: readonly Bar[]): string;
+  readonly ranking: Draw;
 }
 
 /** A phone shows this width without making the letters smaller. */
@@ -22,7 +25,8 @@ export async function openCharts(): Promise<Charts> {
   const { document } = parseHTML("<html></html>");
   const common = { document, width, style: { fontSize: "11px" } };
   return {
-    overTime(bars, what) {
+    overTime(bars, counted) {
+      const most = Math.max(...bars.map(({ count }) => count));
       const shown = bars.filter((_, place) => place % Math.ceil(bars.length / titlesShown) === 0);
       return Plot.plot({
         ...common,
@@ -33,7 +37,8 @@ export async function openCharts(): Promise<Charts> {
           ticks: shown.map(({ label }) => label),
           tickFormat: shortDate,
         },
-        y: { label: what, grid: true, ticks: 4 },
+        // With more ticks than that, the axis would count halves.
+        y: { label: counted, grid: true, ticks: Math.min(4, most) },
         marks: [Plot.barY(bars, { x: "label", y: "count", fill: "var(--bar)" }), Plot.ruleY([0])],
       }).outerHTML;
     },

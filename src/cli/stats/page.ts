@@ -4,7 +4,7 @@ import type { Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Bar } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type Charts, openCharts } from "./charts.ts";
+import { type Charts, type Draw, openCharts } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
 import { largest, overTime, sumOf } from "./periods.ts";
 
@@ -52,10 +52,10 @@ function leadFigures(charts: Charts, period: readonly string[], stats: Stats): s
   const read = Math.min(sumOf(stats.byDay), stats.sourcesRead);
   const ofNewest = read < sumOf(stats.byDay) ? ` (of the newest ${grouped(read)})` : "";
   return [
-    figure(`Leads per ${unit}`, charts.overTime(bars, "leads"), unit, "Leads", bars),
-    ranking(charts, "Leads by pixel", "Pixel", largest(stats.byPixel)),
-    ranking(charts, "Leads by state", "State", largest(stats.byState)),
-    ranking(charts, `Leads by source${ofNewest}`, "Source", largest(stats.bySource)),
+    figure(`Leads per ${unit}`, charts.overTime, unit, "leads", bars),
+    figure("Leads by pixel", charts.ranking, "pixel", "leads", largest(stats.byPixel)),
+    figure("Leads by state", charts.ranking, "state", "leads", largest(stats.byState)),
+    figure(`Leads by source${ofNewest}`, charts.ranking, "source", "leads", largest(stats.bySource)),
   ];
 }
 
@@ -68,22 +68,19 @@ function requestFigures(charts: Charts, period: readonly string[], { requests }:
       period,
       rows.map(({ day, requests }) => ({ name: day, count: requests })),
     );
-    return figure(`Requests of ${label} per ${unit}`, charts.overTime(bars, "requests"), unit, "Requests", bars);
+    return figure(`Requests of ${label} per ${unit}`, charts.overTime, unit, "requests", bars);
   });
 }
 
-function ranking(charts: Charts, title: string, what: string, bars: readonly Bar[]): string {
-  if (bars.length === 0) return empty(title, "No leads came in these days.");
-  return figure(title, charts.ranking(bars), what, "Leads", bars);
-}
-
-function figure(title: string, svg: string, what: string, counted: string, bars: readonly Bar[]): string {
+function figure(title: string, draw: Draw, what: string, counted: string, bars: readonly Bar[]): string {
   const most = bars.reduce((best, bar) => (bar.count > best.count ? bar : best), { label: "", count: 0 });
-  const summary = most.count === 0 ? `${title}: none` : `${title}; most: ${most.label} with ${grouped(most.count)}`;
+  // A chart of nothing but zeros would show bars as high as it is.
+  if (most.count === 0) return empty(title, `No ${counted} came in these days.`);
+  const summary = `${title}; most: ${most.label} with ${grouped(most.count)}`;
   const rows = bars.map(({ label, count }) => [label, grouped(count)]);
   return `<figure>
 <figcaption>${Bun.escapeHTML(title)}</figcaption>
-<div role="img" aria-label="${Bun.escapeHTML(summary)}">${svg}</div>
+<div role="img" aria-label="${Bun.escapeHTML(summary)}">${draw(bars, counted)}</div>
 <details><summary>As a table</summary>${table([what, counted], rows)}</details>
 </figure>`;
 }
