@@ -1,6 +1,7 @@
 /** bun admin stats: leads per day, by pixel, state and source, and requests per key and day. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { chart } from "../../src/cli/terminal/chart.ts";
 import { dayMs, dayOf, writeMoment } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 
@@ -70,6 +71,15 @@ test("one lead makes charts of one full bar, in 80 columns and without colour", 
   expect(stdout).not.toContain("\u001b");
 });
 
+test("on a narrow terminal the bars and the labels are shorter", () => {
+  const bars = [
+    { label: "2026-05-20", count: 1234 },
+    { label: "a label that is long", count: 2 },
+  ];
+  expect(chart(bars, 40)).toBe(`2026-05-20    1,234  ${"█".repeat(19)}\na label tha…      2  ▏`);
+  expect(widest(chart(bars, 20))).toBe(20);
+});
+
 test("control characters and wide letters keep to their columns", async () => {
   const admin = await withLeads([
     `a@example.com,${daysAgo(0)},px,CA,${"検索".repeat(20)}`,
@@ -86,7 +96,9 @@ test("a long period is shown by month, and many states as the largest and the ot
   const { stdout } = await admin.run("stats", "acme", "--days", "400");
   expect(stdout).toContain("Leads per month");
   expect(stdout).toMatch(new RegExp(`^${today.slice(0, 7)}  12  █`, "m"));
-  expect(stdout).toMatch(/^3 others +3 /m);
+  // A bar of all others together would make each of the rest a sliver.
+  expect(stdout).toMatch(/^3 others +3$/m);
+  expect(stdout).toMatch(/^AK +1 +█{60}/m);
 });
 
 test("requests are shown per key and day, with the label of the key", async () => {

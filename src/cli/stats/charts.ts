@@ -8,7 +8,7 @@ export type Draw = (bars: readonly Bar[], counted: string) => string;
 export interface Charts {
   /** Vertical bars, one for each day or month. */
   readonly overTime: Draw;
-  /** Horizontal bars, each with its number at the end. */
+  /** Horizontal bars, each with its number at the end; a sum has its number alone. */
   readonly ranking: Draw;
 }
 
@@ -53,9 +53,9 @@ export async function openCharts(): Promise<Charts> {
         x: { axis: null },
         y: { label: null, domain: bars.map(({ label }) => label), tickSize: 0, tickFormat: shorten },
         marks: [
-          Plot.barX(bars, { x: "count", y: "label", fill: "var(--bar)" }),
+          Plot.barX(bars, { x: lengthOf, y: "label", fill: "var(--bar)" }),
           Plot.text(bars, {
-            x: "count",
+            x: lengthOf,
             y: "label",
             text: ({ count }: Bar) => grouped(count),
             textAnchor: "start",
@@ -65,6 +65,10 @@ export async function openCharts(): Promise<Charts> {
       }).outerHTML;
     },
   };
+}
+
+function lengthOf({ count, isSum }: Bar): number {
+  return isSum ? 0 : count;
 }
 
 /** `2026-11-05` as Nov 5, `2026-11` as Nov 2026. */

@@ -35,7 +35,7 @@ export async function statsPage({ account, period, stats, nowMs }: Figures): Pro
 <body>
 <header>
 <h1>${name}</h1>
-<p><strong>${grouped(inPeriod)}</strong> of ${grouped(stats.total)} leads came in the days from ${span}.</p>
+<p><strong>${grouped(inPeriod)}</strong> of ${grouped(stats.total)} leads came from ${span}.</p>
 </header>
 <main>
 ${figures.join("\n")}
@@ -73,7 +73,8 @@ function requestFigures(charts: Charts, period: readonly string[], { requests }:
 }
 
 function figure(title: string, draw: Draw, what: string, counted: string, bars: readonly Bar[]): string {
-  const most = bars.reduce((best, bar) => (bar.count > best.count ? bar : best), { label: "", count: 0 });
+  const single = bars.filter(({ isSum }) => !isSum);
+  const most = single.reduce((best, bar) => (bar.count > best.count ? bar : best), { label: "", count: 0 });
   // A chart of nothing but zeros would show bars as high as it is.
   if (most.count === 0) return empty(title, `No ${counted} came in these days.`);
   const summary = `${title}; most: ${most.label} with ${grouped(most.count)}`;

@@ -4,7 +4,7 @@ import type { Bar } from "../terminal/chart.ts";
 
 /** A longer period is shown by month. */
 const daysShown = 62;
-/** So many bars at most: the largest, and one for all others. */
+/** So many lines at most: the largest, and one for all others. */
 const sharesShown = 10;
 
 /** The sum of all counts. */
@@ -30,10 +30,13 @@ export function overTime(period: readonly string[], counts: readonly Share[]): T
   return { unit, bars: [...sums].map(([label, count]) => ({ label, count })) };
 }
 
-/** The largest first; the last bar is for all others. */
+/** The largest first; the last line is for all others. */
 export function largest(shares: readonly Share[]): Bar[] {
   const bars = shares.map(({ name, count }) => ({ label: name ?? "(none)", count }));
   if (bars.length <= sharesShown) return bars;
   const others = sumOf(shares.slice(sharesShown - 1));
-  return [...bars.slice(0, sharesShown - 1), { label: `${bars.length - sharesShown + 1} others`, count: others }];
+  return [
+    ...bars.slice(0, sharesShown - 1),
+    { label: `${bars.length - sharesShown + 1} others`, count: others, isSum: true },
+  ];
 }

@@ -5,13 +5,11 @@ import { chart } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { largest, overTime, sumOf, type Timeline } from "./periods.ts";
 
-/** All of it in lines of 80 columns; `period` has every day that is looked at, oldest first. */
+/** All of it for a terminal; `period` has every day that is looked at, oldest first. */
 export function statsText(account: Account, period: readonly string[], stats: Stats): string {
   const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const sections = [
-    `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads came in the days from ${span}.`,
-  ];
+  const sections = [`${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads came from ${span}.`];
   if (inPeriod > 0) {
     const read = inPeriod > stats.sourcesRead ? ` (of the newest ${grouped(stats.sourcesRead)})` : "";
     sections.push(section("Leads per", overTime(period, stats.byDay)));

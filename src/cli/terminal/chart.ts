@@ -1,29 +1,37 @@
-/** Bars for a terminal: a label, a bar, a number, in lines of 80 columns. */
+/** Bars for a terminal: a label, a number, a bar, in lines of 80 columns or less. */
 import { printable } from "../../operator/printable.ts";
 import { grouped } from "./numbers.ts";
+import { columnsOf } from "./table.ts";
 
 export interface Bar {
   readonly label: string;
   readonly count: number;
+  /** Many things together. They get no bar: beside it, those of single things would be too short to compare. */
+  readonly isSum?: true;
 }
 
-const width = 80;
-const mostLabel = 24;
+const mostWidth = 80;
+/** A date fits. */
+const leastLabel = 10;
 /** A bar grows by eighths of a character. */
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** One line for each bar. The longest fills the width; a count above 0 shows at least a sliver. */
-export function chart(bars: readonly Bar[]): string {
-  const labels = bars.map(({ label }) => shorten(printable(label)));
+export function chart(
+  bars: readonly Bar[],
+  width: number = Math.min(columnsOf(process.stdout) ?? mostWidth, mostWidth),
+): string {
+  const mostLabel = Math.max(leastLabel, Math.floor(width * 0.3));
+  const labels = bars.map(({ label }) => shorten(printable(label), mostLabel));
   const numbers = bars.map(({ count }) => grouped(count));
   const labelWidth = Math.max(...labels.map((label) => Bun.stringWidth(label)));
   const numberWidth = Math.max(...numbers.map((number) => number.length));
-  const room = width - labelWidth - numberWidth - 4;
-  const most = Math.max(...bars.map(({ count }) => count), 1);
-  const lines = bars.map(({ count }, place) => {
+  const room = Math.max(1, width - labelWidth - numberWidth - 4);
+  const most = Math.max(...bars.map(({ count, isSum }) => (isSum ? 0 : count)), 1);
+  const lines = bars.map(({ count, isSum }, place) => {
     const label = labels[place] ?? "";
     const pad = " ".repeat(labelWidth - Bun.stringWidth(label));
-    return `${label}${pad}  ${(numbers[place] ?? "").padStart(numberWidth)}  ${bar((count / most) * room)}`.trimEnd();
+    return `${label}${pad}  ${(numbers[place] ?? "").padStart(numberWidth)}  ${isSum ? "" : bar((count / most) * room)}`.trimEnd();
   });
   return lines.join("\n");
 }
@@ -34,7 +42,7 @@ function bar(length: number): string {
   return "█".repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? "");
 }
 
-function shorten(label: string): string {
+function shorten(label: string, mostLabel: number): string {
   if (Bun.stringWidth(label) <= mostLabel) return label;
   let kept = "";
   for (const character of label) {

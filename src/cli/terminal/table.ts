@@ -64,6 +64,6 @@ export function labelled(label: string, text: string): string {
 }
 
 /** The width of a terminal; null where the stream goes elsewhere. */
-function columnsOf(stream: NodeJS.WriteStream): number | null {
+export function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY && stream.columns > 0 ? stream.columns : null;
 }
