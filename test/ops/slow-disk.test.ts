@@ -45,8 +45,8 @@ slow(`requests do not wait for counts of usage to reach the disk${note}`, async 
   }
 
   // The first count begins the log anew, and that is waited for.
-  await longestOf(15);
-  expect(await least(slowMs / 2, () => longestOf(40))).toBeLessThan(slowMs / 2);
+  await longestOf(12);
+  expect(await least(slowMs / 2, () => longestOf(25))).toBeLessThan(slowMs / 2);
   expect(await server.end("SIGTERM")).toBe(0);
   using file = new Database(admin.file);
   expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[asked]]);
