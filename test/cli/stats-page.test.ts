@@ -55,13 +55,21 @@ test("the page is written through no link that somebody has laid under the name 
   expect([exitCode, readFileSync(precious, "utf8"), existsSync(file)]).toEqual([1, "years of work", false]);
 });
 
-test("the page has nothing of a person", async () => {
+test("the page has nothing of a person, whatever stands in a source", async () => {
   const admin = anAdmin();
-  await admin.import(
-    `name,email,phone,city,page_url,identified_at,pixel_id\nDana Weber,dana@example.com,6195550123,Fallbrook,https://www.example.com/private,${yesterday},px_shop`,
+  const sources = [
+    "https://mail.example.com/spring?to=dana@example.com",
+    "https://mail.example.com/spring",
+    "for Dana@example.com",
+  ];
+  const rows = sources.map(
+    (source) =>
+      `Dana Weber,dana@example.com,6195550123,Fallbrook,https://www.example.com/private,${source},${yesterday},px_shop`,
   );
+  await admin.import(["name,email,phone,city,page_url,traffic_source,identified_at,pixel_id", ...rows].join("\n"));
   const page = await pageOf(admin);
   for (const value of ["Dana", "dana", "6195550123", "Fallbrook", "private"]) expect(page).not.toContain(value);
+  expect(page).toContain("<td>https://mail.example.com/spring</td><td>2</td>");
 });
 
 test("an account without leads has a page that says so, and no chart", async () => {

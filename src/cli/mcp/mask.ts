@@ -2,7 +2,7 @@
 import type { Lead } from "../../../client/src/leadfile.ts";
 
 /** One text of a lead, as it is shown. */
-export type Show = (field: keyof Lead, lead: Lead) => string | null;
+export type Show = (field: keyof Lead, lead: Partial<Lead>) => string | null;
 
 const addresses: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer"]);
 /** Free text, in which anything may stand. */
@@ -19,13 +19,13 @@ const aPhone = /\+?\d(?:[\s().-]{0,2}\d){9,}/g;
 
 /** All of it, but the queries of page addresses. */
 export const revealed: Show = (field, lead) => {
-  const text = lead[field];
+  const text = lead[field] ?? null;
   return text !== null && isAddress(field, text) ? withoutQuery(text) : text;
 };
 
 /** Names, e-mail addresses and phones are masked, wherever they stand in the lead. */
 export const masked: Show = (field, lead) => {
-  const text = lead[field];
+  const text = lead[field] ?? null;
   if (text === null || impersonal.has(field)) return text;
   if (field === "name") return maskName(text);
   if (field === "phone") return maskPhone(text);
@@ -64,7 +64,7 @@ function decoded(text: string): string {
 }
 
 /** The lead's own name, mailbox and phone, however their parts are put together. */
-function withoutPerson(text: string, { name, email, verified_email: verified, phone }: Lead): string {
+function withoutPerson(text: string, { name, email, verified_email: verified, phone }: Partial<Lead>): string {
   const words = name?.match(/[\p{L}\p{N}]+/gu) ?? [];
   const mailboxes = [email, verified].map((address) => address?.split("@", 1)[0] ?? "");
   const wholes = [words, words.toReversed(), ...mailboxes.map((box) => box.match(/[\p{L}\p{N}]+/gu) ?? [])];

@@ -1,7 +1,8 @@
 /** The figures of an account as one page of HTML, without personal data: charts, each with its table. */
 import { writeMoment } from "../../contract/time.ts";
-import type { Stats } from "../../store/admin.ts";
+import type { Share, Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
+import { masked } from "../mcp/mask.ts";
 import type { Bar } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type Charts, type Draw, openCharts } from "./charts.ts";
@@ -55,8 +56,16 @@ function leadFigures(charts: Charts, period: readonly string[], stats: Stats): s
     figure(`Leads per ${unit}`, charts.overTime, unit, "leads", bars),
     figure("Leads by pixel", charts.ranking, "pixel", "leads", largest(stats.byPixel)),
     figure("Leads by state", charts.ranking, "state", "leads", largest(stats.byState)),
-    figure(`Leads by source${ofNewest}`, charts.ranking, "source", "leads", largest(stats.bySource)),
+    figure(`Leads by source${ofNewest}`, charts.ranking, "source", "leads", largest(withoutPersons(stats.bySource))),
   ];
+}
+
+/** A source may be an address whose query names a person. */
+function withoutPersons(sources: readonly Share[]): Share[] {
+  const shown = Map.groupBy(sources, ({ name }) => masked("traffic_source", { traffic_source: name }));
+  return [...shown]
+    .map(([name, shares]) => ({ name, count: sumOf(shares) }))
+    .toSorted((one, other) => other.count - one.count);
 }
 
 function requestFigures(charts: Charts, period: readonly string[], { requests }: Stats): string[] {
