@@ -8,6 +8,7 @@ import { UserError } from "../operator/user-error.ts";
 import { StoreError } from "../store/errors.ts";
 import { type DropFolder, openDropFolder } from "./drop-folder.ts";
 import type { Outcome, WhenDone } from "./put-away.ts";
+import { createRests } from "./rests.ts";
 import type { ImportSettings } from "./settings.ts";
 
 /** Whose leads the files of a folder are, and how they are read. */
@@ -43,6 +44,7 @@ const noFolder = "it is no folder of an account; put it into one, and it is take
 export function openInbox(folder: string, { destinationOf, importFile, whenDone, now, say, count }: InboxParts): Inbox {
   const folders = new Map<string, DropFolder>();
   const { tell, complain, isKnown, forget } = createComplaints(say);
+  const { isResting, note } = createRests(now);
 
   /** Nobody can say whose leads are in a file beside the folders. */
   function complainOfStray(name: string): void {
@@ -56,10 +58,11 @@ export function openInbox(folder: string, { destinationOf, importFile, whenDone,
       for (const _ of files) count?.({ kind: "later", reason: destination.fault });
       return complain(name, `${name}/: ${destination.fault}`);
     }
+    const importOne = async (...paths: [string, string]) => note(name, await importFile(destination, ...paths));
     for (const file of files) {
-      const outcome = await dropped.take(file, (path, rejects) => importFile(destination, path, rejects), now());
+      const outcome = await dropped.take(file, importOne, now());
       count?.(outcome);
-      const line = `${name}/${file}: ${sentenceOf(outcome)}`;
+      const line = `${name}/${file}: ${sentenceOf(outcome, isResting(name))}`;
       // The next file would meet the same trouble.
       if (outcome.kind === "later") return complain(name, line);
       forget(name);
@@ -86,16 +89,14 @@ export function openInbox(folder: string, { destinationOf, importFile, whenDone,
     if (dropped === undefined) folders.set(name, (dropped = openDropFolder(join(folder, name), whenDone)));
     const ready = dropped.ready(now());
     for (const [file, why] of dropped.passedOver()) complain(`${name}/${file}`, `${name}/${file}: ${why}`);
-    const waiting = dropped.waiting() - ready.length;
-    if (ready.length > 0) await take(name, dropped, ready);
-    return waiting;
+    if (ready.length > 0 && !isResting(name)) await take(name, dropped, ready);
+    return dropped.waiting() - ready.length;
   }
 
   return {
     async look() {
       let waiting = 0;
       for (const entry of entriesOf(folder)) {
-        if (entry.name.startsWith(".")) continue;
         if (entry.isDirectory()) waiting += await lookApart(entry.name);
         else complainOfStray(entry.name);
       }
@@ -132,7 +133,7 @@ function passingTrouble(cause: unknown): string | null {
 
 function entriesOf(inbox: string): Dirent[] {
   try {
-    return readdirSync(inbox, { withFileTypes: true });
+    return readdirSync(inbox, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
   } catch (cause) {
     throw new UserError(
       `The folder ${inbox} cannot be read any more (${systemCode(cause) ?? "unknown"}).`,
@@ -141,9 +142,9 @@ function entriesOf(inbox: string): Dirent[] {
   }
 }
 
-function sentenceOf(outcome: Outcome): string {
+function sentenceOf(outcome: Outcome, isResting: boolean): string {
   if (outcome.kind === "failed") return `it went to failed/: ${outcome.reason}`;
-  if (outcome.kind === "later") return `it is tried again: ${outcome.reason}`;
+  if (outcome.kind === "later") return `it is tried again${isResting ? " within a minute" : ""}: ${outcome.reason}`;
   const { rejected, remarks = [] } = outcome;
   const away = rejected === 0 ? [] : [`${rejected} row${rejected === 1 ? "" : "s"} went to rejected/`];
   return ["done", ...away, ...remarks.map((remark) => remark.replace(/\.$/, ""))].join("; ");

@@ -152,6 +152,32 @@ test("after a trouble with the disk all files stay where they are, and are tried
   expect(inbox.in("acme/done")).toEqual(["a.csv", "b.csv"]);
 });
 
+test("while the trouble lasts, the tries come less and less often, and it is said once", async () => {
+  let isFull = true;
+  const inbox = anInbox(() =>
+    isFull ? { kind: "later", reason: "The disk is full." } : { kind: "done", rejected: 0 },
+  );
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 600; second++) await inbox.lookAfter(1);
+  expect(inbox.taken.length).toBeWithin(10, 20);
+  expect(inbox.said).toEqual(["acme/a.csv: it is tried again within a minute: The disk is full."]);
+  isFull = false;
+  await inbox.lookAfter(60);
+  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
+});
+
+test("a clock that goes back by an hour lets nothing wait for an hour", async () => {
+  let isFull = true;
+  const inbox = anInbox(() =>
+    isFull ? { kind: "later", reason: "The disk is full." } : { kind: "done", rejected: 0 },
+  );
+  inbox.drop("acme/a.csv");
+  for (const seconds of [0, 2]) await inbox.lookAfter(seconds);
+  isFull = false;
+  for (const seconds of [-3600, 2]) await inbox.lookAfter(seconds);
+  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
+});
+
 test("a folder without an account is reported once, and its files stay until the account exists", async () => {
   const inbox = anInbox();
   mkdirSync(inbox.path("acmee"));
