@@ -70,7 +70,8 @@ export async function summarizeLeads(
     missing:
       cursor === null
         ? null
-        : `Counted back to ${cursor}; the limit or the time was used up then. Ask again with before ${cursor}.`,
+        : `Counted back to ${cursor}; the limit or the time was used up then. ` +
+          `Ask again with since ${query.since} and before ${cursor}, all else as it is, and add up the counts.`,
     by_day: Object.fromEntries([...counts.day].toSorted()),
     by_pixel: largest(counts.pixel),
     by_state: largest(counts.state),
