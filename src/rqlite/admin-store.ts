@@ -10,17 +10,14 @@ import { openLeads } from "../sqlite/reading/leads.ts";
 import { openSources } from "../sqlite/sources.ts";
 import { readStats } from "../sqlite/stats.ts";
 import type { AdminStore } from "../store/admin.ts";
-import { StoreError } from "../store/errors.ts";
 import { openCapturing } from "./capturing.ts";
 import { beginClusterImport } from "./import/import.ts";
 import { undoClusterBatch } from "./import/undo.ts";
 import { beginClusterLeads } from "./import/write-planned.ts";
-import { openLocalFile } from "./local-file.ts";
-import { openBlockingNode } from "./node/blocking.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
 import { openSourceFinder } from "./source-finder.ts";
-import { openWriter } from "./writer.ts";
+import { failureOf, openWriter } from "./writer.ts";
 
 interface ClusterAdminSetup {
   /** The SQLite file of the node beside. */
@@ -39,28 +36,23 @@ const patienceMs = 2_000;
 
 /** Opens it. */
 export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }: ClusterAdminSetup): AdminStore {
-  const file = openLocalFile(path);
-  const blocking = openBlockingNode();
-  const writer = openWriter({ node, blocking, file, onSilent });
+  const writer = openWriter(path, node, onSilent);
   // What a command beside another node has just written is there to be read.
   try {
-    writer.catchUp(patienceMs);
+    const unheard = failureOf(() => writer.catchUp(patienceMs));
+    if (unheard !== null) onUnheard(unheard);
   } catch (cause) {
-    if (!(cause instanceof StoreError) || cause.problem.kind === "nodes differ") {
-      blocking.close();
-      file.close();
-      throw cause;
-    }
-    onUnheard("reason" in cause.problem ? cause.problem.reason : cause.message);
+    writer.close();
+    throw cause;
   }
-  const database = openCapturing(file, writer);
+  const database = openCapturing(writer);
   // What is written on this one holds on every node when it is done.
-  const everywhere = openCapturing(file, { commit: writer.commitEverywhere, catchUp: writer.catchUp });
+  const everywhere = openCapturing({ ...writer, commit: writer.commitEverywhere });
   const accounts = openAccounts(database);
   const pixels = openPixels(database);
   const { expire, revoke } = openKeys(everywhere);
   let finder: ReturnType<typeof openSourceFinder> | null = null;
-  const importing = { database, file, writer, pixels };
+  const importing = { database, writer, pixels };
   return {
     accounts: {
       ...accounts,
@@ -82,7 +74,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     sources: {
       ...openSources(database),
       revoke: openSources(everywhere).revoke,
-      finder: () => (finder ??= openSourceFinder(node, name, file)),
+      finder: () => (finder ??= openSourceFinder(node, name, writer.file)),
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
     people: openClusterPeople(database, writer),
@@ -91,8 +83,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     audit: openAudit(database),
     close() {
       finder?.close();
-      blocking.close();
-      file.close();
+      writer.close();
     },
   };
 }

@@ -18,8 +18,8 @@ type Reading = Prepared<unknown, Values>;
 /** The file of the own node, as it lies there now. */
 export type ReadFile = Pick<LocalFile, "path" | "current">;
 
-/** Gets all that a transaction has written, or one statement outside of a transaction. */
-type Outlet = Pick<Writer, "commit" | "catchUp">;
+/** Has the file, and gets all that a transaction has written, or one statement outside of a transaction. */
+type Outlet = Pick<Writer, "commit" | "catchUp"> & { readonly file: ReadFile };
 
 /** A transaction is begun again so often where somebody else has written what it has read. */
 const mostTries = 50;
@@ -27,7 +27,8 @@ const mostTries = 50;
 /** Leads are deleted one by one. */
 const deletedOne = changed(1);
 
-export function openCapturing(file: ReadFile, outlet: Outlet): Connection {
+export function openCapturing(outlet: Outlet): Connection {
+  const { file } = outlet;
   /** What the transaction has written until now; null outside of one. */
   let collected: Statement[] | null = null;
 

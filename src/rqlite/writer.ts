@@ -4,23 +4,15 @@
  */
 import { sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
-import { nodes, revision, writes } from "../sqlite/schema.ts";
+import { revision, writes } from "../sqlite/schema.ts";
 import { StoreError } from "../store/errors.ts";
+import { innermost } from "../store/innermost.ts";
 import { type LastWrite, lastWrite, readLastWrite } from "./last-write.ts";
-import { revisionQuestion } from "./lease/keep-lease.ts";
-import { clockMarginMs, leaseMs } from "./lease/lease.ts";
-import type { LocalFile } from "./local-file.ts";
-import type { BlockingNode } from "./node/blocking.ts";
+import { waitForAll } from "./lease/wait-for-all.ts";
+import { type LocalFile, openLocalFile } from "./local-file.ts";
+import { type BlockingNode, openBlockingNode } from "./node/blocking.ts";
 import { listMembersBlocking } from "./node/members.ts";
-import {
-  questionRequest,
-  type RqliteNode,
-  readNumber,
-  readValue,
-  readWritten,
-  type Statement,
-  writeRequest,
-} from "./node/node.ts";
+import { questionRequest, type RqliteNode, readValue, readWritten, type Statement, writeRequest } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
 import { retry } from "./retry.ts";
 
@@ -42,6 +34,10 @@ class WriteRefused extends Error {
 }
 
 export interface Writer {
+  /** The file of the node beside. */
+  readonly file: LocalFile;
+  /** Asks a node, and waits for its answer. */
+  readonly ask: BlockingNode["ask"];
   /** Writes all statements or none. Throws WriteRefused, or a StoreError where no majority took it. */
   commit(statements: readonly Statement[]): void;
   /** The same for what must hold at once: it returns when every node shows it, or answers nobody any more. */
@@ -53,6 +49,19 @@ export interface Writer {
   catchUp(withinMs?: number): void;
   /** The names of all nodes. */
   nodeNames(): string[];
+  close(): void;
+}
+
+/** Why some work with the cluster failed; null where it did not. Throws where the node beside or the leader has not all. */
+export function failureOf(work: () => void): string | null {
+  try {
+    work();
+    return null;
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) return innermost(cause);
+    if (cause.problem.kind === "nodes differ") throw cause;
+    return "reason" in cause.problem ? cause.problem.reason : cause.message;
+  }
 }
 
 /** Whether a write went in. Where SQLite refused it, the own file shows by then what others have written. */
@@ -67,14 +76,6 @@ export function wentIn({ catchUp }: Pick<Writer, "catchUp">, write: () => void):
   }
 }
 
-interface WriterSetup {
-  readonly node: RqliteNode;
-  readonly blocking: BlockingNode;
-  readonly file: LocalFile;
-  /** Hears the names of nodes that could not be asked, and that answer nobody until they have caught up. */
-  readonly onSilent: (names: readonly string[]) => void;
-}
-
 /** Adds one to what every node has to have heard of. */
 const raise = statementOf(
   sql`INSERT INTO ${revision} (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1`,
@@ -83,7 +84,17 @@ const raise = statementOf(
 /** What is deleted is written over. A node forgets it at each start, so that it goes with every write. */
 const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
 
-export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Writer {
+/**
+ * Writes beside the node whose file is at a path. `onSilent` hears the names of nodes that could not be asked, and that answer
+ * nobody until they have caught up.
+ */
+export function openWriter(
+  path: string,
+  node: RqliteNode,
+  onSilent: (names: readonly string[]) => void = () => {},
+): Writer {
+  const file = openLocalFile(path);
+  const blocking = openBlockingNode();
   let wasHeard = false;
 
   const patience = () => ({
@@ -146,39 +157,23 @@ export function openWriter({ node, blocking, file, onSilent }: WriterSetup): Wri
     }
   }
 
-  /** Waits until each node shows the count, or until the lease is over that it may have had when the write was in. */
-  function waitForAll(count: number, writtenMs: number): void {
-    const endMs = writtenMs + leaseMs + clockMarginMs;
-    const members = new Map(listMembersBlocking(blocking, node).map((member) => [member.name, member]));
-    // Only servers that were known before the write are waited for. A later one has asked the majority since.
-    let silent = file.current().select({ name: nodes.name }).from(nodes).all();
-    while (silent.length > 0 && performance.now() < endMs) {
-      silent = silent.filter(({ name }) => !shows(members.get(name), count, endMs));
-      if (silent.length > 0) Bun.sleepSync(lookMs);
-    }
-    if (silent.length > 0) onSilent(silent.map(({ name }) => name));
-  }
-
-  function shows(one: RqliteNode | undefined, count: number, endMs: number): boolean {
-    if (one === undefined) return false;
-    const timeMs = Math.max(1, Math.min(500, endMs - performance.now()));
-    try {
-      return readNumber(blocking.ask(questionRequest(one, revisionQuestion, "none", timeMs))) >= count;
-    } catch {
-      return false;
-    }
-  }
-
   return {
+    file,
+    ask: blocking.ask,
     commit: (statements) => void commit(statements),
     commitEverywhere(statements) {
       const writtenMs = commit([...statements, raise], timeoutsMs.urgent);
-      waitForAll(file.revision(), writtenMs);
+      const silent = waitForAll(node, file, blocking, writtenMs);
+      if (silent.length > 0) onSilent(silent);
     },
     nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),
     catchUp(withinMs) {
       const last = askLast(withinMs === undefined ? patience() : { withinMs, unsentMs: withinMs });
       if (last !== null && waitForNumber(last.id) !== last.number) throw new StoreError({ kind: "nodes differ" });
+    },
+    close() {
+      blocking.close();
+      file.close();
     },
   };
 }

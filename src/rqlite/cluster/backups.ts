@@ -5,12 +5,9 @@ import { openBackups } from "../../sqlite/backup/backups.ts";
 import type { Backups } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
-import { innermost } from "../../store/innermost.ts";
 import { openCapturing } from "../capturing.ts";
-import { openLocalFile } from "../local-file.ts";
-import { openBlockingNode } from "../node/blocking.ts";
 import { type RqliteNode, requestTo } from "../node/node.ts";
-import { openWriter } from "../writer.ts";
+import { failureOf, openWriter } from "../writer.ts";
 
 /** A large file takes as long as the disk does. */
 const timeoutMs = 3_600_000;
@@ -22,26 +19,22 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
       // What is in a copy is nobody else's business.
       process.umask(0o077);
       const draft = `${file}.from-node`;
-      const blocking = openBlockingNode();
-      const local = openLocalFile(path);
+      const writer = openWriter(path, node);
       try {
-        const writer = openWriter({ node, blocking, file: local, onSilent: () => {} });
         // A node that is left alone may be all that there is.
-        const unheard = failureOf(() => writer.catchUp());
+        const unheard = failureOf(writer.catchUp);
         if (unheard !== null) onUnheard(unheard);
         const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
-        const { status, text } = blocking.ask({ ...request, saveTo: draft });
+        const { status, text } = writer.ask({ ...request, saveTo: draft });
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
         const backup = openBackups(draft).make(file, nowMs);
         const detail = { sha256: backup.sha256, leads: backup.leads };
-        const record = () =>
-          recordAct(openCapturing(local, writer), { atMs: nowMs, act: "backup", account: null, detail });
+        const record = () => recordAct(openCapturing(writer), { atMs: nowMs, act: "backup", account: null, detail });
         // The backup is whole by now. It counts, even where nobody takes the act.
         return { ...backup, unrecorded: unheard ?? failureOf(record) };
       } finally {
         for (const part of filesOf(draft)) rmSync(part, { force: true });
-        local.close();
-        blocking.close();
+        writer.close();
       }
     },
     drill: (file) => openBackups(path).drill(file),
@@ -49,15 +42,4 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
       throw new StoreError({ kind: "not on a cluster", act: "restore" });
     },
   };
-}
-
-/** Why some work with the cluster failed; null where it did not. Throws where the node has not all. */
-function failureOf(work: () => void): string | null {
-  try {
-    work();
-    return null;
-  } catch (cause) {
-    if (cause instanceof StoreError && cause.problem.kind === "nodes differ") throw cause;
-    return cause instanceof StoreError && "reason" in cause.problem ? cause.problem.reason : innermost(cause);
-  }
 }

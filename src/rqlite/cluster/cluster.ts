@@ -8,8 +8,7 @@ import type { Cluster } from "../../store/cluster.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { clockMarginMs, leaseMs } from "../lease/lease.ts";
-import { type LocalFile, openLocalFile } from "../local-file.ts";
-import { openBlockingNode } from "../node/blocking.ts";
+import { openLocalFile } from "../local-file.ts";
 import { listMembers } from "../node/members.ts";
 import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
@@ -34,24 +33,22 @@ export function openCluster(path: string, node: RqliteNode): Cluster {
       }
     },
     checkBeside: (name) => checkBeside(node, name, path),
-    migrate: () => withWriter(path, node, async (file, writer) => migrateCluster(file, writer)),
-    scrub: (around) => withWriter(path, node, (file, writer) => scrubNode(node, file, writer, around)),
-    leave: (name) => withWriter(path, node, (file, writer) => removeNode(node, file, writer, name)),
+    migrate: () => withWriter(path, node, async (writer) => migrateCluster(writer)),
+    scrub: (around) => withWriter(path, node, (writer) => scrubNode(node, writer, around)),
+    leave: (name) => withWriter(path, node, (writer) => removeNode(node, writer, name)),
   };
 }
 
 async function withWriter<Result>(
   path: string,
   node: RqliteNode,
-  work: (file: LocalFile, writer: Writer) => Promise<Result>,
+  work: (writer: Writer) => Promise<Result>,
 ): Promise<Result> {
-  const blocking = openBlockingNode();
-  const file = openLocalFile(path);
+  const writer = openWriter(path, node);
   try {
-    return await work(file, openWriter({ node, blocking, file, onSilent: () => {} }));
+    return await work(writer);
   } finally {
-    file.close();
-    blocking.close();
+    writer.close();
   }
 }
 
@@ -92,11 +89,11 @@ async function refuseUsed(node: RqliteNode): Promise<void> {
 }
 
 /** A node that was removed hears nothing new, and others would not wait for its server: that one has to fall silent first. */
-async function removeNode(node: RqliteNode, file: LocalFile, writer: Writer, name: string): Promise<void> {
+async function removeNode(node: RqliteNode, writer: Writer, name: string): Promise<void> {
   const members = await listMembers(node);
   const names = members.map((member) => member.name);
   writer.catchUp();
-  const servers = file.current().select({ name: nodes.name }).from(nodes).all();
+  const servers = writer.file.current().select({ name: nodes.name }).from(nodes).all();
   // Where rqlite has removed the node already, revocations wait for its server still.
   const isKnown = names.includes(name) || servers.some((server) => server.name === name);
   if (!isKnown) throw new StoreError({ kind: "no such node", name, names });

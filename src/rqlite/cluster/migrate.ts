@@ -4,14 +4,13 @@
  */
 import { sql } from "drizzle-orm";
 import { pendingMigrations } from "../../sqlite/migrate.ts";
-import type { LocalFile } from "../local-file.ts";
 import { statementOf } from "../node/statement.ts";
 import type { Writer } from "../writer.ts";
 
 /** Makes what is missing, each migration whole; says how many there were. */
-export function migrateCluster(file: LocalFile, writer: Writer): number {
+export function migrateCluster(writer: Writer): number {
   writer.catchUp();
-  const pending = pendingMigrations(file.current());
+  const pending = pendingMigrations(writer.file.current());
   for (const { statements, hash, madeMs } of pending) {
     const made = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
     writer.commit([...statements.map((text) => ({ sql: text, json: "[]" })), statementOf(made)]);

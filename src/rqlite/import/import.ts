@@ -46,7 +46,7 @@ export function beginClusterImport(
   options: ImportOptions,
   origin: ImportOrigin,
 ): StagedImport {
-  const { database, file, writer } = cluster;
+  const { database, writer } = cluster;
   // The folder of the node is rqlite's.
   const aside = new Database(":memory:");
   const staging = openStaging(aside, tmpdir());
@@ -67,7 +67,9 @@ export function beginClusterImport(
     async *merge(counts, now) {
       staging.sort();
       const material = { options, origin, staging, counts, now };
-      yield* options.dryRun ? runDry(file.path, account, material) : mergeIntoCluster(cluster, account, material);
+      yield* options.dryRun
+        ? runDry(writer.file.path, account, material)
+        : mergeIntoCluster(cluster, account, material);
     },
     close: () => aside.close(),
   };

@@ -5,7 +5,6 @@ import { StoreError } from "../../store/errors.ts";
 import type { ImportOptions, LeadImport, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { PixelRepository } from "../../store/repositories.ts";
-import type { LocalFile } from "../local-file.ts";
 import type { Statement } from "../node/node.ts";
 import { type Writer, wentIn } from "../writer.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
@@ -17,7 +16,6 @@ const mostPlans = 200;
 export interface ClusterImporting {
   /** Reads the file of the own node. */
   readonly database: Connection;
-  readonly file: LocalFile;
   readonly writer: Writer;
   readonly pixels: PixelRepository;
 }

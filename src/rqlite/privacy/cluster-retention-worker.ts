@@ -4,8 +4,6 @@ import { waitUntil } from "../../sqlite/privacy/retention-hold.ts";
 import { replyOf } from "../../sqlite/privacy/retention-thread.ts";
 import type { Retained } from "../../store/serving.ts";
 import { openCapturing } from "../capturing.ts";
-import { openLocalFile } from "../local-file.ts";
-import { openBlockingNode } from "../node/blocking.ts";
 import { openWriter } from "../writer.ts";
 import type { ClusterRetentionWork } from "./retention-thread.ts";
 
@@ -16,11 +14,9 @@ self.onmessage = ({ data }: MessageEvent<ClusterRetentionWork>) => {
 };
 
 function retain({ path, node, nowMs, hasJumped }: ClusterRetentionWork): Retained {
-  const file = openLocalFile(path);
-  const blocking = openBlockingNode();
+  const writer = openWriter(path, node);
   try {
-    const writer = openWriter({ node, blocking, file, onSilent: () => {} });
-    const database = openCapturing(file, writer);
+    const database = openCapturing(writer);
     const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
     if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
     // The bytes are in the logs of the nodes until those are scrubbed.
@@ -28,7 +24,6 @@ function retain({ path, node, nowMs, hasJumped }: ClusterRetentionWork): Retaine
     if (erased > 0) writer.commitEverywhere([]);
     return { erased, waitsUntilMs: null };
   } finally {
-    blocking.close();
-    file.close();
+    writer.close();
   }
 }

@@ -18,7 +18,7 @@ export function createDisclosureFlusher(node: RqliteNode, file: ReadFile): Discl
   const ledger = createDisclosureLedger({ of: (key, day) => openDisclosureReader(file.current()).of(key, day) });
   let collected: Statement[] = [];
   const commit = (statements: readonly Statement[]) => void collected.push(...statements);
-  const write = openDisclosureWriter(openCapturing(file, { commit, catchUp: () => {} }));
+  const write = openDisclosureWriter(openCapturing({ file, commit, catchUp: () => {} }));
   let sending: Promise<void> | null = null;
 
   async function send(): Promise<void> {

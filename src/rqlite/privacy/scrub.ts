@@ -9,7 +9,6 @@ import type { Restarting, Scrubbed } from "../../store/cluster.ts";
 import { raftLogOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { tell } from "../cluster/status.ts";
-import type { LocalFile } from "../local-file.ts";
 import { listMembers } from "../node/members.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
@@ -21,18 +20,13 @@ const pauseMs = 50;
 export const compactor = "bbolt";
 
 /** Throws a StoreError where the node does not stop, start or answer in time. */
-export async function scrubNode(
-  node: RqliteNode,
-  file: LocalFile,
-  writer: Writer,
-  { stop, start }: Restarting,
-): Promise<Scrubbed> {
+export async function scrubNode(node: RqliteNode, writer: Writer, { stop, start }: Restarting): Promise<Scrubbed> {
   if (Bun.which(compactor) === null) throw new StoreError({ kind: "program missing", program: compactor });
   const name = (await tell(node))?.store?.node_id;
   if (name === undefined) throw new StoreError({ kind: "node silent", reason: "it does not tell its name" });
   writer.catchUp();
   const upTo =
-    file
+    writer.file
       .current()
       .select({ number: max(audit.number) })
       .from(audit)
@@ -40,7 +34,7 @@ export async function scrubNode(
   await cutLog(node);
   await handOver(node, name);
 
-  const log = raftLogOf(file.path);
+  const log = raftLogOf(writer.file.path);
   const bytesBefore = statSync(log).size;
   const stoppedMs = performance.now();
   await stop();
