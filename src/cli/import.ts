@@ -4,7 +4,7 @@ import { writeMoment } from "../contract/time.ts";
 import { statusAfter } from "../operator/ending-signals.ts";
 import { adminCommand } from "../operator/program-name.ts";
 import { UserError } from "../operator/user-error.ts";
-import type { Batch } from "../store/batches.ts";
+import type { Batch } from "../store/imports.ts";
 import type { Account } from "../store/repositories.ts";
 import { accountOf } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";

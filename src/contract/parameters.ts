@@ -1,11 +1,25 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, Type } from "@sinclair/typebox";
 import { cityKey } from "./lead.ts";
-import type { LeadQuery } from "./lead-query.ts";
 import { pageSize } from "./limits.ts";
 import { paths } from "./paths.ts";
 import { defineParameter, readParameter, readQuery } from "./query.ts";
 import { readMoment, rfc3339 } from "./time.ts";
+
+/** The parameters of a request, once they are read; null filters nothing. */
+export interface LeadQuery {
+  readonly limit: number;
+  /** Only leads strictly before this moment, in Unix milliseconds. */
+  readonly beforeMs: number | null;
+  /** Only leads at or after this moment, in Unix milliseconds. */
+  readonly sinceMs: number | null;
+  readonly pixelId: string | null;
+  /** Two upper-case letters. */
+  readonly state: string | null;
+  /** A city in the form of `cityKey`. */
+  readonly city: string | null;
+  readonly hasEmail: boolean;
+}
 
 // What TypeBox does not know by itself: which days a month has, and which years are kept.
 FormatRegistry.Set("date-time", (text) => readMoment(text, "up") !== null);

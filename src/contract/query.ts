@@ -1,8 +1,9 @@
 /** A query string, read strictly: every parameter known, at most once, decodable, and as its schema has it. */
+
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { distance } from "fastest-levenshtein";
 import { ApiError, errors } from "./errors.ts";
-import { unknownMessage } from "./unknown-parameter.ts";
 
 interface Parameter<Value> {
   readonly schema: TSchema;
@@ -100,4 +101,21 @@ function decode(raw: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** The message of the refusal, with the parameter that was perhaps meant. */
+function unknownMessage(name: string, known: readonly string[]): string {
+  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
+  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
+  if (known.length === 0) return `${is}; this endpoint takes no parameters.`;
+  const close = known.find((candidate) => isClose(name, candidate));
+  return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
+}
+
+/** A typing error of up to a third of the letters, the same letters in another order, or the beginning of the name. */
+function isClose(name: string, candidate: string): boolean {
+  if (name.length > 2 * candidate.length) return false;
+  const lower = name.toLowerCase();
+  if ([...lower].sort().join() === [...candidate].sort().join()) return true;
+  return distance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
 }

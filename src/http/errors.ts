@@ -1,7 +1,7 @@
 /** The one place that makes error bodies (§2.5, §7). */
 import { ApiError, type ErrorCode, errorBody, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
-import { innermost } from "../store/innermost.ts";
+import { innermost } from "../store/errors.ts";
 import { QueryFailed } from "../store/reading.ts";
 import type { RequestContext } from "./context.ts";
 import type { Reply } from "./reply.ts";

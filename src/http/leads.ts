@@ -1,7 +1,6 @@
 /** GET /api/v1/leads (§4.1): one page of the account's leads, newest first. */
 import { plainError } from "../contract/errors.ts";
-import type { LeadQuery } from "../contract/lead-query.ts";
-import { readLeadQuery } from "../contract/parameters.ts";
+import { type LeadQuery, readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
 import { writeFilter } from "../store/disclosed-filter.ts";
 import type { DisclosedPage } from "../store/disclosures.ts";

@@ -8,8 +8,7 @@ import {
   type RejectedRow,
   type StagedImport,
 } from "../store/imports.ts";
-import type { Columns } from "./columns/columns.ts";
-import { linesAbove, namesMore } from "./columns/other-header.ts";
+import { type Columns, linesAbove, namesMore } from "./columns/columns.ts";
 import { type OlderLetters, toUtf8 } from "./file/encoding.ts";
 import { type Format, openRows } from "./file/format.ts";
 import type { Source } from "./file/source.ts";

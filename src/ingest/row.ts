@@ -1,5 +1,4 @@
 /** A row of a file before it is understood, and the texts that its cells hold: trimmed, and otherwise kept as they came. */
-import { itemsOfList } from "./list-in-cell.ts";
 
 /** One row as it came. */
 export interface Row {
@@ -85,4 +84,23 @@ export function first<Value>(row: Row, numbers: ColumnNumbers, read: (cell: Cell
     if (value !== null) return value;
   }
   return null;
+}
+
+/** The items of a list, those without a text left out; null for a text that is no list. */
+function itemsOfList(text: string): readonly string[] | null {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.map(itemText).filter((item) => item !== undefined) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of an object in a list the value that the list is about. */
+function itemText(item: unknown): string | undefined {
+  if (typeof item === "string" || typeof item === "number" || typeof item === "boolean") return String(item);
+  if (typeof item !== "object" || item === null) return undefined;
+  const entries = Object.entries(item);
+  const main = entries.find(([name]) => /^(?:url|page|page_?url|value|email|number|address|href)$/i.test(name));
+  return typeof main?.[1] === "string" || typeof main?.[1] === "number" ? String(main[1]) : undefined;
 }

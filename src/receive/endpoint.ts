@@ -2,8 +2,7 @@
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
 import { targetOf } from "../listening/request-target.ts";
-import { StoreError } from "../store/errors.ts";
-import { innermost } from "../store/innermost.ts";
+import { innermost, StoreError } from "../store/errors.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
 import { checkType, readVisits } from "./body.ts";
 import { readBody, reserveMemory } from "./incoming.ts";

@@ -7,7 +7,7 @@ import { retainInThread } from "../sqlite/privacy/retention-thread.ts";
 import { accounts } from "../sqlite/schema.ts";
 import { QueryFailed } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
-import { createUsageCounter } from "../store/usage-counter.ts";
+import { createUsageCounter } from "../store/usage.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease, serverQuestion } from "./lease/keep-lease.ts";
 import { createLease, type Lease } from "./lease/lease.ts";

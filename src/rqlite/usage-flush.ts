@@ -6,8 +6,7 @@
 import { sql } from "drizzle-orm";
 import { windowMs } from "../contract/limits.ts";
 import { flushes, usage } from "../sqlite/schema.ts";
-import type { Flushed, UsageCounter, UsagePart } from "../store/usage.ts";
-import type { CountedUsage } from "../store/usage-counter.ts";
+import type { CountedUsage, Flushed, UsageCounter, UsagePart } from "../store/usage.ts";
 import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
 

@@ -5,8 +5,7 @@
 import { sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import { revision, writes } from "../sqlite/schema.ts";
-import { StoreError } from "../store/errors.ts";
-import { innermost } from "../store/innermost.ts";
+import { innermost, StoreError } from "../store/errors.ts";
 import { type LastWrite, lastWrite, readLastWrite } from "./last-write.ts";
 import { waitForAll } from "./lease/wait-for-all.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";

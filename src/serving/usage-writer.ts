@@ -1,6 +1,6 @@
 /** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
-import { innermost } from "../store/innermost.ts";
+import { innermost } from "../store/errors.ts";
 import type { ServedStore } from "../store/serving.ts";
 import type { Flushed } from "../store/usage.ts";
 

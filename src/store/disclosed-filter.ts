@@ -1,6 +1,6 @@
 /** The filter of a page as the ledger keeps it. */
 import { cityKey, type Lead } from "../contract/lead.ts";
-import type { LeadQuery } from "../contract/lead-query.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
 
 /** A filter as text: the same for the same leads, and empty for a page of all. */
 export function writeFilter({ city, hasEmail, pixelId, state }: LeadQuery): string {

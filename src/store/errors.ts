@@ -118,3 +118,9 @@ export class StoreError extends Error {
     super(problem.kind, options);
   }
 }
+
+export function innermost(failure: unknown): string {
+  let inner = failure;
+  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
+  return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
+}

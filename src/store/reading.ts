@@ -3,7 +3,7 @@
  * a server opens it read-only, and its counts of requests leave by usage.ts.
  */
 import type { KeyLife } from "../contract/key.ts";
-import type { LeadQuery } from "../contract/lead-query.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
 import type { Pixel } from "../contract/pixel.ts";
 
 /** Accounts and keys have an id for people and a number for the store's own references. */

@@ -1,8 +1,7 @@
 /** What the admin command reads and writes: accounts, pixels, keys, leads and imports. */
 import type { KeyLife } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
-import type { Batch } from "./batches.ts";
-import type { ImportOptions, ImportOrigin, LeadImport, StagedImport } from "./imports.ts";
+import type { Batch, ImportOptions, ImportOrigin, LeadImport, StagedImport } from "./imports.ts";
 import type { AccountNumber, LeadReader, PixelReader } from "./reading.ts";
 
 export interface Account {

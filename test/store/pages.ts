@@ -1,6 +1,6 @@
 /** Pages of a store, asked for directly. */
 import type { Lead } from "../../src/contract/lead.ts";
-import type { LeadQuery } from "../../src/contract/lead-query.ts";
+import type { LeadQuery } from "../../src/contract/parameters.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
 
 /** No filter at all. */

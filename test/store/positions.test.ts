@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { earliestMs } from "../../src/contract/time.ts";
 import { openAccounts } from "../../src/sqlite/accounts.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
-import { beginImport } from "../../src/sqlite/import/few-leads.ts";
+import { beginImport } from "../../src/sqlite/import/import.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { mostAccounts } from "../../src/sqlite/position.ts";
 import { openLeads } from "../../src/sqlite/reading/leads.ts";

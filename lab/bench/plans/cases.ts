@@ -1,5 +1,5 @@
 /** The 16 combinations of filters with what most leads match, and values that match few or none. */
-import type { LeadQuery } from "../../../src/contract/lead-query.ts";
+import type { LeadQuery } from "../../../src/contract/parameters.ts";
 
 export type Where = "newest" | "deep" | "slice";
 

@@ -1,6 +1,5 @@
 /** Which column of a file is which field of a lead: by --map, by its name, or by the path to it. */
-
-import { isAddressBook, isCreation } from "./address-book.ts";
+import type { LeadField } from "../../contract/lead.ts";
 import type { Target } from "./aliases.ts";
 import { type ColumnMapping, isTooLong, meaningOfPath } from "./mapping.ts";
 import { standIn } from "./nested-names.ts";
@@ -32,7 +31,7 @@ export interface Columns {
 }
 
 /** A field that no column holds is left out. */
-export type ColumnsByField = { readonly [Field in Target]?: readonly number[] };
+type ColumnsByField = { readonly [Field in Target]?: readonly number[] };
 
 /** The columns of a file; or of deliveries, of which each has its own. */
 export function createColumns(mapping: ColumnMapping, { ofDeliveries = false } = {}): Columns {
@@ -109,4 +108,35 @@ function groupByField(
   const rank = (number: number) => meanings[number]?.rank ?? 0;
   for (const those of Object.values(grouped)) those.sort((a, b) => rank(a) - rank(b) || a - b);
   return grouped;
+}
+
+const ofVisits: ReadonlySet<LeadField> = new Set(["pixel_id", "page_url", "referrer"]);
+
+/** Whether the columns are those of an address book: the time at which an entry was made is not that of a visit. */
+function isAddressBook(meanings: readonly (Meaning | null)[]): boolean {
+  const held = new Set(meanings.map((meaning) => meaning?.target));
+  if ([...ofVisits].some((field) => held.has(field))) return false;
+  const people = ["name", "first_name", "last_name", "phone", "company", "city", "state"] as const;
+  return people.filter((field) => held.has(field)).length >= 3;
+}
+
+/** Whether a column, not one that the owner named, says when something was made. */
+function isCreation(name: string | undefined, meaning: Meaning | null): boolean {
+  if (name === undefined || meaning === null || meaning.rank < 0) return false;
+  return (
+    meaning.target === "identified_at" &&
+    /^(?:created?(?:at|on|date|time)?|creationdate|datecreated)$/.test(normalizeName(name))
+  );
+}
+
+/** Fewer words may be values that happen to be names of columns. */
+const fewestNames = 3;
+
+/** So many lines may stand above the header of a report. */
+export const linesAbove = 10;
+
+/** Whether the cells of a row name more fields than the header: above the true one may stand a title, or groups of columns. */
+export function namesMore({ targetOf, of }: Columns, cells: readonly string[]): boolean {
+  const named = new Set(cells.flatMap((cell) => targetOf([cell]) ?? []));
+  return named.size >= fewestNames && named.size > Object.keys(of).length;
 }

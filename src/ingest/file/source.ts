@@ -1,9 +1,11 @@
 /** Where the bytes of an import come from: a file or standard input, gzipped or not. */
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
+import { PassThrough, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
 import { lookAhead } from "./beginning.ts";
-import { chunkBytes, gunzip, isGzip } from "./gzip.ts";
 import { isTelling, refuseOther } from "./other-files.ts";
 
 export interface Source {
@@ -75,4 +77,29 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGen
   const { head, whole } = await lookAhead(chunks, isTelling);
   refuseOther(head, file);
   yield* isGzip(head) ? gunzip(whole, file) : whole;
+}
+
+/** About a thousand rows: as much as one transaction takes. */
+export const chunkBytes = 512 * 1024;
+
+function isGzip(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+/** Unpacks it. Throws a UserError where it is cut off, or packed twice. */
+async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
+  const unpacked = new PassThrough({ highWaterMark: chunkBytes });
+  const chunks = Readable.from(packed, { objectMode: false });
+  pipeline(chunks, createGunzip({ chunkSize: chunkBytes }), unpacked).catch(() => undefined);
+  try {
+    const { head, whole } = await lookAhead(unpacked[Symbol.asyncIterator](), isTelling);
+    if (isGzip(head)) throw new UserError(`${file} is packed twice.`, "Unpack it once before the import.");
+    yield* whole;
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
+      `${file} is damaged or cut off: its gzip data ends wrongly.`,
+      "Nothing of it was imported. Fetch it again, or unpack what is readable: gzip -dc FILE > part.csv",
+    );
+  }
 }

@@ -6,7 +6,6 @@ import type { Row } from "../row.ts";
 import { excessIn, isNestedTooDeep } from "./bounds.ts";
 import { inGroups } from "./groups.ts";
 import { largestPage, parseJson, readNdjson, rowsOf } from "./ndjson.ts";
-import { placeOfRecords } from "./place-of-records.ts";
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<AsyncGenerator<Row[]>> {
@@ -80,4 +79,40 @@ async function* readToEnd(rows: Iterable<Row>): AsyncGenerator<Row[]> {
 async function* inPieces(held: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield* held;
   yield* rest;
+}
+
+/** A list or an object that has begun. */
+interface Begun {
+  readonly name: string;
+  readonly isList: boolean;
+  /** How many objects lie in it. */
+  objects: number;
+}
+
+/** The names around the list of objects in which a beginning ends; without one, around the object with most objects. */
+function placeOfRecords(beginning: string): string[] {
+  const begun = unfinished(beginning);
+  const list = begun.findIndex(({ isList, objects }) => isList && objects > 0);
+  const most = Math.max(...begun.map(({ objects }) => objects));
+  const place = list === -1 ? begun.findIndex(({ objects }) => objects === most) : list;
+  // The document itself has no name.
+  return begun.slice(1, place + 1).map(({ name }) => name);
+}
+
+/** The lists and objects in which a text ends, the outermost first. */
+function unfinished(text: string): Begun[] {
+  const begun: Begun[] = [];
+  let name = "";
+  let before = "";
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*(?:"|$)|[{}[\]:]/g)) {
+    if (token === "{" || token === "[") {
+      const around = begun.at(-1);
+      if (around !== undefined && token === "{") around.objects++;
+      begun.push({ name, isList: token === "[", objects: 0 });
+    }
+    if (token === "}" || token === "]") begun.pop();
+    if (token === ":" && before.startsWith('"')) name = String(parseJson(before));
+    before = token;
+  }
+  return begun;
 }

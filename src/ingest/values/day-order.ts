@@ -5,7 +5,7 @@ const slashes = /^(\d{1,2})[/-](\d{1,2})[/-]\d/;
 const isMonth = (number: number) => number <= 12;
 const isDayAlone = (number: number) => number > 12 && number <= 31;
 
-export interface DayOrder {
+interface DayOrder {
   /** Takes note of a time as it is written. */
   readonly note: (text: string) => void;
   /** How many dates were read in an order that no other date of the file can have. */

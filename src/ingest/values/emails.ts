@@ -1,6 +1,10 @@
 /** E-mail addresses out of cells: bare, without the names, brackets and labels that stand around them. */
+import { parseAddressList } from "email-addresses";
 import type { Found } from "../row.ts";
-import { candidatesIn, unseen } from "./email-in-text.ts";
+
+/** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
+const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069`;
+const unseenMarks = new RegExp(`[${unseen}]`, "g");
 
 /** An address as nearly all cells have it. Whatever is stored has this form, and so comes back as it went out. */
 const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}`;
@@ -27,4 +31,46 @@ export function allEmails(texts: readonly string[]): string[] {
 
 function isBare(text: string): boolean {
   return plain.test(text) && !".'`".includes(text.at(-1) ?? "");
+}
+
+/** What stands between the words of a cell, an address being one of them. */
+const betweenWords = /[\s<>()[\]{}",;:|\\]+/;
+/** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
+const longestList = 2000;
+/** Nor has a list so many comments. Within one another they would take the square of their number. */
+const mostComments = 20;
+
+/** What may be an address in a cell, the likely first. */
+function candidatesIn(cell: string): readonly string[] {
+  const text = cell.replaceAll(unseenMarks, "");
+  return [...(isList(text) ? addressesOfList(text) : []), ...wordsOf(text)];
+}
+
+/** Names in quotes, comments and groups are a grammar of their own (RFC 5322). */
+function isList(text: string): boolean {
+  if (text.length > longestList || !text.includes("@")) return false;
+  return /[<("]|\s@|@\s/.test(text) && text.split("(").length <= mostComments;
+}
+
+function addressesOfList(text: string): string[] {
+  const options = { input: text, rfc6532: true, commaInDisplayName: true, atInDisplayName: true };
+  const boxes = (parseAddressList(options) ?? []).flatMap((entry) =>
+    entry.type === "group" ? entry.addresses : [entry],
+  );
+  return boxes.map(({ address }) => address);
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .split(betweenWords)
+    .flatMap((word) => (word.indexOf("@") === word.lastIndexOf("@") ? [word] : word.split("/")))
+    .map(withoutEdges);
+}
+
+/** A word without the quotes, stops and signs that a sentence or a link puts around it; a word may be as long as a row. */
+function withoutEdges(word: string): string {
+  return word
+    .replace(/^['`./=]+/, "")
+    .replace(/(@[^?&=!/]*).*$/, "$1")
+    .replace(/(?<!['`.])['`.]+$/, "");
 }

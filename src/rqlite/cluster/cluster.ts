@@ -1,7 +1,9 @@
 /** A cluster as the commands see it that look after it, from beside one of its nodes. */
+
 import { existsSync, rmSync } from "node:fs";
-import { count, sql } from "drizzle-orm";
+import { count, type SQL, sql } from "drizzle-orm";
 import { lockForServing } from "../../sqlite/locks/server-lock.ts";
+import { pendingMigrations } from "../../sqlite/migrate.ts";
 import { openDatabase } from "../../sqlite/open.ts";
 import { leads, nodes } from "../../sqlite/schema.ts";
 import type { Cluster } from "../../store/cluster.ts";
@@ -15,8 +17,6 @@ import { statementOf } from "../node/statement.ts";
 import { scrubNode } from "../privacy/scrub.ts";
 import { openWriter, type Writer } from "../writer.ts";
 import { checkBeside } from "./beside.ts";
-import { bootNode, countTables } from "./boot.ts";
-import { migrateCluster } from "./migrate.ts";
 import { askCluster, tell } from "./status.ts";
 
 const timeoutMs = 10_000;
@@ -33,7 +33,7 @@ export function openCluster(path: string, node: RqliteNode): Cluster {
       }
     },
     checkBeside: (name) => checkBeside(node, name, path),
-    migrate: () => withWriter(path, node, async (writer) => migrateCluster(writer)),
+    migrate: () => withWriter(path, node, async (writer) => migrate(writer)),
     scrub: (around) => withWriter(path, node, (writer) => scrubNode(node, writer, around)),
     leave: (name) => withWriter(path, node, (writer) => removeNode(node, writer, name)),
   };
@@ -65,11 +65,8 @@ async function beginWith(node: RqliteNode, file: string): Promise<{ leads: numbe
     rmSync(draft, { force: true });
     database.run(sql`VACUUM INTO ${draft}`);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
-    await bootNode(node, draft);
-    const answer = await ask(
-      questionRequest(node, statementOf(sql`SELECT count(*) FROM ${leads}`), "linearizable", timeoutMs),
-    );
-    const taken = readNumber(answer);
+    await boot(node, draft);
+    const taken = await countIn(node, sql`${leads}`);
     if (taken !== all) throw new Error(`the node has ${taken} leads, and the file ${all}`);
     return { leads: all };
   } catch (cause) {
@@ -85,7 +82,23 @@ async function beginWith(node: RqliteNode, file: string): Promise<{ leads: numbe
 /** A boot replaces all that a node has, and must never meet what somebody needs. */
 async function refuseUsed(node: RqliteNode): Promise<void> {
   const members = await listMembers(node);
-  if (members.length > 1 || (await countTables(node)) > 0) throw new StoreError({ kind: "node in use", url: node.url });
+  const isUsed = members.length > 1 || (await countIn(node, sql`sqlite_schema`)) > 0;
+  if (isUsed) throw new StoreError({ kind: "node in use", url: node.url });
+}
+
+/** Hands a file, with no log beside it, to a node. Throws where the node does not take it. */
+async function boot({ url, authorization }: RqliteNode, file: string): Promise<void> {
+  const headers: Record<string, string> = { "Content-Type": "application/octet-stream" };
+  if (authorization !== null) headers["Authorization"] = authorization;
+  const answer = await fetch(`${url}/boot`, { method: "POST", headers, body: Bun.file(file) });
+  const said = (await answer.text()).trim();
+  if (answer.status !== 200) throw new Error(said === "" ? `the node answered ${answer.status}` : said);
+}
+
+/** How many rows a node has in a table. */
+async function countIn(node: RqliteNode, table: SQL): Promise<number> {
+  const counted = statementOf(sql`SELECT count(*) FROM ${table}`);
+  return readNumber(await ask(questionRequest(node, counted, "linearizable", timeoutMs)));
 }
 
 /** A node that was removed hears nothing new, and others would not wait for its server: that one has to fall silent first. */
@@ -110,4 +123,18 @@ async function removeMember(node: RqliteNode, name: string): Promise<void> {
   const request = requestTo(node, "DELETE", "/remove", JSON.stringify({ id: name }), timeoutMs);
   const { status, text } = await ask(request);
   if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() || `it answered ${status}` });
+}
+
+/**
+ * Makes what the schema lacks, each migration whole; says how many there were. Servers of the version before go on
+ * meanwhile, which is why a migration may add to what is there and takes nothing away.
+ */
+function migrate(writer: Writer): number {
+  writer.catchUp();
+  const pending = pendingMigrations(writer.file.current());
+  for (const { statements, hash, madeMs } of pending) {
+    const made = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
+    writer.commit([...statements.map((text) => ({ sql: text, json: "[]" })), statementOf(made)]);
+  }
+  return pending.length;
 }

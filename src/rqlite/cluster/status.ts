@@ -1,13 +1,13 @@
 /** How a cluster is: what its nodes say of themselves, and whether the servers beside them answer. */
-import { desc, inArray } from "drizzle-orm";
+import { desc, gte, inArray } from "drizzle-orm";
+import { windowMs } from "../../contract/limits.ts";
 import { publicPaths } from "../../contract/paths.ts";
 import type { Connection } from "../../sqlite/connection.ts";
-import { audit, nodes, scrubs } from "../../sqlite/schema.ts";
+import { audit, flushes, keys, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
 import { askLastWrite, openNumberOf } from "../last-write.ts";
 import { listMembers, type Member } from "../node/members.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
-import { listSpreadKeys } from "./spread-keys.ts";
 
 const timeoutMs = 3_000;
 /** Acts on record after which a log holds what is to be gone. */
@@ -118,4 +118,30 @@ function readKept(database: Connection) {
 function lastErasing(database: Connection): number {
   const acts = database.select({ number: audit.number }).from(audit).where(inArray(audit.act, erasingActs));
   return acts.orderBy(desc(audit.number)).limit(1).get()?.number ?? 0;
+}
+
+/** What was counted longer ago says nothing of the balancer as it is now. */
+const lookedAtMs = 2 * windowMs;
+
+/** Their ids. */
+function listSpreadKeys(database: Connection, nowMs: number): string[] {
+  const since = Math.floor((nowMs - lookedAtMs) / windowMs);
+  const counted = database.select().from(flushes).where(gte(flushes.minute, since)).all();
+  const seen = new Set<string>();
+  const spread = new Set<number>();
+  for (const { minute, keys: told } of counted) {
+    // As each server has written it.
+    const numbers: readonly number[] = JSON.parse(told);
+    for (const number of numbers) {
+      const one = `${minute} ${number}`;
+      if (seen.has(one)) spread.add(number);
+      seen.add(one);
+    }
+  }
+  const found = database
+    .select({ id: keys.id })
+    .from(keys)
+    .where(inArray(keys.number, [...spread]))
+    .all();
+  return found.map(({ id }) => id);
 }

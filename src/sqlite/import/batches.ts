@@ -1,6 +1,6 @@
 /** The imports that there were: what each brought, and what became of it. */
 import { and, desc, eq, isNotNull, sql } from "drizzle-orm";
-import type { Batch } from "../../store/batches.ts";
+import type { Batch } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { imports } from "../schema.ts";

@@ -1,7 +1,8 @@
 /** An import: all of a file is put aside, and then merged. */
 import { dirname } from "node:path";
 import { StoreError } from "../../store/errors.ts";
-import type { ImportOptions, ImportOrigin, StagedImport } from "../../store/imports.ts";
+import type { ImportOptions, ImportOrigin, LeadImport, StagedImport } from "../../store/imports.ts";
+import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { underlying } from "../failure.ts";
@@ -9,6 +10,7 @@ import { enlargeCache, openForImport } from "../open.ts";
 import { openPixels } from "../pixels.ts";
 import { countChangedVisits } from "./changed-visits.ts";
 import { shadowTables } from "./dry-run.ts";
+import { openDestination, openLeadWriter } from "./lead-writer.ts";
 import { merge } from "./merge.ts";
 import { openStaging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
@@ -69,4 +71,20 @@ function cutShort(failure: unknown): unknown {
     { kind: "import cut short", reason: cause instanceof Error ? cause.message : "unknown" },
     { cause },
   );
+}
+
+/** Begins to write leads as they come, which belong to no batch. */
+export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
+  if (options.dryRun) shadowTables(database, account);
+  const writer = openLeadWriter(openDestination(database, account), options);
+  return {
+    write(leads, nowMs) {
+      const work = () => {
+        writer.begin({ batch: 0, nowMs, stampMs: nowMs });
+        return leads.map(writer.write);
+      };
+      // A dry run writes only to its shadow tables, and must not keep anybody from writing.
+      return database.transaction(work, { behavior: options.dryRun ? "deferred" : "immediate" });
+    },
+  };
 }

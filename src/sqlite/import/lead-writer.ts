@@ -4,8 +4,8 @@ import { writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
+import { openPixelNumbers, type PixelNumbers } from "../pixels.ts";
 import { openGuard } from "./guard.ts";
-import { openPixelNumbers, type PixelNumbers } from "./pixel-numbers.ts";
 import { openStoredLeads, type Place, type StoredLeads } from "./stored-leads.ts";
 
 /** What holds for all leads of one transaction. */

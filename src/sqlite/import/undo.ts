@@ -1,7 +1,7 @@
 /** A batch is taken back: exactly the leads that it added, and nothing that came before or since. */
 import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
-import type { Batch } from "../../store/batches.ts";
 import { StoreError } from "../../store/errors.ts";
+import type { Batch } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";

@@ -1,6 +1,6 @@
 /** Retention of a server, in a thread of its own: deleting and looking for bytes must hold up no request. */
 import { filesOf } from "../../store/database-files.ts";
-import { innermost } from "../../store/innermost.ts";
+import { innermost } from "../../store/errors.ts";
 import type { Retained } from "../../store/serving.ts";
 import type { Connection } from "../connection.ts";
 import type { Descriptors } from "../file.ts";

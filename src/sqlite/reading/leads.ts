@@ -1,5 +1,5 @@
 /** Pages of leads (§4.1), read by the prepared statement of their filters. */
-import type { LeadQuery } from "../../contract/lead-query.ts";
+import type { LeadQuery } from "../../contract/parameters.ts";
 import type { AccountNumber, LeadReader } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { momentBounds } from "../position.ts";
