@@ -28,6 +28,17 @@ test("rejected rows of CSV come under the same header, with the line on which th
   ]);
 });
 
+test("empty rows below the last one are told apart from rows in which something is wrong", async () => {
+  const text = `date,email\n2026-01-31,a@example.com\nnever,b@example.com\n${",\n".repeat(20)}`;
+  const { status, json, stderr } = await anAdmin().import(text, ...px);
+  expect([status, json]).toMatchObject([3, { read: 22, imported: 1, rejected: 21 }]);
+  expect(stderr.match(/^.*reject.*$/gm)).toEqual([
+    "Read 22 rows: 1 accepted, 21 rejected.",
+    expect.stringContaining("Line 3 was rejected: "),
+    "20 rejected rows are empty, as a spreadsheet leaves them below its last row: nothing is lost with them.",
+  ]);
+});
+
 test.each([",", ";", "\t", "|"])(
   "nothing of a rejected row is lost, whatever is in its cells, with %j between them",
   async (delimiter) => {

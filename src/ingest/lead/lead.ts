@@ -22,14 +22,18 @@ export interface LeadRules extends TimeRules {
 
 export type ReadLead = { readonly lead: NewLead; readonly warnings: readonly Warning[] } | { readonly fault: string };
 
+/** Why a row of empty cells is rejected, as spreadsheets end a sheet with. */
+export const emptyRow = "it is empty";
+
 /** For what stands around a lead in a file that is exported. */
 const roomAround = 1024;
 
 export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
   const { details, aliases, warnings } = readDetails(row, columns);
-  // Before all else: spreadsheets end a sheet with rows of empty cells, and no option brings those in.
+  // Before all else: no option brings such a row in.
   if (detailFields.every((field) => details[field] === null)) {
+    if (isEmpty(row)) return { fault: emptyRow };
     return { fault: `it has no value to keep beside id, identified_at and pixel_id${mapHint(row, columns)}` };
   }
   const pixelId = first(row, columns.of.pixel_id, firstText) ?? rules.pixelId;
@@ -46,6 +50,11 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, warnings };
+}
+
+/** Whether no cell has anything in it. Of JSON not all values are read. */
+function isEmpty({ source }: Row): boolean {
+  return typeof source !== "string" && source.every((cell) => firstText(cell) === null);
 }
 
 /** A word on columns whose names say nothing, where something may be in them. Of JSON their values are not read. */

@@ -39,7 +39,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     ...changedText(preview),
     ...cutText(preview),
     ...dayOrderText(read, request),
-    ...rejectedText(preview, read),
+    ...rejectedText(preview, read, notes),
     ...otherPixelsText(preview, read, known),
   ];
   for (const line of [...notes.reasons(), ...doubts]) output.say(line);
@@ -135,8 +135,10 @@ function dayOrderText({ doubtfulDates }: FileRead, { dayFirst }: ImportRequest):
   ];
 }
 
-function rejectedText({ leads }: Preview, { counts: { read, rejected } }: FileRead): string[] {
-  if (rejected < 10 || rejected * 2 < read + leads) return [];
+function rejectedText({ leads }: Preview, { counts: { read, rejected: all } }: FileRead, notes: Notes): string[] {
+  const empty = notes.emptyRows();
+  const rejected = all - empty;
+  if (rejected < 10 || rejected * 2 < read - empty + leads) return [];
   return [`Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest goes in.`];
 }
 

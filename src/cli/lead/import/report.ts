@@ -2,6 +2,7 @@
 import type { Columns } from "../../../ingest/columns/columns.ts";
 import type { OlderLetters } from "../../../ingest/file/encoding.ts";
 import type { Warning } from "../../../ingest/lead/details.ts";
+import { emptyRow } from "../../../ingest/lead/lead.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
@@ -15,8 +16,10 @@ export interface Notes {
   readonly onLegacyLine: (letters: OlderLetters) => void;
   readonly onWarning: (warning: Warning) => void;
   readonly onReject: (row: RejectedRow) => void;
-  /** Why the first of the rejected rows are rejected. */
+  /** Why the first of the rejected rows are rejected, and how many are merely empty. */
   reasons(): readonly string[];
+  /** How many of the rejected rows are empty. */
+  emptyRows(): number;
   /** What was left out of rows, and the names in --map that were missing. */
   lines(missing: readonly string[]): string[];
 }
@@ -38,19 +41,28 @@ export function createNotes(): Notes {
   const legacyLines = new Map<OlderLetters, number>();
   const warnings = new Map<Warning, number>();
   const rejects: string[] = [];
+  let emptyRows = 0;
   return {
     onLegacyLine: (letters) => void legacyLines.set(letters, (legacyLines.get(letters) ?? 0) + 1),
     onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
     onReject({ line, reason }) {
-      if (rejects.length < shownRejects) rejects.push(`Line ${line} was rejected: ${printable(reason)}.`);
+      if (reason === emptyRow) emptyRows++;
+      else if (rejects.length < shownRejects) rejects.push(`Line ${line} was rejected: ${printable(reason)}.`);
     },
-    reasons: () => rejects,
+    reasons: () => [...rejects, ...emptyText(emptyRows)],
+    emptyRows: () => emptyRows,
     lines: (missing) => [
       ...[...legacyLines].flatMap(([letters, count]) => warning(count, "line", `not in UTF-8; read as ${letters}`)),
       ...leftOut.flatMap(([kind, text]) => warning(warnings.get(kind) ?? 0, "row", text)),
       ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
     ],
   };
+}
+
+function emptyText(rows: number): string[] {
+  if (rows === 0) return [];
+  const are = rows === 1 ? "1 rejected row is" : `${grouped(rows)} rejected rows are`;
+  return [`${are} empty, as a spreadsheet leaves them below its last row: nothing is lost with them.`];
 }
 
 function warning(count: number, what: string, text: string): string[] {
