@@ -29,11 +29,21 @@ export function isDamaged(failure: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(failure));
 }
 
+/** What SQLite or the system said; null of any other error. */
+export function saidBy(cause: unknown): string | null {
+  return cause instanceof Error && (cause instanceof SQLiteError || codeOf(cause) !== "") ? cause.message : null;
+}
+
+/** A failure as the StoreError of its problem; one that is none as it is. */
+export function asStoreError(failure: unknown, problemOf: (cause: unknown) => Problem | null): unknown {
+  const cause = underlying(failure);
+  const problem = problemOf(cause);
+  return problem === null ? cause : new StoreError(problem, { cause });
+}
+
 /** A failure of SQLite or the system at a path as a StoreError; any other error as it is. */
 export function storeErrorOf(failure: unknown, path: string): unknown {
-  const cause = underlying(failure);
-  const problem = problemOf(cause, path);
-  return problem === null ? cause : new StoreError(problem, { cause });
+  return asStoreError(failure, (cause) => problemOf(cause, path));
 }
 
 function problemOf(cause: unknown, path: string): Problem | null {

@@ -1,5 +1,5 @@
 /** A backup: a consistent copy of the file, made while others use it, with its manifest beside it. */
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
@@ -12,7 +12,7 @@ import type { AuditEntry } from "../../store/privacy.ts";
 import { copyDigesting, draftOf, nameDraft, removeDraft, sync, writeDraft } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
-import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
+import { asStoreError, codeOf, isDamaged, isFull, saidBy } from "../failure.ts";
 import { removeLeftovers, removeStaleDrafts } from "../leftovers.ts";
 import { schemaVersion } from "../migrate.ts";
 import { openDatabase } from "../open.ts";
@@ -49,7 +49,7 @@ export function makeBackup(path: string, file: string, nowMs: number): MadeBacku
     const unrecorded = record(database, nowMs, { sha256, leads });
     return { file, sha256, bytes, leads, unrecorded };
   } catch (cause) {
-    throw backupErrorOf(cause, file);
+    throw asStoreError(cause, (said) => problemOf(said, file));
   } finally {
     for (const draft of drafts) removeDraft(draft);
     database.$client.close();
@@ -92,17 +92,10 @@ function describe(draft: string, file: string, nowMs: number): Manifest {
   };
 }
 
-function backupErrorOf(failure: unknown, file: string): unknown {
-  const cause = underlying(failure);
-  const problem = problemOf(cause, file);
-  return problem === null ? cause : new StoreError(problem, { cause });
-}
-
 function problemOf(cause: unknown, file: string): Problem | null {
-  const code = codeOf(cause);
   if (isFull(cause)) return { kind: "disk of the backup full", file };
-  if (code === "EEXIST") return { kind: "name taken just now", file };
+  if (codeOf(cause) === "EEXIST") return { kind: "name taken just now", file };
   if (isDamaged(cause)) return { kind: "database damaged" };
-  if (!(cause instanceof SQLiteError) && code === "") return null;
-  return { kind: "backup not written", file, reason: cause instanceof Error ? cause.message : code };
+  const reason = saidBy(cause);
+  return reason === null ? null : { kind: "backup not written", file, reason };
 }

@@ -24,14 +24,21 @@ function run(database: Connection, statement: SQL): number {
   return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
 }
 
-/** A key of the replaced file belongs to the account with the same id. */
-const oldKeys = sql`
-  old.keys AS replaced JOIN old.accounts AS old_account ON old_account.number = replaced.account
+/** The account of a row of the replaced file is the one with the same id. */
+const withAccount = sql`
+  JOIN old.accounts AS old_account ON old_account.number = replaced.account
   JOIN main.accounts AS account ON account.id = old_account.id`;
 
-const keepRevocations = sql`
-  UPDATE main.keys SET revoked_at = replaced.revoked_at FROM old.keys AS replaced
-  WHERE replaced.digest = main.keys.digest AND replaced.revoked_at IS NOT NULL AND main.keys.revoked_at IS NULL`;
+/** A column of rows that both files have is as the replaced file has it, where that says anything. */
+const takeOver = (table: string, id: string, column: string) =>
+  sql.raw(`
+    UPDATE main.${table} SET ${column} = replaced.${column} FROM old.${table} AS replaced
+    WHERE replaced.${id} = main.${table}.${id} AND replaced.${column} IS NOT NULL
+      AND replaced.${column} IS NOT main.${table}.${column}`);
+
+/** A revocation is final: one that the backup has stays as it is. */
+const takeOverRevocations = (table: string) =>
+  sql`${takeOver(table, "digest", "revoked_at")} AND ${sql.raw(`main.${table}.revoked_at`)} IS NULL`;
 
 /**
  * Keys that were made since the backup, and were revoked or have expired, stay revoked for ever (§5). A key that
@@ -41,28 +48,18 @@ const keepRevokedKeys = (nowMs: number) => sql`
   INSERT OR IGNORE INTO main.keys (account, id, digest, prefix, label, created_at, revoked_at, expires_at)
   SELECT account.number, replaced.id, replaced.digest, replaced.prefix, replaced.label, replaced.created_at,
     coalesce(replaced.revoked_at, min(replaced.expires_at, ${nowMs}), ${nowMs}), replaced.expires_at
-  FROM ${oldKeys}
+  FROM old.keys AS replaced ${withAccount}
   WHERE replaced.revoked_at IS NOT NULL OR replaced.expires_at <= ${nowMs}
     OR replaced.number IN (SELECT key FROM old.disclosures)
   ORDER BY replaced.number`;
-
-const keepSourceRevocations = sql`
-  UPDATE main.sources SET revoked_at = replaced.revoked_at FROM old.sources AS replaced
-  WHERE replaced.digest = main.sources.digest AND replaced.revoked_at IS NOT NULL AND main.sources.revoked_at IS NULL`;
 
 /** Sources that were made since the backup stay: what they delivered was answered, and may still wait in the spool. */
 const keepSources = sql`
   INSERT OR IGNORE INTO main.sources (account, id, digest, prefix, label, options, created_at, revoked_at)
   SELECT account.number, replaced.id, replaced.digest, replaced.prefix, replaced.label, replaced.options,
     replaced.created_at, replaced.revoked_at
-  FROM old.sources AS replaced JOIN old.accounts AS old_account ON old_account.number = replaced.account
-  JOIN main.accounts AS account ON account.id = old_account.id
+  FROM old.sources AS replaced ${withAccount}
   ORDER BY replaced.number`;
-
-const keepExpiries = sql`
-  UPDATE main.keys SET expires_at = replaced.expires_at FROM old.keys AS replaced
-  WHERE replaced.digest = main.keys.digest AND replaced.expires_at IS NOT NULL
-    AND replaced.expires_at IS NOT main.keys.expires_at`;
 
 /** The counts only grow, so the larger one is the later one. */
 const keepUsage = sql`
@@ -72,15 +69,6 @@ const keepUsage = sql`
   JOIN main.keys AS key ON key.digest = replaced.digest
   WHERE TRUE
   ON CONFLICT DO UPDATE SET requests = excluded.requests WHERE excluded.requests > requests`;
-
-const keepSubscriptions = sql`
-  UPDATE main.accounts SET active = replaced.active FROM old.accounts AS replaced
-  WHERE replaced.id = main.accounts.id AND replaced.active <> main.accounts.active`;
-
-const keepRetention = sql`
-  UPDATE main.accounts SET retain_days = replaced.retain_days FROM old.accounts AS replaced
-  WHERE replaced.id = main.accounts.id AND replaced.retain_days IS NOT NULL
-    AND replaced.retain_days IS NOT main.accounts.retain_days`;
 
 /**
  * The last setting of both files holds, even if it keeps everything: the older one would erase what the owner wants.
@@ -96,26 +84,20 @@ const mergeInstances = sql`
 
 const mergeSuppressions = sql`
   INSERT OR IGNORE INTO main.suppressions (account, instance, hash, erased_at)
-  SELECT account.number, instance.number, suppression.hash, suppression.erased_at
-  FROM old.suppressions AS suppression
-  JOIN old.accounts AS old_account ON old_account.number = suppression.account
-  JOIN main.accounts AS account ON account.id = old_account.id
-  JOIN old.instances AS old_instance ON old_instance.number = suppression.instance
+  SELECT account.number, instance.number, replaced.hash, replaced.erased_at
+  FROM old.suppressions AS replaced ${withAccount}
+  JOIN old.instances AS old_instance ON old_instance.number = replaced.instance
   JOIN main.instances AS instance ON instance.id = old_instance.id`;
 
 const mergeDigests = sql`
   INSERT OR IGNORE INTO main.suppressed_digests (account, digest, erased_at)
-  SELECT account.number, suppressed.digest, suppressed.erased_at
-  FROM old.suppressed_digests AS suppressed
-  JOIN old.accounts AS old_account ON old_account.number = suppressed.account
-  JOIN main.accounts AS account ON account.id = old_account.id`;
+  SELECT account.number, replaced.digest, replaced.erased_at FROM old.suppressed_digests AS replaced ${withAccount}`;
 
 /** Imports that were undone since the backup, as the old file knows. */
 const undoneSince = sql`
-  SELECT import.number, replaced.undone_at FROM old.imports AS replaced
-  JOIN main.imports AS import ON import.number = replaced.number AND import.at = replaced.at
-  JOIN old.accounts AS old_account ON old_account.number = replaced.account
-  JOIN main.accounts AS account ON account.id = old_account.id AND account.number = import.account
+  SELECT import.number, replaced.undone_at FROM old.imports AS replaced ${withAccount}
+  JOIN main.imports AS import
+    ON import.number = replaced.number AND import.at = replaced.at AND import.account = account.number
   WHERE replaced.undone_at IS NOT NULL AND import.undone_at IS NULL`;
 
 const takeBackLeads = sql`DELETE FROM main.stored_leads WHERE import IN (SELECT number FROM (${undoneSince}))`;
@@ -133,9 +115,7 @@ const keepImports = (nowMs: number) => sql`
     replaced, overwritten, moved, late, suppressed, rejected, oldest, newest, undone_at)
   SELECT replaced.number, account.number, replaced.at, finished_at, file, "by", rejects_file, read, imported, duplicates,
     replaced, overwritten, moved, late, suppressed, rejected, oldest, newest, coalesce(undone_at, ${nowMs})
-  FROM old.imports AS replaced
-  JOIN old.accounts AS old_account ON old_account.number = replaced.account
-  JOIN main.accounts AS account ON account.id = old_account.id
+  FROM old.imports AS replaced ${withAccount}
   WHERE replaced.number NOT IN (SELECT number FROM main.imports)`;
 
 const mergeDisclosures = sql`
@@ -166,16 +146,16 @@ export const allParts: readonly Part[] = [
   {
     name: "revoked keys",
     tables: ["keys", "accounts", "disclosures"],
-    merges: (nowMs) => [keepRevocations, keepRevokedKeys(nowMs)],
+    merges: (nowMs) => [takeOverRevocations("keys"), keepRevokedKeys(nowMs)],
   },
-  { name: "expiries of keys", tables: ["keys"], merges: () => [keepExpiries] },
+  { name: "expiries of keys", tables: ["keys"], merges: () => [takeOver("keys", "digest", "expires_at")] },
   { name: "days of usage", tables: ["usage", "keys"], merges: () => [keepUsage] },
   {
     name: "sources",
     tables: ["sources", "accounts"],
-    merges: () => [keepSourceRevocations, keepSources],
+    merges: () => [takeOverRevocations("sources"), keepSources],
   },
-  { name: "subscriptions", tables: ["accounts"], merges: () => [keepSubscriptions] },
+  { name: "subscriptions", tables: ["accounts"], merges: () => [takeOver("accounts", "id", "active")] },
   {
     name: "erasures",
     tables: ["suppressions", "suppressed_digests", "instances", "accounts"],
@@ -184,7 +164,7 @@ export const allParts: readonly Part[] = [
   { name: "undone imports", tables: ["imports", "accounts"], merges: () => [takeBackLeads, keepUndone] },
   { name: "the record of imports", tables: ["imports", "accounts"], merges: (nowMs) => [keepImports(nowMs)] },
   { name: "the ledger of recipients", tables: ["disclosures", "keys"], merges: () => [mergeDisclosures] },
-  { name: "retention", tables: ["accounts"], merges: () => [keepRetention] },
+  { name: "retention", tables: ["accounts"], merges: () => [takeOver("accounts", "id", "retain_days")] },
   { name: "the audit", tables: ["audit"], merges: () => [keepAudit, followLastRetention] },
 ];
 

@@ -2,7 +2,7 @@
  * A restore: the backup becomes the database, whole or not at all. Everything is checked and prepared in a draft beside
  * it. Renaming the draft is the only step that changes anything.
  */
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
@@ -12,7 +12,7 @@ import { type Problem, StoreError } from "../../store/errors.ts";
 import { copyDigesting, draftOf, removeDraft, sync } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
-import { codeOf, isDamaged, isFull, underlying } from "../failure.ts";
+import { asStoreError, isDamaged, isFull, saidBy } from "../failure.ts";
 import { isSqlite } from "../file.ts";
 import { lockForServing } from "../locks/server-lock.ts";
 import { migrateSchema, refuseUnusable } from "../migrate.ts";
@@ -20,7 +20,7 @@ import { countUnblockings } from "../privacy/lift-blocks.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
 import { vacuum } from "../vacuum.ts";
 import { eraseAgain, leaveOutOlder, mergeReplaced } from "./carry-over.ts";
-import { contentOf, type Manifest, readManifest } from "./manifest.ts";
+import { type Content, contentOf, type Manifest, readManifest } from "./manifest.ts";
 import { attachReplaced, examineReplaced, refuseOpen } from "./old-database.ts";
 import { putInPlace } from "./put-in-place.ts";
 import { applyReceipts, type ReceiptLine, readReceipts } from "./receipts.ts";
@@ -38,7 +38,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
     copyChecked(file, draft, manifest);
     return replace(openDraft(draft, file, manifest), draft, target, named, nowMs);
   } catch (cause) {
-    throw restoreErrorOf(cause, file, target);
+    throw asStoreError(cause, (said) => problemOf(said, file, target));
   } finally {
     removeDraft(draft);
     release();
@@ -46,7 +46,7 @@ export function restoreBackup(path: string, file: string, receipts: string | nul
 }
 
 /** Restores a backup to another path, and gives what is in it. The caller removes the file. */
-export function restoreAside(file: string, draft: string): { manifest: Manifest; found: ReturnType<typeof contentOf> } {
+export function restoreAside(file: string, draft: string): { manifest: Manifest; found: Content } {
   const manifest = readManifest(file);
   try {
     copyChecked(file, draft, manifest);
@@ -55,7 +55,7 @@ export function restoreAside(file: string, draft: string): { manifest: Manifest;
     database.$client.close();
     return { manifest, found };
   } catch (cause) {
-    throw restoreErrorOf(cause, file, draft);
+    throw asStoreError(cause, (said) => problemOf(said, file, draft));
   }
 }
 
@@ -118,16 +118,9 @@ function countLeads(database: Connection): number {
   return database.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0;
 }
 
-function restoreErrorOf(failure: unknown, file: string, path: string): unknown {
-  const cause = underlying(failure);
-  const problem = problemOf(cause, file, path);
-  return problem === null ? cause : new StoreError(problem, { cause });
-}
-
 function problemOf(cause: unknown, file: string, path: string): Problem | null {
-  const code = codeOf(cause);
   if (isFull(cause)) return { kind: "disk too full to restore", path };
   if (isDamaged(cause)) return { kind: "not a backup", file };
-  if (!(cause instanceof SQLiteError) && code === "") return null;
-  return { kind: "restore failed", path, reason: cause instanceof Error ? cause.message : code };
+  const reason = saidBy(cause);
+  return reason === null ? null : { kind: "restore failed", path, reason };
 }
