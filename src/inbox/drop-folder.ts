@@ -18,7 +18,7 @@ import {
 type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
 
 export interface DropFolder {
-  /** The complete files: their size and time have not changed for two seconds. Oldest first. */
+  /** The complete files: their size and time have not changed for two seconds. Oldest first, then by name. */
   ready(nowMs: number): string[];
   /** How many files there were at the last call of `ready`. */
   waiting(): number;
@@ -53,7 +53,7 @@ export function openDropFolder(folder: string, whenDone: WhenDone): DropFolder {
     ready(nowMs) {
       passedOver.clear();
       for (const name of growth.bringBack(nowMs)) passedOver.set(name, hasGrown);
-      const names = readdirSync(folder).filter(isDropped);
+      const names = readdirSync(folder).filter(isDropped).toSorted();
       for (const name of seen.keys()) if (!names.includes(name)) seen.delete(name);
       return names
         .filter((name) => isStill(name, nowMs))
