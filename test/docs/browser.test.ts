@@ -89,11 +89,11 @@ inBrowser(`the key that is typed at /docs/try is kept nowhere but in its field${
   expect(await page.getByLabel("API key").inputValue()).toBe("");
 });
 
-inBrowser(`the docs link of every error lands on its entry${unlessMissing}`, async () => {
+inBrowser(`the docs link of every error lands on its entry at once${unlessMissing}`, async () => {
   const { url, anonymous } = await serve();
   const { docs } = (await anonymous.get("/leads")).body.error;
   expect(docs).toBe(`${url}/docs#missing_api_key`);
-  const { page } = await look(`${url}/docs`, { viewport: desktop, reducedMotion: "reduce" });
+  const { page } = await look(`${url}/docs`, { viewport: desktop });
   for (const code of errorCodes) {
     await page.goto(docs.replace("missing_api_key", code));
     const entry = page.locator(".error:target");
@@ -151,5 +151,19 @@ inBrowser(`on paper it has every program and no navigation${unlessMissing}`, asy
   const { page } = await look(`${url}/docs`, { viewport: desktop });
   await page.emulateMedia({ media: "print" });
   expect(await page.locator("nav").isVisible()).toBe(false);
-  expect(await page.locator(".code:visible").count()).toBe(await page.locator(".code").count());
+  const named = await page.evaluate<string[]>(
+    `[...document.querySelectorAll(".code")].map((block) => getComputedStyle(block, "::before").content)`,
+  );
+  expect(await page.locator(".code:visible").count()).toBe(named.length);
+  expect(new Set(named)).toEqual(new Set(['"curl"', '"typescript"', '"python"']));
+});
+
+inBrowser(`where the system chooses the colours, one language alone is underlined${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const { page } = await look(`${url}/docs`, { viewport: desktop, forcedColors: "active" });
+  const lines = await page.evaluate<boolean[]>(`
+    const paper = getComputedStyle(document.documentElement).backgroundColor;
+    [...document.querySelectorAll("#paging label")].map((name) => getComputedStyle(name).borderBottomColor === paper);
+  `);
+  expect(lines).toEqual([false, true, true]);
 });
