@@ -22,8 +22,10 @@ interface Program {
 async function programsOf(page: string): Promise<Program[]> {
   const found: { label: string; code: string }[] = [];
   await new HTMLRewriter()
-    .on("pre", { element: (element) => void found.push({ label: element.getAttribute("aria-label") ?? "", code: "" }) })
-    .on("pre *", {
+    .on(".tabs pre", {
+      element: (element) => void found.push({ label: element.getAttribute("aria-label") ?? "", code: "" }),
+    })
+    .on(".tabs pre *", {
       text(chunk) {
         const last = found.at(-1);
         if (last !== undefined) last.code += unescaped(chunk.text);
@@ -94,6 +96,27 @@ describe.each(Object.keys(expected))("%s", (topic) => {
       expect(await outcomeOf(program, server.aKey(), expected[topic] ?? /$^/)).toBe("as expected");
     }
   });
+});
+
+test("each endpoint's answer on the page has every field that the server gives", async () => {
+  const { url, as, aKey } = await serve({ leads: [aLead()], pixels: [{ id: "px_blog", status: "paused" }] });
+  const page = await pageOf(url);
+  for (const path of ["/leads", "/pixels", "/usage"]) {
+    const [, html = ""] = page.split(`aria-label="Answer of GET /api/v1${path}">`);
+    const shown = JSON.parse(unescaped((html.split("</pre>")[0] ?? "").replaceAll(/<[^>]*>/g, "")));
+    const { body } = await as(aKey()).get(path);
+    expect([path, Object.keys(shown)]).toEqual([path, Object.keys(body)]);
+    expect(Object.keys(shown.data?.[0] ?? {})).toEqual(Object.keys(body.data?.[0] ?? {}));
+  }
+});
+
+test.each(["TypeScript", "Python"] as const)("a program in %s says what the server refuses", async (language) => {
+  if (language === "Python" && python === null) return void process.stderr.write("Skipped: no python3 here.\n");
+  const programs = await programsOf(await pageOf((await serve()).url));
+  for (const program of programs.filter((one) => one.language === language)) {
+    const said = await outcomeOf(program, "lf_0", /said/);
+    expect([program.topic, said]).toEqual([program.topic, expect.stringContaining("This API key does not exist.")]);
+  }
 });
 
 test("the curl that tries again writes the answer alone, so that jq can read it", async () => {

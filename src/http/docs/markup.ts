@@ -42,6 +42,11 @@ export function programs(topic: string, all: Programs): string {
   return `<fieldset class="tabs">\n<legend>Language</legend>\n${choices.join("\n")}\n${blocks.join("\n")}\n</fieldset>`;
 }
 
+/** What an endpoint answers, as it is read in a terminal with jq. */
+export function answer(path: string, body: object): string {
+  return `<pre class="answer" tabindex="0" role="region" aria-label="Answer of GET ${path}"><code>${tint(JSON.stringify(body, null, 2))}</code></pre>`;
+}
+
 const words =
   "async await break const def except for from function if import in let new not of raise return throw try while with yield";
 const token = new RegExp(

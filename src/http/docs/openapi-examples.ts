@@ -55,6 +55,9 @@ const pixels: PixelList = {
 };
 const usage: Usage = { object: "usage", requests_today: 42, requests_this_month: 1204, rate_limit_per_min: 60 };
 
+/** The usual answer of each endpoint. */
+export const answers = { leads: page, pixels, usage };
+
 type Examples = Readonly<Record<string, { readonly summary: string; readonly value: Json }>>;
 
 /** Bodies of 200 by the name of their schema. */

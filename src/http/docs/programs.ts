@@ -15,7 +15,7 @@ const typescriptHead = (origin: string) => `const api = ${literal(`${origin}/api
 const headers = { Authorization: \`Bearer \${process.env.LEADFILE_KEY}\` };
 `;
 
-const pythonHead = (origin: string) => `import json, os, urllib.request
+const pythonHead = (origin: string, modules = "json, os, urllib.error, urllib.request") => `import ${modules}
 
 api = ${literal(`${origin}/api/v1`)}
 headers = {"Authorization": "Bearer " + os.environ["LEADFILE_KEY"]}
@@ -40,7 +40,9 @@ async function getPage(query) {
 }
 `;
 
-const pythonPage = `
+const pageModules = "json, os, time, urllib.error, urllib.parse, urllib.request";
+
+const pythonPage = (origin: string, modules = pageModules) => `${pythonHead(origin, modules)}
 def get_page(query):
     url = api + "/leads?" + urllib.parse.urlencode(query)
     try:
@@ -48,7 +50,7 @@ def get_page(query):
             return json.load(answer)
     except urllib.error.HTTPError as refusal:
         if refusal.code != 429:
-            raise
+            raise SystemExit(refusal.read().decode())
         time.sleep(int(refusal.headers["Retry-After"]))
         return get_page(query)
 `;
@@ -64,8 +66,11 @@ for (const lead of page.data) console.log(lead.identified_at, lead.name, lead.em
 `,
   python: `${pythonHead(origin)}
 request = urllib.request.Request(api + "/leads?limit=5", headers=headers)
-with opener.open(request) as answer:
-    page = json.load(answer)
+try:
+    with opener.open(request) as answer:
+        page = json.load(answer)
+except urllib.error.HTTPError as refusal:
+    raise SystemExit(refusal.read().decode())
 for lead in page["data"]:
     print(lead["identified_at"], lead["name"], lead["email"])
 `,
@@ -90,7 +95,7 @@ let count = 0;
 for await (const lead of allLeads()) count += 1;
 console.log(count, "leads");
 `,
-  python: `${pythonHead(origin)}${pythonPage}
+  python: `${pythonPage(origin)}
 def all_leads():
     query = {"limit": 100}
     while True:
@@ -101,7 +106,7 @@ def all_leads():
         query["before"] = page["next_cursor"]
 
 print(sum(1 for lead in all_leads()), "leads")
-`.replace("import json, os, urllib.request\n", "import json, os, time, urllib.error, urllib.parse, urllib.request\n"),
+`,
 });
 
 /** New leads for ever, each once. */
@@ -128,7 +133,7 @@ for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 30_000));
 }
 `,
-  python: `${pythonHead(origin)}${pythonPage}
+  python: `${pythonPage(origin, `${pageModules}\nfrom datetime import datetime, timedelta, timezone`)}
 # Keep both on disk to go on after a restart.
 since = (datetime.now(timezone.utc) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 newest = None
@@ -145,10 +150,7 @@ while True:
         print(lead["identified_at"], lead["name"], lead["email"], flush=True)
         since, newest = lead["identified_at"], lead["id"]
     time.sleep(30)
-`.replace(
-    "import json, os, urllib.request\n",
-    "import json, os, time, urllib.error, urllib.parse, urllib.request\nfrom datetime import datetime, timedelta, timezone\n",
-  ),
+`,
 });
 
 /** One request, repeated where that can help. */
@@ -170,7 +172,7 @@ async function get(path) {
 
 console.log(await get("/usage"));
 `,
-  python: `${pythonHead(origin)}
+  python: `${pythonHead(origin, "json, os, time, urllib.error, urllib.request")}
 def get(path):
     for attempt in range(1, 6):
         try:
@@ -184,5 +186,5 @@ def get(path):
             time.sleep(int(refusal.headers.get("Retry-After", 2**attempt)))
 
 print(get("/usage"))
-`.replace("import json, os, urllib.request\n", "import json, os, time, urllib.error, urllib.request\n"),
+`,
 });

@@ -6,7 +6,8 @@ import { Lead } from "../../contract/lead.ts";
 import { pageSize } from "../../contract/limits.ts";
 import { leadParameters } from "../../contract/parameters.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
-import { definitions, programs, prose } from "./markup.ts";
+import { answer, definitions, programs, prose } from "./markup.ts";
+import { answers } from "./openapi-examples.ts";
 import { firstRequest, paging, polling, retrying } from "./programs.ts";
 
 export interface Section {
@@ -41,6 +42,8 @@ with \`bun admin key create ACCOUNT\`; it is shown once. Put it into the environ
 newest leads:
 `)}
 ${programs("first-request", firstRequest(origin))}
+${prose("The answer is a page of leads:")}
+${answer(paths.leads, answers.leads)}
 ${prose(`
 A key reads all leads of its account. Keep it out of web pages, repositories and URLs: it is read from the header alone,
 and there are no CORS headers, on purpose.
@@ -54,6 +57,9 @@ function endpoints(): string {
     [`GET ${paths.usage}`, "Requests made with this key, today and this month (UTC), this one included."],
   ];
   return `${definitions(rows.map(([term, text]) => ({ term, text })))}
+${prose("The other two answer in this form:")}
+${answer(paths.pixels, answers.pixels)}
+${answer(paths.usage, answers.usage)}
 ${prose(`
 The description for programs is at [${publicPaths.openapi}](${publicPaths.openapi}) (OpenAPI 3.1), and [the explorer](${publicPaths.explorer}) sends
 requests from the browser. Paths are compared letter by letter: a trailing slash is another path.
@@ -105,6 +111,7 @@ function parameters(): string {
   const list = Object.entries(leadParameters).map(([name, { schema, accepts }]) => ({
     term: name,
     text: `${schema.description ?? ""} Takes ${accepts}.`,
+    type: `${schema["format"] ?? schema["type"]}${"default" in schema ? `, default ${schema.default}` : ""}`,
   }));
   return `${prose(`
 All are optional, and all are of \`GET ${paths.leads}\`; the other endpoints take none. Each may come once. An unknown,
@@ -120,8 +127,7 @@ function fields(): string {
     type: `${"format" in schema ? schema.format : "string"}${"anyOf" in schema ? " or null" : ""}`,
   }));
   return `${prose("Every field is always there; one that is not known for a visitor is `null`.")}
-${definitions(list)}
-${prose("A pixel has an `id` and a `status`, such as `active`.")}`;
+${definitions(list)}`;
 }
 
 function errorList(): string {
