@@ -55,9 +55,9 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `This file holds ${most.toLocaleString("en-US")} accounts, and has no room for more.`,
     "Set DATABASE_PATH to another file.",
   ],
-  "usage not written": () => [
-    "The last counts of usage could not be written: another program kept the file locked.",
-    "",
+  "usage not written": ({ reason }) => [
+    `The last counts of usage could not be written, and are lost (${reason}).`,
+    "See that the disk has room, and that no other program keeps the file locked.",
   ],
   "cluster not heard": ({ reason }) => [
     `No majority of the cluster is heard (${reason}), and nothing is written.`,

@@ -1,11 +1,11 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { sql } from "drizzle-orm";
 import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
-import { StoreError } from "../store/errors.ts";
+import { innermost, StoreError } from "../store/errors.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter, type Flushed } from "../store/usage.ts";
 import type { Connection } from "./connection.ts";
-import { storeErrorOf } from "./failure.ts";
+import { isFull, storeErrorOf } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
 import { createFlush, createSettle, withoutWaiting } from "./flush.ts";
 import { lockForServing } from "./locks/server-lock.ts";
@@ -72,13 +72,24 @@ function openForServing(path: string): Connection {
 function close(database: Connection, flush: () => Flushed, wal: Wal, reader: Reader): void {
   let written: Flushed;
   try {
-    do written = flush();
-    while (written === "more" || written === "done");
+    written = writeLast(flush);
     if (!truncateWal(database)) wal.fsyncNow();
   } finally {
     database.$client.close();
     reader.close();
     wal.close();
   }
-  if (written === "locked") throw new StoreError({ kind: "usage not written" });
+  if (written === "locked") throw new StoreError({ kind: "usage not written", reason: "database is locked" });
+}
+
+function writeLast(flush: () => Flushed): Flushed {
+  let written: Flushed;
+  try {
+    do written = flush();
+    while (written === "more" || written === "done");
+    return written;
+  } catch (cause) {
+    if (!isFull(cause)) throw cause;
+    throw new StoreError({ kind: "usage not written", reason: innermost(cause) }, { cause });
+  }
 }

@@ -24,7 +24,7 @@ interface Problems {
   readonly "served by another process": { readonly path: string };
   readonly "too many accounts": { readonly most: number };
   /** A server stops, and its last counts are lost. */
-  readonly "usage not written": object;
+  readonly "usage not written": { readonly reason: string };
   /** No majority of a cluster has answered in time. */
   readonly "cluster not heard": { readonly reason: string };
   /** No majority of a cluster has taken a write in time. */

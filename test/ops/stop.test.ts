@@ -2,8 +2,13 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { eventually } from "../eventually.ts";
-import { aRunningServer, requestsIn } from "./running.ts";
+import { aFolder } from "../folder.ts";
+import { client } from "../harness.ts";
+import { start } from "../process.ts";
+import { aSmallDisk, fill, mounts } from "../small-disk.ts";
+import { aRunningServer, keyIn, requestsIn } from "./running.ts";
 
 test("usage that could not be written is tried again, and said in the log", async () => {
   const { file, server, get } = await aRunningServer();
@@ -61,6 +66,22 @@ describe("a stop", () => {
     expect(await server.end("SIGTERM")).toBe(1);
     expect(server.errors()).toMatch(/^[^\n]*is not a[^\n]*\n$/);
     expect(server.errors()).not.toMatch(/insert into/i);
+  });
+
+  test.skipIf(!mounts)("on a full disk says that the last counts are lost", async () => {
+    using disk = aSmallDisk(aFolder(), "size=4m");
+    const file = join(disk.path, "leadfile.db");
+    const headers = { Authorization: `Bearer ${keyIn(file)}` };
+    const server = start({ DATABASE_PATH: file });
+    const url = await server.listening();
+    fill(disk.path);
+    expect((await client(url, headers).get("/usage")).status).toBe(200);
+    expect([await server.end("SIGTERM"), server.errors()]).toEqual([
+      1,
+      expect.stringMatching(
+        /^The last counts of usage could not be written, and are lost \(.*is full\)\. See[^\n]+\n$/,
+      ),
+    ]);
   });
 
   test("waits for another program that writes, and then writes the usage", async () => {
