@@ -55,7 +55,8 @@ export function openReadOnly(path: string): Connection {
 function openingOf(database: Connection, path: string): Opening {
   // A node that has just joined has an empty file for a moment. A newer schema serves, as far as it is read here.
   const behind = migrationsBehind(database);
-  if (behind !== 0 && behind !== "newer") throw new Error("the file of the node has not its tables yet");
+  if (behind !== 0 && behind !== "database of a newer version")
+    throw new Error("the file of the node has not its tables yet");
   const count = database.select({ count: revision.count }).from(revision).prepare();
   const part = database
     .select({ sequence: flushes.sequence })

@@ -46,20 +46,14 @@ export function pendingMigrations(database: Connection): Migration[] {
     .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, madeMs: folderMillis }));
 }
 
-/** Why this version cannot use a file: another program made it, a newer version, or a build whose schema is not known. */
-export type Unusable = "foreign" | "newer" | "of another build";
+/** Why this version cannot use a file. A build between two versions has a schema that is not known. */
+type Unusable = Extract<ProblemKind, `database of a${string}`>;
 
 /** Throws a StoreError for a file that this version cannot use, before anything in it is changed. */
 export function refuseUnusable(database: Connection, path: string): void {
   const behind = migrationsBehind(database);
-  if (typeof behind !== "number") throw new StoreError({ kind: refusals[behind], path });
+  if (typeof behind !== "number") throw new StoreError({ kind: behind, path });
 }
-
-const refusals = {
-  foreign: "database of another program",
-  newer: "database of a newer version",
-  "of another build": "database of another build",
-} as const satisfies Record<Unusable, ProblemKind>;
 
 /** How many migrations a file lacks, or why it cannot be used. */
 export function migrationsBehind(database: Connection): number | Unusable {
@@ -67,10 +61,10 @@ export function migrationsBehind(database: Connection): number | Unusable {
   // Another first start may run at the same time. So the tables are asked for first, and the migrations after them.
   const used = hasTables(database);
   const applied = appliedMs(database);
-  if (applied === null) return used ? "foreign" : known.length;
-  if (applied > Math.max(...known)) return "newer";
+  if (applied === null) return used ? "database of another program" : known.length;
+  if (applied > Math.max(...known)) return "database of a newer version";
   // A build between two versions has a migration that became another one before it was released.
-  return known.includes(applied) ? known.filter((ms) => ms > applied).length : "of another build";
+  return known.includes(applied) ? known.filter((ms) => ms > applied).length : "database of another build";
 }
 
 /** When the newest migration of the file was made; null for a file that has none. */

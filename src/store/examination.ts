@@ -7,10 +7,9 @@ export type Examination =
   | { readonly kind: "unreadable"; readonly reason: string }
   /** No SQLite file, or too damaged to be read. */
   | { readonly kind: "no database"; readonly reason: string }
-  | { readonly kind: "foreign" }
-  | { readonly kind: "newer" }
+  | { readonly kind: "database of another program" | "database of a newer version" }
   /** A build between two versions made it. */
-  | { readonly kind: "of another build" }
+  | { readonly kind: "database of another build" }
   /** Its log is not empty, and only a program that may write can copy it into the file. */
   | { readonly kind: "unfinished"; readonly logBytes: number }
   | { readonly kind: "read"; readonly contents: Contents };

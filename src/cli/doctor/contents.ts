@@ -46,11 +46,11 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
       );
     case "no database":
       return broken("file", `${path} is no database, or is damaged (${found.reason}).`, restore);
-    case "foreign":
+    case "database of another program":
       return broken("schema", `${path} is the database of another program.`, otherFile);
-    case "newer":
+    case "database of a newer version":
       return broken("schema", `${path} was written by a newer version.`, "Install that version or a later one.");
-    case "of another build":
+    case "database of another build":
       return broken("schema", `${path} was made by another build of Leadfile.`, "Export its leads with that build.");
     case "unfinished": {
       const what = `${path}-wal holds ${bytesText(found.logBytes)} that are not in the file yet, so the file was not read.`;

@@ -3,9 +3,8 @@ import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
 import { isRejectColumn } from "../columns/report.ts";
 import type { Row } from "../row.ts";
-import { readPlain } from "./plain-csv.ts";
 import type { RawRecord } from "./record-reader.ts";
-import { openRecords } from "./records.ts";
+import { openRecords, readPlain } from "./records.ts";
 
 /** Reads UTF-8 in whole lines; the first record is the header. */
 export async function* readCsv(

@@ -4,7 +4,6 @@ import { parse } from "csv-parse/sync";
 import { systemCode } from "../../operator/system-code.ts";
 import { mostColumns } from "../columns/too-many-columns.ts";
 import { largestRecord } from "../row.ts";
-import type { PlainRecord } from "./plain-csv.ts";
 
 const options = {
   bom: false,
@@ -15,6 +14,12 @@ const options = {
 
 /** The parser looks this far ahead before it takes a record for ended; empty lines at the end satisfy it. */
 const lookAhead = Buffer.from("\n".repeat(8));
+
+export interface PlainRecord {
+  /** The line on which it begins, from 1. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
 
 export type RawRecord =
   | PlainRecord

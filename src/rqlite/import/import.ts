@@ -14,13 +14,11 @@ import {
   progressOf,
   rowOf,
 } from "../../sqlite/import/batch-record.ts";
-import { countChangedVisits } from "../../sqlite/import/changed-visits.ts";
 import { shadowTables } from "../../sqlite/import/dry-run.ts";
+import { openPreparation } from "../../sqlite/import/import.ts";
 import { type Material, merge } from "../../sqlite/import/merge.ts";
 import { openStaging } from "../../sqlite/import/staging.ts";
 import { createStepSize } from "../../sqlite/import/step-size.ts";
-import { openStoredLeads } from "../../sqlite/import/stored-leads.ts";
-import { openPixels } from "../../sqlite/pixels.ts";
 import { imports } from "../../sqlite/schema.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { ImportOptions, ImportOrigin, MergeProgress, NewLead, StagedImport } from "../../store/imports.ts";
@@ -50,20 +48,13 @@ export function beginClusterImport(
   // The folder of the node is rqlite's.
   const aside = new Database(":memory:");
   const staging = openStaging(aside, tmpdir());
-  const stored = openStoredLeads(database, account.number);
-  const readPixels = openPixels(database);
+  const preparation = openPreparation(database, account.number, staging);
   return {
-    add: staging.add,
-    reject: staging.reject,
-    isStored: (id) => stored.find(id) !== null,
-    hasPixel: (id) => readPixels.has(account.number, id),
+    ...preparation,
     preview(mayShareIds) {
-      staging.sort();
       writer.catchUp();
-      const changed = countChangedVisits(database, account.number, staging, stored);
-      return { ...staging.preview(stored.newest(), mayShareIds), ...changed };
+      return preparation.preview(mayShareIds);
     },
-    rejectedRows: staging.rejectedRows,
     async *merge(counts, now) {
       staging.sort();
       const material = { options, origin, staging, counts, now };

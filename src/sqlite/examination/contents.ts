@@ -71,20 +71,14 @@ function isSlow(database: Connection, chosen: readonly (keyof Filters)[]): boole
   return steps.some(({ detail }) => /TEMP B-TREE|^SCAN/i.test(detail));
 }
 
+/** The newest lead of any account, the newest key, or the last day with requests. */
 function newestMs(database: Connection): number | null {
-  const ofAccount = sql<number>`(SELECT max(${leads.identifiedAt}) FROM ${leads} WHERE ${leads.account} = ${accounts.number})`;
-  const newestLeads = database.select({ ms: ofAccount }).from(accounts).all();
-  const newestKey = database
-    .select({ ms: max(keys.createdAt) })
-    .from(keys)
-    .get();
-  const newestUsage = database
-    .select({ day: max(usage.day) })
-    .from(usage)
-    .get();
-  const moments = [...newestLeads, newestKey].flatMap((row) => row?.ms ?? []);
-  if (newestUsage?.day) moments.push(Date.parse(newestUsage.day));
-  return moments.length === 0 ? null : Math.max(...moments);
+  const ofAccount = sql`SELECT max(${leads.identifiedAt}) FROM ${leads} WHERE ${leads.account} = ${accounts.number}`;
+  const [row] = database.values<[number | null]>(sql`
+    SELECT max(ms) FROM (
+      SELECT (${ofAccount}) AS ms FROM ${accounts} UNION ALL SELECT max(${keys.createdAt}) FROM ${keys}
+      UNION ALL SELECT unixepoch(max(${usage.day})) * 1000 FROM ${usage})`);
+  return row?.[0] ?? null;
 }
 
 function lastBackupMs(database: Connection): number | null {

@@ -12,7 +12,7 @@ import { countChangedVisits } from "./changed-visits.ts";
 import { shadowTables } from "./dry-run.ts";
 import { openDestination, openLeadWriter } from "./lead-writer.ts";
 import { merge } from "./merge.ts";
-import { openStaging } from "./staging.ts";
+import { openStaging, type Staging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
 
 /** Begins an import into the file that a connection has open; it is written to by a connection of its own. */
@@ -24,19 +24,8 @@ export function beginStagedImport(
 ): StagedImport {
   const path = database.$client.filename;
   const { writer, staging } = openAside(path);
-  const stored = openStoredLeads(database, account.number);
-  const pixels = openPixels(database);
   return {
-    add: staging.add,
-    reject: staging.reject,
-    isStored: (id) => stored.find(id) !== null,
-    hasPixel: (id) => pixels.has(account.number, id),
-    preview(mayShareIds) {
-      staging.sort();
-      const changed = countChangedVisits(database, account.number, staging, stored);
-      return { ...staging.preview(stored.newest(), mayShareIds), ...changed };
-    },
-    rejectedRows: staging.rejectedRows,
+    ...openPreparation(database, account.number, staging),
     async *merge(counts, now) {
       try {
         staging.sort();
@@ -50,6 +39,28 @@ export function beginStagedImport(
       }
     },
     close: () => writer.$client.close(),
+  };
+}
+
+/** What comes before the writing: leads are put aside, and seen beside those that are stored. */
+export function openPreparation(
+  database: Connection,
+  account: AccountNumber,
+  { add, reject, rejectedRows, ...staging }: Staging,
+): Omit<StagedImport, "merge" | "close"> {
+  const stored = openStoredLeads(database, account);
+  const pixels = openPixels(database);
+  return {
+    add,
+    reject,
+    rejectedRows,
+    isStored: (id) => stored.find(id) !== null,
+    hasPixel: (id) => pixels.has(account, id),
+    preview(mayShareIds) {
+      staging.sort();
+      const changed = countChangedVisits(database, account, staging, stored);
+      return { ...staging.preview(stored.newest(), mayShareIds), ...changed };
+    },
   };
 }
 

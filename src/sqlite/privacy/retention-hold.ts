@@ -1,5 +1,5 @@
 /** Retention waits where the clock may be wrong, because nothing brings back what it erases. */
-import { desc, eq, max } from "drizzle-orm";
+import { desc, eq, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/time.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -31,14 +31,9 @@ function lastWait(database: Connection): number | null {
 
 /** When something was last put on record, or the end of the last day with requests. */
 function newestMoment(database: Connection): number | null {
-  const recorded = database
-    .select({ at: max(audit.at) })
-    .from(audit)
-    .get()?.at;
-  const day = database
-    .select({ day: max(usage.day) })
-    .from(usage)
-    .get()?.day;
-  const moments = [recorded ?? null, day ? Date.parse(day) + dayMs : null].filter((moment) => moment !== null);
-  return moments.length === 0 ? null : Math.max(...moments);
+  const [row] = database.values<[number | null]>(sql`
+    SELECT max(ms) FROM (
+      SELECT max(${audit.at}) AS ms FROM ${audit} UNION ALL
+      SELECT unixepoch(max(${usage.day})) * 1000 + ${dayMs} FROM ${usage})`);
+  return row?.[0] ?? null;
 }

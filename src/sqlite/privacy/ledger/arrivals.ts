@@ -17,19 +17,7 @@ interface Arrival {
 const unknown: Arrival = { firstDay: "", lastDay: "~" };
 
 export function openArrivals(database: Connection, account: AccountNumber) {
-  const rows = database
-    .select({
-      number: imports.number,
-      at: imports.at,
-      finishedAt: imports.finishedAt,
-      replaced: imports.replaced,
-      oldest: imports.oldest,
-      newest: imports.newest,
-      undoneAt: imports.undoneAt,
-    })
-    .from(imports)
-    .where(eq(imports.account, account))
-    .all();
+  const rows = database.select().from(imports).where(eq(imports.account, account)).all();
   // An import that was cut short ran for less than a day.
   const arrivals = rows.map(({ number, at, finishedAt, replaced }) => ({
     number,
