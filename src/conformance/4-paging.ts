@@ -1,5 +1,5 @@
 /** §4.1: order, cursor and since. */
-import type { Check } from "./check.ts";
+import { type Check, check } from "./check.ts";
 import type { Probe } from "./probe.ts";
 import { isRecord, momentOf } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
@@ -7,97 +7,73 @@ import { need, skip } from "./verdict.ts";
 const idsOf = (leads: readonly unknown[]) => leads.filter(isRecord).map((lead) => String(lead["id"]));
 
 export const pagingChecks: Check[] = [
-  {
-    section: "4.1",
-    title: "leads come newest first",
-    async run({ leads }) {
-      const moments = (await leads(2)).map(momentOf);
-      const falling = moments.every((ms, index) => index === 0 || ms <= (moments[index - 1] ?? ms));
-      need(falling, "identified_at grows within a page");
-    },
-  },
-  {
-    section: "4.1",
-    title: "a page has 25 leads by default, and limit is kept to",
-    async run({ page, leads }) {
-      const known = await leads(2);
-      for (const [query, size] of [
-        [{}, 25],
-        [{ limit: "1" }, 1],
-        [{ limit: "2" }, 2],
-        [{ limit: "100" }, 100],
-      ] as const) {
-        const { data, hasMore } = await page(query);
-        // Leads may have come since the first look, but none goes away.
-        const least = hasMore ? size : Math.min(size, known.length);
-        const isRight = data.length >= least && data.length <= size;
-        need(isRight, `limit ${size} gave ${data.length} leads, and has_more is ${hasMore}`);
-      }
-    },
-  },
-  {
-    section: "4.1",
-    title: "before is strict: the lead at that time is not on the page",
-    async run({ page, leads }) {
-      const known = await leads(2);
-      const { data } = await page({ before: String(known[0]?.["identified_at"]), limit: "100" });
-      need(!idsOf(data).includes(String(known[0]?.["id"])), "the lead at that very time is on the page");
-      need(idsOf(data)[0] === known[1]?.["id"], "the page does not begin with the next older lead");
-    },
-  },
-  {
-    section: "4.1",
-    title: "the walk by next_cursor meets every lead once, whatever the size of a page",
-    async run(probe) {
-      const known = await probe.leads(3);
-      const begin = String(known[0]?.["identified_at"]);
-      const wanted = idsOf(known).slice(1);
-      for (const size of [100, Math.min(7, Math.floor(wanted.length / 2))]) {
-        const walked = await walk(probe, begin, size, Math.min(wanted.length, 4 * size));
-        need(new Set(walked).size === walked.length, `pages of ${size}: a lead came twice`);
-        const first = walked.findIndex((id, index) => id !== wanted[index] && index < wanted.length);
-        need(first === -1, `pages of ${size}: lead ${first + 1} of the walk is another one than on a page of 100`);
-      }
-    },
-  },
-  {
-    section: "4.1",
-    title: "has_more is true exactly while there are further leads",
-    async run({ page, leads }) {
-      const known = await leads(2);
-      const last = known.at(-1);
-      const range = { since: String(last?.["identified_at"]), before: String(known[0]?.["identified_at"]) };
-      const between = idsOf(known).slice(1).length;
-      const whole = await page({ ...range, limit: String(Math.min(100, between)) });
-      need(!whole.hasMore, "a page that holds all that there is says that there is more");
-      if (between < 2) skip("the account has too few leads to part a page");
-      const part = await page({ ...range, limit: String(between - 1) });
-      need(part.hasMore, "a page that lacks a lead says that there is no more");
-    },
-  },
-  {
-    section: "4.1",
-    title: "since is inclusive, and gives nothing older",
-    async run({ page, leads }) {
-      const known = await leads(2);
-      const since = momentOf(known[1]);
-      const { data } = await page({ since: String(known[1]?.["identified_at"]), limit: "100" });
-      need(idsOf(data).includes(String(known[1]?.["id"])), "the lead at that very time is missing");
-      need(
-        data.filter(isRecord).every((lead) => momentOf(lead) >= since),
-        "a lead is older than since",
-      );
-    },
-  },
-  {
-    section: "6",
-    title: "a poll with the newest identified_at finds that lead again, and so misses none",
-    async run({ page, leads }) {
+  check("4.1", "leads come newest first", async ({ leads }) => {
+    const moments = (await leads(2)).map(momentOf);
+    const falling = moments.every((ms, index) => index === 0 || ms <= (moments[index - 1] ?? ms));
+    need(falling, "identified_at grows within a page");
+  }),
+  check("4.1", "a page has 25 leads by default, and limit is kept to", async ({ page, leads }) => {
+    const known = await leads(2);
+    for (const [query, size] of [
+      [{}, 25],
+      [{ limit: "1" }, 1],
+      [{ limit: "2" }, 2],
+      [{ limit: "100" }, 100],
+    ] as const) {
+      const { data, hasMore } = await page(query);
+      // Leads may have come since the first look, but none goes away.
+      const least = hasMore ? size : Math.min(size, known.length);
+      const isRight = data.length >= least && data.length <= size;
+      need(isRight, `limit ${size} gave ${data.length} leads, and has_more is ${hasMore}`);
+    }
+  }),
+  check("4.1", "before is strict: the lead at that time is not on the page", async ({ page, leads }) => {
+    const known = await leads(2);
+    const { data } = await page({ before: String(known[0]?.["identified_at"]), limit: "100" });
+    need(!idsOf(data).includes(String(known[0]?.["id"])), "the lead at that very time is on the page");
+    need(idsOf(data)[0] === known[1]?.["id"], "the page does not begin with the next older lead");
+  }),
+  check("4.1", "the walk by next_cursor meets every lead once, whatever the size of a page", async (probe) => {
+    const known = await probe.leads(3);
+    const begin = String(known[0]?.["identified_at"]);
+    const wanted = idsOf(known).slice(1);
+    for (const size of [100, Math.min(7, Math.floor(wanted.length / 2))]) {
+      const walked = await walk(probe, begin, size, Math.min(wanted.length, 4 * size));
+      need(new Set(walked).size === walked.length, `pages of ${size}: a lead came twice`);
+      const first = walked.findIndex((id, index) => id !== wanted[index] && index < wanted.length);
+      need(first === -1, `pages of ${size}: lead ${first + 1} of the walk is another one than on a page of 100`);
+    }
+  }),
+  check("4.1", "has_more is true exactly while there are further leads", async ({ page, leads }) => {
+    const known = await leads(2);
+    const last = known.at(-1);
+    const range = { since: String(last?.["identified_at"]), before: String(known[0]?.["identified_at"]) };
+    const between = idsOf(known).slice(1).length;
+    const whole = await page({ ...range, limit: String(Math.min(100, between)) });
+    need(!whole.hasMore, "a page that holds all that there is says that there is more");
+    if (between < 2) skip("the account has too few leads to part a page");
+    const part = await page({ ...range, limit: String(between - 1) });
+    need(part.hasMore, "a page that lacks a lead says that there is no more");
+  }),
+  check("4.1", "since is inclusive, and gives nothing older", async ({ page, leads }) => {
+    const known = await leads(2);
+    const since = momentOf(known[1]);
+    const { data } = await page({ since: String(known[1]?.["identified_at"]), limit: "100" });
+    need(idsOf(data).includes(String(known[1]?.["id"])), "the lead at that very time is missing");
+    need(
+      data.filter(isRecord).every((lead) => momentOf(lead) >= since),
+      "a lead is older than since",
+    );
+  }),
+  check(
+    "6",
+    "a poll with the newest identified_at finds that lead again, and so misses none",
+    async ({ page, leads }) => {
       const [newest] = await leads(1);
       const { data } = await page({ since: String(newest?.["identified_at"]) });
       need(idsOf(data).includes(String(newest?.["id"])), "the newest lead does not come again");
     },
-  },
+  ),
 ];
 
 /** The ids of a walk, until there are so many or no more. */

@@ -5,9 +5,13 @@ import { Failed, Skipped } from "./verdict.ts";
 export interface Check {
   /** The section of the specification, such as 4.1. */
   readonly section: string;
-  /** A sentence about a server that conforms. */
   readonly title: string;
   readonly run: (probe: Probe) => Promise<void>;
+}
+
+/** A check of a section; its title is a sentence about a server that conforms. */
+export function check(section: string, title: string, run: Check["run"]): Check {
+  return { section, title, run };
 }
 
 export interface Result {
