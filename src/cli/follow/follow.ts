@@ -30,7 +30,8 @@ then it is tried again, with growing pauses, and the others wait behind it. The
 checkpoint moves after that. A kill can repeat one lead, and loses none.
 
 Leads that come later than --overlap are missed. A longer --overlap helps from
-then on. To get what was missed before, begin a new checkpoint with --since.
+then on. To get what was missed before, or to leave out a lead that nobody ever
+takes, begin a new checkpoint with --since.
 
 --post signs with LEADFILE_POST_SECRET: Leadfile-Signature is sha256= and the
 HMAC-SHA-256, in hex, of Leadfile-Timestamp, a dot and the body. The

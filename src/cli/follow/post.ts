@@ -33,7 +33,7 @@ export function webhook({ url, secret, now, answerMs }: Post): Receiver {
       try {
         const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
         await readToEnd(response);
-        return response.ok ? taken : refused(url, response);
+        return response.ok ? taken : refused(url, response, lead);
       } catch (cause) {
         if (signal.aborted)
           return failed(`${url.origin} gave no answer within ${answerMs / 1000} s.`, { advice: slowAdvice });
@@ -77,23 +77,29 @@ function headersOf(lead: Lead, body: string, secret: string, seconds: number): R
   };
 }
 
-function refused(url: URL, { status, headers }: Response): Outcome {
+function refused(url: URL, { status, headers }: Response, lead: Lead): Outcome {
   const asked = Number(headers.get("retry-after"));
   const retryAfterMs = asked > 0 ? Math.min(asked * 1000, longestRetryAfterMs) : 0;
-  return failed(`${url.origin} answered ${status}.`, { retryAfterMs, advice: adviceOn(status) });
+  return failed(`${url.origin} answered ${status}.`, { retryAfterMs, advice: adviceOn(status, lead) });
 }
+
+const waiting = "Leads wait until it answers 2xx.";
 
 /** What a person does about an answer; nothing where it passes by itself. */
-function adviceOn(status: number): string {
+function adviceOn(status: number, { identified_at }: Lead): string {
   if (status >= 500 || [408, 425, 429].includes(status)) return "";
-  return `${causeOf(status)} Leads wait until it answers 2xx.`;
+  const others = causeOfAll(status);
+  if (others !== null) return `${others} ${waiting}`;
+  const cause =
+    status === 409 ? "For a lead that it has already, it is to answer 2xx." : "Its log says what it refuses.";
+  const behind = new Date(Date.parse(identified_at) + 1).toISOString();
+  return `${cause} ${waiting} To leave out this one, start again with --since ${behind} and a new checkpoint.`;
 }
 
-function causeOf(status: number): string {
+/** Why it takes no lead at all; null where it refuses this one. */
+function causeOfAll(status: number): string | null {
   if (status < 400) return "--post follows no redirect: give it the address to which this one leads.";
   if (status === 401 || status === 403)
     return "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides.";
-  if (status === 404 || status === 405 || status === 410) return "Check the address.";
-  if (status === 409) return "For a lead that it has already, it is to answer 2xx.";
-  return "Its log says what it refuses.";
+  return status === 404 || status === 405 || status === 410 ? "Check the address." : null;
 }
