@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "nod
 import { dirname, resolve } from "node:path";
 import { type ClusterConfig, readClusterSettings } from "./config/cluster.ts";
 import { type Environment, given, oneOf, readHost, readPort, text, wholeNumber, wrong } from "./config/settings.ts";
-import { readTlsPair, type TlsPair } from "./config/tls-pair.ts";
+import { readTlsSettings, type TlsPair } from "./config/tls-pair.ts";
 import { type LogLevel, logLevels } from "./operator/log.ts";
 import { UserError } from "./operator/user-error.ts";
 
@@ -37,7 +37,7 @@ const readers: { readonly [Name in keyof Config]: (environment: Environment) => 
   logLevel: (environment) => oneOf(environment, "LOG_LEVEL", logLevels),
   trustProxy: (environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
   publicMetrics: (environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
-  tls: readTls,
+  tls: readTlsSettings,
   disclosures: (environment) => oneOf(environment, "DISCLOSURES", ["on", "off"]) === "on",
   inbox: (environment) => given(environment, "INBOX"),
   receiveHost: (environment) => readHost(environment, "RECEIVE_HOST"),
@@ -128,12 +128,4 @@ function readBaseUrl(environment: Environment): string | null {
   const isOrigin = url !== null && /^https?:\/\/[^/?#@\s\\]+\/?$/i.test(value);
   if (!isOrigin) throw wrong("BASE_URL", value, accepts);
   return url.origin;
-}
-
-function readTls(environment: Environment): TlsPair | null {
-  const paths = { TLS_CERT: given(environment, "TLS_CERT"), TLS_KEY: given(environment, "TLS_KEY") };
-  if (paths.TLS_CERT === null && paths.TLS_KEY === null) return null;
-  const read = readTlsPair(paths);
-  if ("accepts" in read) throw wrong(read.name, paths[read.name] ?? "", read.accepts);
-  return read;
 }

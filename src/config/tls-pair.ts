@@ -1,6 +1,7 @@
 /** The certificate and the private key for TLS, read from PEM files and checked against each other. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { type Environment, given, wrong } from "./settings.ts";
 
 /** The texts of the PEM files. */
 export interface TlsPair {
@@ -8,36 +9,41 @@ export interface TlsPair {
   readonly key: string;
 }
 
-type Name = "TLS_CERT" | "TLS_KEY";
-
-/** Which of the two settings is wrong, and what it takes. */
-interface TlsFault {
-  readonly name: Name;
-  readonly accepts: string;
+/**
+ * Reads TLS_CERT and TLS_KEY; null where neither is set. Throws a UserError where one is missing or no PEM, and where they
+ * do not belong together.
+ */
+export function readTlsSettings(environment: Environment): TlsPair | null {
+  const certPath = given(environment, "TLS_CERT");
+  const keyPath = given(environment, "TLS_KEY");
+  if (certPath === null && keyPath === null) return null;
+  if (certPath === null) throw wrong("TLS_CERT", "", "a PEM file, because TLS_KEY is set: both or none");
+  if (keyPath === null) throw wrong("TLS_KEY", "", "a PEM file, because TLS_CERT is set: both or none");
+  const cert = readPem("TLS_CERT", certPath, "CERTIFICATE");
+  const key = readPem("TLS_KEY", keyPath, "PRIVATE KEY");
+  const isPair = arePair(cert, key);
+  if (isPair === null) throw wrong("TLS_CERT", certPath, "a PEM certificate that can be read, with a TLS_KEY that can");
+  if (!isPair) throw wrong("TLS_KEY", keyPath, "the private key of the certificate in TLS_CERT");
+  return { cert, key };
 }
 
-/** Reads both files. Gives a fault where one is missing or no PEM, and where they do not belong together. */
-export function readTlsPair({ TLS_CERT, TLS_KEY }: Record<Name, string | null>): TlsPair | TlsFault {
-  if (TLS_CERT === null) return { name: "TLS_CERT", accepts: "a PEM file, because TLS_KEY is set: both or none" };
-  if (TLS_KEY === null) return { name: "TLS_KEY", accepts: "a PEM file, because TLS_CERT is set: both or none" };
-  const cert = readPem("TLS_CERT", TLS_CERT, "CERTIFICATE");
-  if (typeof cert !== "string") return cert;
-  const key = readPem("TLS_KEY", TLS_KEY, "PRIVATE KEY");
-  if (typeof key !== "string") return key;
+/** Null where one of them cannot be read. */
+function arePair(cert: string, key: string): boolean | null {
   try {
-    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch {
-    return { name: "TLS_CERT", accepts: "a PEM certificate that can be read, with a TLS_KEY that can" };
+    return null;
   }
-  return { name: "TLS_KEY", accepts: "the private key of the certificate in TLS_CERT" };
 }
 
-function readPem(name: Name, path: string, holds: string): string | TlsFault {
+function readPem(name: "TLS_CERT" | "TLS_KEY", path: string, holds: string): string {
   const accepts = `the path of a PEM file with a ${holds.toLowerCase()}`;
+  let text: string;
   try {
-    const text = readFileSync(path, "utf8");
-    return text.includes(`${holds}-----`) ? text : { name, accepts };
+    text = readFileSync(path, "utf8");
   } catch {
-    return { name, accepts: `${accepts} that can be read` };
+    throw wrong(name, path, `${accepts} that can be read`);
   }
+  if (!text.includes(`${holds}-----`)) throw wrong(name, path, accepts);
+  return text;
 }

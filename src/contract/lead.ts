@@ -1,4 +1,5 @@
 /** The lead (§2.2): one identified visit of a website. */
+
 import { domainToASCII } from "node:url";
 import { type Static, type TString, Type } from "@sinclair/typebox";
 import { namesOf } from "./names.ts";
@@ -90,4 +91,10 @@ export function emailKey(email: string): string {
  */
 export function phoneKey(digits: string): string {
   return /^1\d{10}$/.test(digits) ? digits.slice(1) : digits;
+}
+
+/** An identifier of a person, as it is compared: in lower case, digits without the 1 of the US, a UUID. */
+export interface PersonIdentifier {
+  readonly kind: "email" | "phone" | "id";
+  readonly value: string;
 }

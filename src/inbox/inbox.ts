@@ -85,8 +85,7 @@ export function openInbox(folder: string, { destinationOf, importFile, whenDone,
 
   /** Takes the complete files of one folder. Gives the number of the others. */
   async function lookInto(name: string): Promise<number> {
-    let dropped = folders.get(name);
-    if (dropped === undefined) folders.set(name, (dropped = openDropFolder(join(folder, name), whenDone)));
+    const dropped = folders.getOrInsertComputed(name, () => openDropFolder(join(folder, name), whenDone));
     const ready = dropped.ready(now());
     for (const [file, why] of dropped.passedOver()) complain(`${name}/${file}`, `${name}/${file}: ${why}`);
     if (ready.length > 0 && !isResting(name)) await take(name, dropped, ready);

@@ -25,9 +25,7 @@ export async function openSpool(folder: string, now: () => number): Promise<Spoo
   let known = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
   return {
     append(sourceId, lines) {
-      let writer = writers.get(sourceId);
-      if (writer === undefined) writers.set(sourceId, (writer = createWriter(join(folder, sourceId), now)));
-      return writer.append(lines);
+      return writers.getOrInsertComputed(sourceId, () => createWriter(join(folder, sourceId), now)).append(lines);
     },
     async complete() {
       const ended = await Promise.allSettled([...writers.values()].map((writer) => writer.complete()));

@@ -52,8 +52,8 @@ function createMemory(kept: DisclosureReader) {
   let remembered = 0;
   return {
     of(key: KeyNumber, day: string): Known {
-      const keys = orMake(days, day, () => new Map<KeyNumber, Known>());
-      return orMake(keys, key, () => {
+      const keys = days.getOrInsertComputed(day, () => new Map());
+      return keys.getOrInsertComputed(key, () => {
         const known: Known = new Map(kept.of(key, day));
         for (const spans of known.values()) remembered += spans.length;
         return known;
@@ -69,14 +69,6 @@ function createMemory(kept: DisclosureReader) {
       remembered = 0;
     },
   };
-}
-
-function orMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const there = map.get(key);
-  if (there !== undefined) return there;
-  const made = make();
-  map.set(key, made);
-  return made;
 }
 
 /** Pages of one day, key and filter, in whatever order they were answered. */
@@ -107,8 +99,7 @@ function createDisclosureNotes() {
       last = { key, page, day };
       const { filter } = page;
       const name = `${day} ${key} ${filter}`;
-      let noting = noted.get(name);
-      if (noting === undefined) noted.set(name, (noting = { day: dayOf(nowMs), key, filter, pages: [] }));
+      const noting = noted.getOrInsertComputed(name, () => ({ day: dayOf(nowMs), key, filter, pages: [] }));
       noting.pages.push(page);
       if (noting.pages.length % mostPending === 0) noting.pages.push(...joinSpans(noting.pages.splice(0)));
     },

@@ -1,6 +1,7 @@
 /** The ports for personal data: find, erase, unblock, retain, and record what was done. */
+
+import type { PersonIdentifier } from "../contract/lead.ts";
 import type { Received } from "./disclosures.ts";
-import type { PersonIdentifier } from "./identifier.ts";
 import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";
 

@@ -60,8 +60,7 @@ export function createUsageCounter(kept: UsageReader): CountedUsage {
   return {
     count(key, nowMs) {
       const day = Math.floor(nowMs / dayMs);
-      let counts = pending.get(day);
-      if (counts === undefined) pending.set(day, (counts = new Map()));
+      const counts = pending.getOrInsertComputed(day, () => new Map());
       counts.set(key, (counts.get(key) ?? 0) + 1);
     },
     of(key, nowMs) {

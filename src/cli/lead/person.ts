@@ -1,11 +1,10 @@
 /** The persons that commands take: one by e-mail address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
-import { emailKey, phoneKey } from "../../contract/lead.ts";
+import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/lead.ts";
 import { idFromSource } from "../../ingest/lead/identity.ts";
 import { firstEmail } from "../../ingest/values/emails.ts";
 import { firstPhone } from "../../ingest/values/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
 import { type ListedPerson, readList, readListFile } from "./person-list.ts";

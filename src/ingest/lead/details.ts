@@ -1,7 +1,6 @@
 /** What a row says of the visitor and the visit: each field from the first of its columns that has a value. */
-import { emailKey, type LeadDetails, phoneKey } from "../../contract/lead.ts";
+import { emailKey, type LeadDetails, type PersonIdentifier, phoneKey } from "../../contract/lead.ts";
 import { stateCode } from "../../contract/states.ts";
-import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { Columns } from "../columns/columns.ts";
 import { type Cell, type ColumnNumbers, type Found, first, firstText, type Row, textsOf } from "../row.ts";
 import { hasState } from "../values/countries.ts";

@@ -88,9 +88,7 @@ function openVisits(database: Connection, account: AccountNumber): (fromMs: numb
     const moments = new Map<string, number[]>();
     for (const [document, ms] of some.values({ account, from: fromMs, span: spanMs })) {
       for (const name of namesOf(document)) {
-        const known = moments.get(name);
-        if (known === undefined) moments.set(name, [ms]);
-        else known.push(ms);
+        moments.getOrInsertComputed(name, () => []).push(ms);
       }
     }
     return { fromMs, moments };

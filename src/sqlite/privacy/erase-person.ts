@@ -1,10 +1,9 @@
 /** Deletes the leads of one person and blocks the person, within a transaction of the caller. */
 import { and, eq, gt, isNotNull } from "drizzle-orm";
-import type { Lead } from "../../contract/lead.ts";
+import type { Lead, PersonIdentifier } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import { countPeople } from "../../store/different-people.ts";
 import type { Received } from "../../store/disclosures.ts";
-import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { PersonReference, Receipt } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";

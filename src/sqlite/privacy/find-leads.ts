@@ -1,7 +1,6 @@
 /** Finds the leads of some persons, and other leads that mention them. */
 import { isAscii } from "node:buffer";
-import type { Lead } from "../../contract/lead.ts";
-import type { PersonIdentifier } from "../../store/identifier.ts";
+import type { Lead, PersonIdentifier } from "../../contract/lead.ts";
 import type { PersonReference } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
@@ -75,7 +74,7 @@ function findPersons(
     const lead = readLead(doc);
     for (const place of new Set(referencesTo(lead, withDigests).flatMap((reference) => places.get(reference) ?? []))) {
       held.delete(place);
-      collect(own, place, ms);
+      own.getOrInsertComputed(place, () => []).push(ms);
       for (const identifier of takenAlong(lead, persons[place])) {
         if (!places.has(identifier.value)) further.set(identifier.value, { identifier, place });
       }
@@ -113,16 +112,8 @@ function findMentions(
   }
 }
 
-function collect(own: Map<number, number[]>, place: number, ms: number): void {
-  const known = own.get(place);
-  if (known === undefined) own.set(place, [ms]);
-  else known.push(ms);
-}
-
 function mention(mentions: Map<number, Map<number, string>>, place: number, ms: number, id: string): void {
-  const known = mentions.get(place);
-  if (known === undefined) mentions.set(place, new Map([[ms, id]]));
-  else known.set(ms, id);
+  mentions.getOrInsertComputed(place, () => new Map()).set(ms, id);
 }
 
 const valuesUntilCollected = 10_000;

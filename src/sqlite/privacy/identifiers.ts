@@ -1,7 +1,6 @@
 /** The identifiers in a lead, and the digests with which a list may name them. */
 import { domainToUnicode } from "node:url";
-import { emailKey, type Lead, phoneKey } from "../../contract/lead.ts";
-import type { PersonIdentifier } from "../../store/identifier.ts";
+import { emailKey, type Lead, type PersonIdentifier, phoneKey } from "../../contract/lead.ts";
 
 /** The id of a lead, its e-mail addresses and its phone. */
 export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {

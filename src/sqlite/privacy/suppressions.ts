@@ -4,8 +4,8 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import type { PersonIdentifier } from "../../contract/lead.ts";
 import { randomText } from "../../contract/random-text.ts";
-import type { PersonIdentifier } from "../../store/identifier.ts";
 import type { Connection } from "../connection.ts";
 import { accounts, instances, suppressedDigests, suppressions } from "../schema.ts";
 import { digestsOf, spellingsOf } from "./identifiers.ts";

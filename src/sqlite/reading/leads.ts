@@ -17,9 +17,7 @@ export function openLeads(database: Connection): LeadReader {
       email: query.hasEmail,
     };
     const combination = Object.values(filters).join();
-    let statement = statements.get(combination);
-    if (statement === undefined) statements.set(combination, (statement = preparePage(database, filters)));
-    return statement;
+    return statements.getOrInsertComputed(combination, () => preparePage(database, filters));
   }
 
   return {

@@ -16,9 +16,7 @@ export function openDisclosureReader(database: Connection): DisclosureReader {
     of(key, day) {
       const filters = new Map<string, Span[]>();
       for (const { filter, ...span } of ofDay.all({ key, day })) {
-        const spans = filters.get(filter);
-        if (spans === undefined) filters.set(filter, [span]);
-        else spans.push(span);
+        filters.getOrInsertComputed(filter, () => []).push(span);
       }
       return filters;
     },
