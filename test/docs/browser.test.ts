@@ -73,6 +73,18 @@ inBrowser(`the explorer keeps the type of a parameter apart from its description
   expect(gap).toBeGreaterThan(8);
 });
 
+inBrowser(`the explorer says what it waits for, and shows no choice among one${unlessMissing}`, async () => {
+  const { url } = await serve();
+  const waiting = await look(`${url}/docs/try`, { javaScriptEnabled: false });
+  expect(await waiting.page.getByText("They need JavaScript").isVisible()).toBe(true);
+  const { page } = await look(`${url}/docs/try`, { viewport: phone });
+  await page.locator(".opblock-summary-control").first().click();
+  await page.getByRole("button", { name: "Execute" }).waitFor();
+  for (const text of ["They need JavaScript", "Cancel", "Media type", "No links"]) {
+    expect([text, await page.getByText(text, { exact: false }).locator("visible=true").count()]).toEqual([text, 0]);
+  }
+});
+
 inBrowser(`the key that is typed at /docs/try is kept nowhere but in its field${unlessMissing}`, async () => {
   const { url, aKey } = await serve({ leads: [aLead()] });
   const key = aKey();

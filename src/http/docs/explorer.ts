@@ -36,9 +36,9 @@ when you close it.</p>
 <form><label class="key">API key <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="lf_…"></label></form>
 <h2 class="unseen">Operations</h2>
 </header>
-<div id="explorer" tabindex="-1"><noscript>
-<p>The explorer needs JavaScript. <a href="${publicPaths.docs}">The documentation</a> does not.</p>
-</noscript></div>
+<div id="explorer" tabindex="-1">
+<p>The operations appear here when they have loaded. They need JavaScript; <a href="${publicPaths.docs}">the documentation</a> does not.</p>
+</div>
 <script src="${at}/swagger-ui.js"></script>
 <script type="module" src="${at}/explorer.js"></script>
 </body>
