@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../admin.ts";
+import { findings, hasBrowser, look, overflow, unlessMissing } from "../docs/browser.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 const yesterday = new Date(Date.now() - dayMs).toISOString();
@@ -21,7 +22,7 @@ test("the page has a picture and a table for leads by day, pixel, state and sour
   );
   const page = await pageOf(admin);
   for (const title of ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source", "Imports"]) {
-    expect(page).toContain(`<figcaption>${title}</figcaption>`);
+    expect(page).toContain(`<figcaption><h2>${title}</h2></figcaption>`);
   }
   expect(page.match(/<svg /g)).toHaveLength(4);
   expect(page.match(/<details>/g)).toHaveLength(4);
@@ -37,6 +38,31 @@ test("an axis counts whole leads, also where there is one alone", async () => {
   expect(page).toContain(">1</text>");
   expect(page).not.toMatch(/>\d+\.\d+<\/text>/);
 });
+
+test.skipIf(!hasBrowser).each(["light", "dark"] as const)(
+  `in the %s the page has no finding and no scrolling sideways, and letters that a phone can show${unlessMissing}`,
+  async (colorScheme) => {
+    const name = `${"Harbor&Pine".repeat(8)} 株式会社`;
+    const admin = anAdmin([name]);
+    const rows = ["px_shop", "p".repeat(90)].map((pixel, n) => `a${n}@example.com,${yesterday},${pixel},CA,news\n`);
+    const leads = admin.put("leads.csv", `email,identified_at,pixel_id,state,traffic_source\n${rows.join("")}`);
+    const file = join(admin.folder, "stats.html");
+    await admin.run("lead", "import", name, leads, "--create-pixels");
+    await admin.run("stats", name, "--html", file);
+    for (const viewport of [
+      { width: 1280, height: 900 },
+      { width: 375, height: 740 },
+    ]) {
+      const looking = await look(`file://${file}`, { viewport, colorScheme });
+      for (const table of await looking.page.locator("summary").all()) await table.click();
+      expect([await findings(looking), looking.complaints, await overflow(looking)]).toEqual([[], [], 0]);
+      const scales = await looking.page.evaluate<number[]>(
+        `[...document.querySelectorAll("svg")].map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)`,
+      );
+      expect(Math.min(...scales)).toBeGreaterThanOrEqual(1);
+    }
+  },
+);
 
 test("the page loads nothing from anywhere", async () => {
   const admin = anAdmin();

@@ -1,24 +1,13 @@
 /** The pages at /docs and /docs/try in a real browser. */
 import { describe, expect, test } from "bun:test";
-import axe, { type AxeResults } from "axe-core";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
-import { hasBrowser, look, unlessMissing } from "./browser.ts";
+import { findings, hasBrowser, look, overflow, unlessMissing } from "./browser.ts";
 
 const inBrowser = test.skipIf(!hasBrowser);
 const desktop = { width: 1280, height: 900 };
 const phone = { width: 375, height: 740 };
-
-/** What axe finds, as `rule: places`. */
-async function findings({ page }: Awaited<ReturnType<typeof look>>): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate<AxeResults["violations"]>("axe.run().then(({ violations }) => violations)");
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-}
-
-const overflow = ({ page }: Awaited<ReturnType<typeof look>>) =>
-  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
 describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
   inBrowser(`/docs has no complaint, no finding and no scrolling sideways${unlessMissing}`, async () => {

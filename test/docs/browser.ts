@@ -1,5 +1,6 @@
 /** A real browser on the pages; each test that uses it is skipped where there is none, and says so. */
 import { afterAll, onTestFinished } from "bun:test";
+import axe, { type AxeResults } from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 const executable = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
@@ -50,3 +51,14 @@ export async function look(url: string, options: BrowserContextOptions = {}): Pr
   await page.goto(url, { waitUntil: "networkidle" });
   return { page, complaints };
 }
+
+/** What axe finds, as `rule: places`. */
+export async function findings({ page }: Looking): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate<AxeResults["violations"]>("axe.run().then(({ violations }) => violations)");
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+}
+
+/** By how much the page is wider than its window. */
+export const overflow = ({ page }: Looking) =>
+  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");

@@ -1,5 +1,6 @@
 /** Charts as SVG, drawn by Plot. Their colours are those of the page. */
-import type { Bar } from "../terminal/chart.ts";
+import type { PlotOptions } from "@observablehq/plot";
+import { type Bar, shorten } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
 
 /** Draws bars of what was counted, such as leads. One of them at least is above zero. */
@@ -12,10 +13,11 @@ export interface Charts {
   readonly ranking: Draw;
 }
 
-/** A phone shows this width without making the letters smaller. */
-const width = 360;
+/** What a phone leaves inside a figure: letters stay as large as they are. */
+const width = 305;
 const rowHeight = 24;
 const titlesShown = 5;
+/** What fits beside a bar; the table has the whole name. */
 const longestName = 14;
 
 /** Loads the libraries. That takes 0.2 seconds, so only this command does it. */
@@ -24,11 +26,17 @@ export async function openCharts(): Promise<Charts> {
   const { parseHTML } = await import("linkedom");
   const { document } = parseHTML("<html></html>");
   const common = { document, width, style: { fontSize: "11px" } };
+  const drawn = (options: PlotOptions) => {
+    const svg = Plot.plot(options);
+    // The figure says in words what it shows; a screen reader would read the letters of the axes.
+    svg.setAttribute("aria-hidden", "true");
+    return svg.outerHTML;
+  };
   return {
     overTime(bars, counted) {
       const most = Math.max(...bars.map(({ count }) => count));
       const shown = bars.filter((_, place) => place % Math.ceil(bars.length / titlesShown) === 0);
-      return Plot.plot({
+      return drawn({
         ...common,
         height: 180,
         x: {
@@ -40,18 +48,23 @@ export async function openCharts(): Promise<Charts> {
         // With more ticks than that, the axis would count halves.
         y: { label: counted, grid: true, ticks: Math.min(4, most) },
         marks: [Plot.barY(bars, { x: "label", y: "count", fill: "var(--bar)" }), Plot.ruleY([0])],
-      }).outerHTML;
+      });
     },
     ranking(bars) {
-      return Plot.plot({
+      return drawn({
         ...common,
         height: bars.length * rowHeight + 10,
-        marginLeft: 120,
+        marginLeft: 100,
         marginRight: 50,
         marginTop: 0,
         marginBottom: 0,
         x: { axis: null },
-        y: { label: null, domain: bars.map(({ label }) => label), tickSize: 0, tickFormat: shorten },
+        y: {
+          label: null,
+          domain: bars.map(({ label }) => label),
+          tickSize: 0,
+          tickFormat: (name: string) => shorten(name, longestName),
+        },
         marks: [
           Plot.barX(bars, { x: lengthOf, y: "label", fill: "var(--bar)" }),
           Plot.text(bars, {
@@ -62,7 +75,7 @@ export async function openCharts(): Promise<Charts> {
             dx: 4,
           }),
         ],
-      }).outerHTML;
+      });
     },
   };
 }
@@ -80,9 +93,4 @@ function shortDate(label: string): string {
     ...(isDay ? { day: "numeric" } : { year: "numeric" }),
   });
   return written.format(new Date(label));
-}
-
-/** A name that fits beside its bar; the table has all of it. */
-function shorten(label: string): string {
-  return label.length <= longestName ? label : `${label.slice(0, longestName - 1)}…`;
 }

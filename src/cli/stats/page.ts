@@ -89,14 +89,19 @@ function figure(title: string, draw: Draw, what: string, counted: string, bars: 
   const summary = `${title}; most: ${most.label} with ${grouped(most.count)}`;
   const rows = bars.map(({ label, count }) => [label, grouped(count)]);
   return `<figure>
-<figcaption>${Bun.escapeHTML(title)}</figcaption>
+${caption(title)}
 <div role="img" aria-label="${Bun.escapeHTML(summary)}">${draw(bars, counted)}</div>
 <details><summary>As a table</summary>${table([what, counted], rows)}</details>
 </figure>`;
 }
 
 function empty(title: string, text: string): string {
-  return `<figure><figcaption>${Bun.escapeHTML(title)}</figcaption><p>${text}</p></figure>`;
+  return `<figure>${caption(title)}<p>${text}</p></figure>`;
+}
+
+/** A heading, by which a screen reader goes from figure to figure. */
+function caption(title: string): string {
+  return `<figcaption><h2>${Bun.escapeHTML(title)}</h2></figcaption>`;
 }
 
 function importsTable(imports: Stats["imports"]): string {
@@ -107,14 +112,14 @@ function importsTable(imports: Stats["imports"]): string {
     grouped(one.imported),
     grouped(one.late),
   ]);
-  return `<figure class="wide"><figcaption>Imports</figcaption>
+  return `<figure class="wide">${caption("Imports")}
 ${table(["Import", "At (UTC)", "Leads", "Of these late"], rows)}
 <p>Late is a lead that was older than the newest one: clients that poll have passed it.</p></figure>`;
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[], tag: "th" | "td") =>
-    `<tr>${cells.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;
-  const body = rows.map((row) => line(row, "td")).join("\n");
-  return `<div class="table"><table><thead>${line(header, "th")}</thead><tbody>\n${body}\n</tbody></table></div>`;
+  const line = (cells: readonly string[], start: string, end: string) =>
+    `<tr>${cells.map((cell) => `${start}${Bun.escapeHTML(cell)}${end}`).join("")}</tr>`;
+  const body = rows.map((row) => line(row, "<td>", "</td>")).join("\n");
+  return `<table><thead>${line(header, '<th scope="col">', "</th>")}</thead><tbody>\n${body}\n</tbody></table>`;
 }

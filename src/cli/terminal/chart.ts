@@ -42,11 +42,12 @@ function bar(length: number): string {
   return "█".repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? "");
 }
 
-function shorten(label: string, mostLabel: number): string {
-  if (Bun.stringWidth(label) <= mostLabel) return label;
+/** A label of so many columns at most. A wide character takes two. */
+export function shorten(label: string, most: number): string {
+  if (Bun.stringWidth(label) <= most) return label;
   let kept = "";
   for (const character of label) {
-    if (Bun.stringWidth(kept + character) >= mostLabel) break;
+    if (Bun.stringWidth(kept + character) >= most) break;
     kept += character;
   }
   return `${kept}…`;
