@@ -1,4 +1,5 @@
 /** bun admin lead export: every lead as served, in a form that comes back byte for byte. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,8 +7,12 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { leadFields } from "../../src/contract/lead.ts";
 import { anAdmin } from "../admin.ts";
+import { askingFor } from "../asking.ts";
 import { aLead } from "../builders.ts";
+import { endWithTest } from "../child.ts";
 import { eventually } from "../eventually.ts";
+
+const program = join(import.meta.dir, "../../src/admin.ts");
 
 const nasty = [
   ...["", " ", "null", "-", "N/A", "\\N", "[]", '["a","b"]', "[", "]", "[1", "2]", '"', '""', "'", ",", ";", "\t", "|"],
@@ -169,8 +174,8 @@ test.skipIf(python === null)("a reader that takes its time gets all of an export
   const admin = anAdmin();
   const leads = Array.from({ length: 3000 }, () => JSON.stringify(aLead({ page_url: "x".repeat(500) })));
   await admin.import(`${leads.join("\n")}\n`);
-  const program = [process.execPath, join(import.meta.dir, "../../src/admin.ts"), "lead", "export", "acme"];
-  const child = Bun.spawn(["sh", "-c", slowReader, "sh", python ?? "", "-c", impatient, ...program], {
+  const command = [process.execPath, program, "lead", "export", "acme"];
+  const child = Bun.spawn(["sh", "-c", slowReader, "sh", python ?? "", "-c", impatient, ...command], {
     cwd: admin.folder,
     env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder },
     stdout: "pipe",
@@ -188,6 +193,31 @@ test.skipIf(python === null)("a reader that takes its time gets all of an export
   admin.put("go", "");
   expect((await child.stdout.text()).trimEnd().split("\n")).toHaveLength(leads.length);
   expect([await child.stderr.text(), await child.exited, said("status")]).toEqual(["", 0, "0\n"]);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s ends an export to a file with a line that says what the file lacks", async (signal, status) => {
+  const admin = anAdmin();
+  await admin.import(`${JSON.stringify(aLead())}\n`);
+  using other = new Database(admin.file);
+  other.run("BEGIN IMMEDIATE");
+  const hasAsked = askingFor(admin.file);
+  const child = Bun.spawn([process.execPath, program, "lead", "export", "acme"], {
+    env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder },
+    stdout: Bun.file(join(admin.folder, "leads.ndjson")),
+    stderr: "pipe",
+  });
+  endWithTest(child);
+  // It puts on record what it is about to do.
+  await hasAsked();
+  child.kill(signal);
+  other.run("COMMIT");
+  expect([await child.exited, await child.stderr.text()]).toEqual([
+    status,
+    "Stopped: the file does not have all leads. Run the export again.\n",
+  ]);
 });
 
 test("a reader that closes the pipe ends an export without an error", async () => {

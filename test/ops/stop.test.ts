@@ -1,8 +1,9 @@
 /** Usage that is written while the server runs and when it stops, and a stop in order. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { askingFor } from "../asking.ts";
 import { eventually } from "../eventually.ts";
 import { aFolder } from "../folder.ts";
 import { client } from "../harness.ts";
@@ -108,13 +109,3 @@ test("a kill loses nothing that was written before it", async () => {
   await server.end("SIGKILL");
   expect(requestsIn(file)).toBe(1);
 });
-
-/** As if an import were writing: who waits for the lock adds to a file beside it. Resolves when somebody has, since. */
-function askingFor(file: string): () => Promise<void> {
-  const asking = `${file}.asking`;
-  writeFileSync(asking, "");
-  return () => {
-    const before = statSync(asking).size;
-    return eventually(async () => expect(statSync(asking).size).toBeGreaterThan(before));
-  };
-}

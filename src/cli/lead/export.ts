@@ -1,10 +1,15 @@
 /** bun admin lead export: all leads of an account, oldest first, in a form that imports back as it is. */
+import { fstatSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../../contract/lead.ts";
+import { type EndingSignal, statusAfter } from "../../operator/ending-signals.ts";
+import { UserError } from "../../operator/user-error.ts";
 import { accountOf } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { forTerminal, print } from "../terminal/output.ts";
+import { stopSignal } from "../terminal/signals.ts";
 
 interface Options {
   readonly format: "ndjson" | "csv";
@@ -24,12 +29,22 @@ export function exportCommand(context: CommandContext): Command {
       "--spreadsheet-safe",
       "with csv: put a ' before a cell that a spreadsheet would run as a formula, and mark the text as UTF-8",
     )
-    .action((idOrName: string, options: Options) => {
+    .action(async (idOrName: string, options: Options) => {
       const { number, id } = accountOf(context, idOrName);
+      // A pipe whose reader takes no more would keep a signal from being heard.
+      const stop = fstatSync(1).isFile() ? stopSignal() : null;
       const detail = { format: options.format };
       context.store().audit.record({ atMs: context.now(), act: "lead.export", account: id, detail });
-      for (const text of texts(context.store().leads.export(number), options)) if (!print(forTerminal(text))) return;
+      for (const text of texts(context.store().leads.export(number), options)) {
+        await nextTurn();
+        if (stop?.aborted === true) throw stoppedBy(stop.reason);
+        if (!print(forTerminal(text))) return;
+      }
     });
+}
+
+function stoppedBy(signal: EndingSignal): UserError {
+  return new UserError("Stopped: the file does not have all leads.", "Run the export again.", statusAfter[signal]);
 }
 
 function* texts(groups: Iterable<readonly string[]>, { format, spreadsheetSafe }: Options): Generator<string> {
