@@ -61,18 +61,14 @@ function undoCommand(context: CommandContext): Command {
 /** Gives how many leads are gone. Throws a UserError where a signal came before all were. */
 async function takeBack(context: CommandContext, account: Account, batch: Batch, output: Output): Promise<number> {
   const { imports } = context.store();
-  const progress = createProgress("Taking back", batch.imported, output);
+  using progress = createProgress("Taking back", batch.imported, output);
   let removed = 0;
   // Listens from here on.
   let signal = await context.process.pause(0);
-  try {
-    for await (removed of imports.undo(account, batch, context.now())) {
-      progress.update(removed, removed);
-      signal = await context.process.pause(0);
-      if (signal !== null) break;
-    }
-  } finally {
-    progress.stop();
+  for await (removed of imports.undo(account, batch, context.now())) {
+    progress.update(removed, removed);
+    signal = await context.process.pause(0);
+    if (signal !== null) break;
   }
   if (signal === null || imports.find(account, batch.number)?.undoneMs !== null) return removed;
   throw new UserError(

@@ -42,7 +42,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     const unheard = failureOf(() => writer.catchUp(patienceMs));
     if (unheard !== null) onUnheard(unheard);
   } catch (cause) {
-    writer.close();
+    writer[Symbol.dispose]();
     throw cause;
   }
   const database = openCapturing(writer);
@@ -83,7 +83,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     audit: openAudit(database),
     close() {
       finder?.close();
-      writer.close();
+      writer[Symbol.dispose]();
     },
   };
 }

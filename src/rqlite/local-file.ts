@@ -6,7 +6,7 @@ import { StoreError } from "../store/errors.ts";
 import { openNumberOf } from "./last-write.ts";
 import { openReadOnly } from "./replica.ts";
 
-export interface LocalFile {
+export interface LocalFile extends Disposable {
   readonly path: string;
   /** A connection to the file as it lies there now. Throws a StoreError while the node is at work on it. */
   current(): Connection;
@@ -14,7 +14,6 @@ export interface LocalFile {
   revision(): number;
   /** The number that the file has for a write; undefined where it does not show it. */
   numberOf(id: string): number | undefined;
-  close(): void;
 }
 
 export function openLocalFile(path: string): LocalFile {
@@ -36,7 +35,7 @@ export function openLocalFile(path: string): LocalFile {
     current,
     revision: () => current().select({ count: revision.count }).from(revision).get()?.count ?? 0,
     numberOf: (id) => openNumberOf(current())(id),
-    close: () => database?.$client.close(),
+    [Symbol.dispose]: () => database?.$client.close(),
   };
 }
 

@@ -32,7 +32,7 @@ class WriteRefused extends Error {
   override readonly name = "WriteRefused";
 }
 
-export interface Writer {
+export interface Writer extends Disposable {
   /** The file of the node beside. */
   readonly file: LocalFile;
   /** Asks a node, and waits for its answer. */
@@ -48,7 +48,6 @@ export interface Writer {
   catchUp(withinMs?: number): void;
   /** The names of all nodes. */
   nodeNames(): string[];
-  close(): void;
 }
 
 /** Why some work with the cluster failed; null where it did not. Throws where the node beside or the leader has not all. */
@@ -170,9 +169,9 @@ export function openWriter(
       const last = askLast(withinMs === undefined ? patience() : { withinMs, unsentMs: withinMs });
       if (last !== null && waitForNumber(last.id) !== last.number) throw new StoreError({ kind: "nodes differ" });
     },
-    close() {
+    [Symbol.dispose]() {
       blocking.close();
-      file.close();
+      file[Symbol.dispose]();
     },
   };
 }

@@ -17,6 +17,7 @@ import {
 import { dirname } from "node:path";
 import { filesOf } from "../store/database-files.ts";
 import { codeOf } from "./failure.ts";
+import { openFile } from "./file.ts";
 
 const chunkBytes = 1 << 20;
 
@@ -27,39 +28,27 @@ export function draftOf(path: string): string {
 
 /** Copies a file to a new one, to the disk, and gives its SHA-256 and length as they were read. */
 export function copyDigesting(from: string, to: string | null): { sha256: string; bytes: number } {
-  const source = openSync(from, "r");
-  const target = to === null ? null : openSync(to, "wx", 0o600);
-  try {
-    const hash = createHash("sha256");
-    const buffer = Buffer.alloc(chunkBytes);
-    let bytes = 0;
-    for (let length = read(source, buffer); length > 0; length = read(source, buffer)) {
-      const chunk = buffer.subarray(0, length);
-      hash.update(chunk);
-      bytes += length;
-      for (let done = 0; target !== null && done < length; ) done += writeSync(target, chunk, done);
-    }
-    if (target !== null) fsyncSync(target);
-    return { sha256: hash.digest("hex"), bytes };
-  } finally {
-    closeSync(source);
-    if (target !== null) closeSync(target);
+  using source = openFile(from, "r");
+  using target = to === null ? null : openFile(to, "wx");
+  const hash = createHash("sha256");
+  const buffer = Buffer.alloc(chunkBytes);
+  const read = () => readSync(source.descriptor, buffer, 0, chunkBytes, null);
+  let bytes = 0;
+  for (let length = read(); length > 0; length = read()) {
+    const chunk = buffer.subarray(0, length);
+    hash.update(chunk);
+    bytes += length;
+    for (let done = 0; target !== null && done < length; ) done += writeSync(target.descriptor, chunk, done);
   }
-}
-
-function read(file: number, buffer: Buffer): number {
-  return readSync(file, buffer, 0, buffer.length, null);
+  if (target !== null) fsyncSync(target.descriptor);
+  return { sha256: hash.digest("hex"), bytes };
 }
 
 /** Writes a small text to a new file, to the disk. */
 export function writeDraft(path: string, text: string): void {
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  using file = openFile(path, "wx");
+  writeSync(file.descriptor, text);
+  fsyncSync(file.descriptor);
 }
 
 /**
@@ -85,12 +74,8 @@ export function removeDraft(draft: string): void {
 
 /** Brings a file, or the names in a folder, to the disk. */
 export function sync(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  using file = openFile(path, "r");
+  fsyncSync(file.descriptor);
 }
 
 /** Gives a draft its name; throws where such a file exists by now, because it is never overwritten. */

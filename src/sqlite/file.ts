@@ -8,12 +8,14 @@ const signature = Buffer.from("SQLite format 3\0");
  * opens the file, never after: closing any descriptor of a file drops all locks that the process has on it.
  */
 export function isSqlite(path: string): boolean {
-  const file = openSync(path, "r");
-  try {
-    return statSync(path).size === 0 || beginsLikeSqlite(file);
-  } finally {
-    closeSync(file);
-  }
+  using file = openFile(path, "r");
+  return statSync(path).size === 0 || beginsLikeSqlite(file.descriptor);
+}
+
+/** A file that is closed where the block ends which uses it. */
+export function openFile(path: string, flags: "r" | "wx"): Disposable & { readonly descriptor: number } {
+  const descriptor = openSync(path, flags, 0o600);
+  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
 /** The same of an open file, which must not be empty. */

@@ -3,10 +3,10 @@ import { Presets, SingleBar } from "cli-progress";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
 
-interface Progress {
+/** It stands until its block ends. */
+interface Progress extends Disposable {
   /** How much of the total is done, and how many rows that are. */
   update(done: number, rows: number): void;
-  stop(): void;
 }
 
 const lineEveryMs = 3000;
@@ -41,7 +41,7 @@ function bar(what: string, total: number | null): Progress {
       else single.start(total ?? 1, done, payload);
       started = true;
     },
-    stop() {
+    [Symbol.dispose]() {
       process.off("exit", stop);
       stop();
     },
@@ -59,7 +59,7 @@ function lines(what: string, total: number | null, output: Output): Progress {
         return `${what}: ${grouped(rows)} rows${share}, ${grouped(speed)} rows/s`;
       });
     },
-    stop: () => undefined,
+    [Symbol.dispose]: () => undefined,
   };
 }
 

@@ -19,7 +19,7 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
       // What is in a copy is nobody else's business.
       process.umask(0o077);
       const draft = `${file}.from-node`;
-      const writer = openWriter(path, node);
+      using writer = openWriter(path, node);
       try {
         // A node that is left alone may be all that there is.
         const unheard = failureOf(writer.catchUp);
@@ -34,7 +34,6 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         return { ...backup, unrecorded: unheard ?? failureOf(record) };
       } finally {
         for (const part of filesOf(draft)) rmSync(part, { force: true });
-        writer.close();
       }
     },
     drill: (file) => openBackups(path).drill(file),

@@ -25,12 +25,8 @@ export function openCluster(path: string, node: RqliteNode): Cluster {
   return {
     begin: (file) => beginWith(node, file),
     async status() {
-      const local = openLocalFile(path);
-      try {
-        return await askCluster(node, local.current(), Date.now());
-      } finally {
-        local.close();
-      }
+      using local = openLocalFile(path);
+      return await askCluster(node, local.current(), Date.now());
     },
     checkBeside: (name) => checkBeside(node, name, path),
     migrate: () => withWriter(path, node, async (writer) => migrate(writer)),
@@ -44,12 +40,8 @@ async function withWriter<Result>(
   node: RqliteNode,
   work: (writer: Writer) => Promise<Result>,
 ): Promise<Result> {
-  const writer = openWriter(path, node);
-  try {
-    return await work(writer);
-  } finally {
-    writer.close();
-  }
+  using writer = openWriter(path, node);
+  return await work(writer);
 }
 
 /** Copies the file, page by page of what lives, and hands the copy to the node. */

@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { tmpdir } from "node:os";
 import { eq } from "drizzle-orm";
-import type { Connection } from "../../sqlite/connection.ts";
+import { type Connection, closing } from "../../sqlite/connection.ts";
 import {
   type BatchRecord,
   beginBatch,
@@ -70,13 +70,9 @@ type ClusterMaterial = Omit<Material, "isSameConnection">;
 
 /** A dry run writes to tables of its own, in front of the file. */
 async function* runDry(path: string, { number }: Account, material: ClusterMaterial): AsyncGenerator<MergeProgress> {
-  const database = openReadOnly(path);
-  try {
-    shadowTables(database, number);
-    yield* merge(database, number, { ...material, isSameConnection: false });
-  } finally {
-    database.$client.close();
-  }
+  using database = closing(openReadOnly(path));
+  shadowTables(database, number);
+  yield* merge(database, number, { ...material, isSameConnection: false });
 }
 
 function* mergeIntoCluster(

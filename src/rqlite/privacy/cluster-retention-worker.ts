@@ -14,16 +14,12 @@ self.onmessage = ({ data }: MessageEvent<ClusterRetentionWork>) => {
 };
 
 function retain({ path, node, nowMs, hasJumped }: ClusterRetentionWork): Retained {
-  const writer = openWriter(path, node);
-  try {
-    const database = openCapturing(writer);
-    const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
-    if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
-    // The bytes are in the logs of the nodes until those are scrubbed.
-    const { erased } = applyRetention(database, nowMs, () => noTraces);
-    if (erased > 0) writer.commitEverywhere([]);
-    return { erased, waitsUntilMs: null };
-  } finally {
-    writer.close();
-  }
+  using writer = openWriter(path, node);
+  const database = openCapturing(writer);
+  const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
+  if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
+  // The bytes are in the logs of the nodes until those are scrubbed.
+  const { erased } = applyRetention(database, nowMs, () => noTraces);
+  if (erased > 0) writer.commitEverywhere([]);
+  return { erased, waitsUntilMs: null };
 }

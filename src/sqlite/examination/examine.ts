@@ -43,14 +43,10 @@ function examineOnce(path: string, isOpen: boolean, full: boolean): Examination 
   // Opened as usual, SQLite would make a log and its index beside the file, and leave them to whoever started it.
   const url = pathToFileURL(path);
   if (!isOpen) url.searchParams.set("immutable", "1");
-  const client = new Database(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
-  try {
-    client.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
-    const database = drizzle({ client });
-    const behind = migrationsBehind(database);
-    if (typeof behind !== "number") return { kind: behind };
-    return { kind: "read", contents: readContents(database, behind, full) };
-  } finally {
-    client.close();
-  }
+  using client = new Database(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  client.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
+  const database = drizzle({ client });
+  const behind = migrationsBehind(database);
+  if (typeof behind !== "number") return { kind: behind };
+  return { kind: "read", contents: readContents(database, behind, full) };
 }

@@ -5,7 +5,7 @@ import type { Batch } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
-import type { Connection } from "../connection.ts";
+import { type Connection, closing } from "../connection.ts";
 import { inLargeTransactions, type Portions } from "../locks/large-transactions.ts";
 import { enlargeCache, openForImport } from "../open.ts";
 import { imports, leads } from "../schema.ts";
@@ -17,16 +17,12 @@ const leadsAtOnce = 300;
 
 /** Each step tells how many leads are gone, and is on the disk. Cut short and begun again, it completes. */
 export async function* undoBatch(path: string, account: Account, batch: Batch, nowMs: number): AsyncGenerator<number> {
-  const database = openForImport(path);
-  try {
-    enlargeCache(database);
-    const { portions, removed } = takeBack(database, account, batch, nowMs);
-    for await (const _ of inLargeTransactions(database, portions)) yield removed();
-    // What was deleted is written over in the file; the log still has it.
-    truncateWal(database);
-  } finally {
-    database.$client.close();
-  }
+  using database = closing(openForImport(path));
+  enlargeCache(database);
+  const { portions, removed } = takeBack(database, account, batch, nowMs);
+  for await (const _ of inLargeTransactions(database, portions)) yield removed();
+  // What was deleted is written over in the file; the log still has it.
+  truncateWal(database);
 }
 
 function takeBack(database: Connection, account: Account, asked: Batch, nowMs: number) {

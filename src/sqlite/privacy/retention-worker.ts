@@ -1,5 +1,6 @@
 /** The thread in which a server of the one file applies retention. */
 import type { Retained } from "../../store/serving.ts";
+import { closing } from "../connection.ts";
 import { openAgain } from "../open.ts";
 import { applyRetention, removingFrom } from "./retention.ts";
 import { waitUntil } from "./retention-hold.ts";
@@ -12,15 +13,11 @@ self.onmessage = ({ data }: MessageEvent<RetentionWork>) => {
 };
 
 function retain({ path, nowMs, hasJumped, descriptors }: RetentionWork): Retained {
-  const database = openAgain(path);
-  try {
-    const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
-    if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
-    const remove = removingFrom(database, path, (part) => descriptors[part] ?? null);
-    const { erased, traces } = applyRetention(database, nowMs, remove);
-    if (!traces.gone) throw new Error("another program keeps reading what was erased; it is tried again");
-    return { erased, waitsUntilMs: null };
-  } finally {
-    database.$client.close();
-  }
+  using database = closing(openAgain(path));
+  const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
+  if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
+  const remove = removingFrom(database, path, (part) => descriptors[part] ?? null);
+  const { erased, traces } = applyRetention(database, nowMs, remove);
+  if (!traces.gone) throw new Error("another program keeps reading what was erased; it is tried again");
+  return { erased, waitsUntilMs: null };
 }

@@ -89,16 +89,12 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
 /** Reads the file to its end, and says which column is what and how far the reading is. */
 async function read({ output, notes }: ImportRun, reading: Reading): Promise<FileRead> {
   const { source, columns } = reading;
-  const progress = createProgress("Reading", source.size, output);
-  try {
-    return await readFile(reading, {
-      ...notes,
-      onColumns: (format) => output.say(announceColumns(columns, format)),
-      onProgress: (rows) => progress.update(source.bytesRead(), rows),
-    });
-  } finally {
-    progress.stop();
-  }
+  using progress = createProgress("Reading", source.size, output);
+  return await readFile(reading, {
+    ...notes,
+    onColumns: (format) => output.say(announceColumns(columns, format)),
+    onProgress: (rows) => progress.update(source.bytesRead(), rows),
+  });
 }
 
 function optionsOf({ onDuplicate, createPixels, dryRun }: ImportRequest): ImportOptions {
@@ -117,18 +113,14 @@ async function merge(
   merging: Merging,
 ): Promise<MergeProgress> {
   const { staged, leads, counts } = merging;
-  const progress = createProgress("Writing", leads, output);
+  using progress = createProgress("Writing", leads, output);
   let merged: MergeProgress = { done: 0, counts, batch: null, overwritten: 0, ofOtherVisit: 0 };
-  try {
-    for await (const step of staged.merge(counts, context.now)) {
-      merged = step;
-      progress.update(step.done, step.done);
-      // A dry run changes nothing: it is stopped as the reading is.
-      if (request.dryRun === true) await interruption.beforeWriting(Bun.sleep(0));
-      else interruption.afterStep(step, leads);
-    }
-  } finally {
-    progress.stop();
+  for await (const step of staged.merge(counts, context.now)) {
+    merged = step;
+    progress.update(step.done, step.done);
+    // A dry run changes nothing: it is stopped as the reading is.
+    if (request.dryRun === true) await interruption.beforeWriting(Bun.sleep(0));
+    else interruption.afterStep(step, leads);
   }
   return merged;
 }

@@ -1,8 +1,8 @@
 /** Files beside the database that hold what was erased, such as backups, or the old file after a restore. */
-import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { filesOf, serverLockOf, spoolOf } from "../../../store/database-files.ts";
-import { inodeOf, isSqlite } from "../../file.ts";
+import { inodeOf, isSqlite, openFile } from "../../file.ts";
 import type { Search } from "./byte-search.ts";
 import { searchFile } from "./file-search.ts";
 
@@ -50,15 +50,11 @@ function holds(path: string, search: Search): boolean {
 }
 
 function isFoundIn(path: string, search: Search): boolean {
-  const file = openSync(path, "r");
-  try {
-    let isFound = false;
-    searchFile(file, search, () => {
-      isFound = true;
-      return false;
-    });
-    return isFound;
-  } finally {
-    closeSync(file);
-  }
+  using file = openFile(path, "r");
+  let isFound = false;
+  searchFile(file.descriptor, search, () => {
+    isFound = true;
+    return false;
+  });
+  return isFound;
 }
