@@ -7,10 +7,7 @@ import type { Connection } from "./connection.ts";
 import { hasBrought } from "./import/batches.ts";
 import { imports, keys, leads, pixels, usage } from "./schema.ts";
 
-/** The source lies in the document alone: reading so many takes about a second, however many more there are. */
-const sourcesRead = 100_000;
-
-/** Counts what came since a moment, the start of a UTC day. What it reads are indexes, but for the newest sources. */
+/** Counts what came since a moment, the start of a UTC day. What it reads are indexes, but for the sources. */
 export function readStats(database: Connection, account: AccountNumber, sinceMs: number): Stats {
   const recent = sql`account = ${account} AND identified_at >= ${sinceMs}`;
   /** The index has everything that is counted; the planner would also read the documents. */
@@ -22,19 +19,13 @@ export function readStats(database: Connection, account: AccountNumber, sinceMs:
   const days = counted(`identified_at / ${dayMs}`, "leads_by_email").map(
     ([day, count]) => [Number(day), count] as const,
   );
-  const newest = sql`SELECT doc ->> '$.traffic_source' AS source FROM ${leads} WHERE ${recent}
-                     ORDER BY identified_at DESC LIMIT ${sourcesRead}`;
   return {
     total: database.select({ leads: count() }).from(leads).where(eq(leads.account, account)).get()?.leads ?? 0,
     byDay: days.toSorted(([a], [b]) => a - b).map(([day, count]) => ({ name: dayOf(day * dayMs), count })),
     byPixel: namePixels(database, counted("pixel", "leads_by_pixel")),
     byState: counted("state", "leads_by_state").map(toShare),
-    bySource: database
-      .values<[string | null, number]>(
-        sql`SELECT source, count(*) FROM (${newest}) GROUP BY source ORDER BY count(*) DESC, source`,
-      )
-      .map(toShare),
-    sourcesRead,
+    // The source lies in the document alone: of a million leads, reading it takes some four seconds.
+    bySource: counted("doc ->> '$.traffic_source'", "leads_by_time").map(toShare),
     requests: requestsSince(database, account, dayOf(sinceMs)),
     imports: importsSince(database, account, sinceMs),
   };

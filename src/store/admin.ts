@@ -43,8 +43,6 @@ export interface Stats {
   readonly byPixel: readonly Share[];
   readonly byState: readonly Share[];
   readonly bySource: readonly Share[];
-  /** Sources are counted in the newest leads, in so many at most. */
-  readonly sourcesRead: number;
   readonly requests: readonly {
     readonly key: string;
     readonly prefix: string;

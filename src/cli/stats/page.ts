@@ -50,13 +50,11 @@ ${importsTable(stats.imports)}
 
 function leadFigures(charts: Charts, period: readonly string[], stats: Stats): string[] {
   const { unit, bars } = overTime(period, stats.byDay);
-  const read = Math.min(sumOf(stats.byDay), stats.sourcesRead);
-  const ofNewest = read < sumOf(stats.byDay) ? ` (of the newest ${grouped(read)})` : "";
   return [
     figure(`Leads per ${unit}`, charts.overTime, unit, "leads", bars),
     figure("Leads by pixel", charts.ranking, "pixel", "leads", largest(stats.byPixel)),
     figure("Leads by state", charts.ranking, "state", "leads", largest(stats.byState)),
-    figure(`Leads by source${ofNewest}`, charts.ranking, "source", "leads", largest(withoutPersons(stats.bySource))),
+    figure("Leads by source", charts.ranking, "source", "leads", largest(withoutPersons(stats.bySource))),
   ];
 }
 

@@ -11,11 +11,10 @@ export function statsText(account: Account, period: readonly string[], stats: St
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
   const sections = [`${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads came from ${span}.`];
   if (inPeriod > 0) {
-    const read = inPeriod > stats.sourcesRead ? ` (of the newest ${grouped(stats.sourcesRead)})` : "";
     sections.push(section("Leads per", overTime(period, stats.byDay)));
     sections.push(`Leads by pixel\n${chart(largest(stats.byPixel))}`);
     sections.push(`Leads by state\n${chart(largest(stats.byState))}`);
-    sections.push(`Leads by source${read}\n${chart(largest(stats.bySource))}`);
+    sections.push(`Leads by source\n${chart(largest(stats.bySource))}`);
   } else if (stats.total > 0) sections.push("--days N looks further back.");
   else return `${account.name} has no leads yet.`;
   const requests = Map.groupBy(stats.requests, ({ key }) => key);
