@@ -23,7 +23,7 @@ export function createClient(options: LeadfileOptions): Leadfile {
 
 /** The key, from the environment or else the first line of standard input: no argument, which others could see. */
 export async function readKey({ environment, process }: CommandContext): Promise<string> {
-  const key = environment.clientKey() ?? (await readFirstLine(process.standardInput())).trim();
+  const key = environment.clientKey() ?? (await readFirstLine(process.standardInput(), "the key")).trim();
   if (key !== "") return key;
   throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
 }

@@ -70,7 +70,7 @@ async function askOnce(url: string, key: string) {
 }
 
 async function readKeys(context: CommandContext): Promise<Keys> {
-  const given = context.environment.clientKey() ?? (await readAll(context.process.standardInput()));
+  const given = context.environment.clientKey() ?? (await readAll(context.process.standardInput(), "the key"));
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
   if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
   // Nothing else can stand in a header.

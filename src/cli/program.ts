@@ -73,9 +73,10 @@ The file is DATABASE_PATH, ${context.databasePath}; the server may be running.`,
   return program;
 }
 
-/** Titles of the help stand out on a terminal. */
+/** Titles of the help stand out on a terminal, and its lines fit. */
 function styleHelp(command: Command): void {
-  command.configureHelp({ styleTitle: (title) => paint("bold", title) });
+  // On a narrow terminal commander would leave it to the terminal, which breaks words.
+  command.configureHelp({ styleTitle: (title) => paint("bold", title), minWidthToWrap: 20 });
   for (const child of command.commands) styleHelp(child);
 }
 

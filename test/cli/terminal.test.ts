@@ -132,11 +132,36 @@ describe("key revoke", () => {
   });
 });
 
+test("the help of a command fits a narrow terminal", async () => {
+  const terminal = onTerminal(anAdmin().file, ["key", "--help"], { columns: 60 });
+  await terminal.ended;
+  expect(
+    plain(terminal.shown())
+      .split("\n")
+      .filter((line) => line.length > 60),
+  ).toEqual([]);
+});
+
+test("doctor shows a warning in yellow", async () => {
+  const admin = anAdmin();
+  await admin.import("email,pixel_id\na@example.com,px_shop");
+  const terminal = onTerminal(admin.file, ["doctor"]);
+  expect(await terminal.ended).toBe(1);
+  expect(terminal.shown()).toContain("\u001b[33mwarning\u001b[39m  backups");
+});
+
+test("a person who asks by standard input is told what to type", async () => {
+  const terminal = onTerminal(anAdmin().file, ["lead", "find", "acme", "--email", "-"]);
+  await terminal.seen(/Waiting for an e-mail address, .* Ctrl-D\./);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(130);
+});
+
 test("key check says on a terminal what it waits for", async () => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const terminal = onTerminal(admin.file, ["key", "check"]);
-  await terminal.seen(/Waiting for standard input: .* Ctrl-D\./);
+  await terminal.seen(/Waiting for the key: .* Ctrl-D\./);
   terminal.type(`${key}\n\u0004`);
   expect(await terminal.ended).toBe(0);
   expect(plain(terminal.shown())).toContain("active");

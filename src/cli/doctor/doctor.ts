@@ -4,6 +4,7 @@ import type { Config } from "../../config.ts";
 import { printable } from "../../operator/printable.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { paintCell } from "../terminal/paint.ts";
 import { labelled } from "../terminal/table.ts";
 import { lookAtCluster } from "./cluster.ts";
 import { lookAtContents } from "./contents.ts";
@@ -58,7 +59,7 @@ function text(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ level, thing, what, advice }) => {
     const label = `${level.padEnd(8)} ${thing.padEnd(12)} `;
     return [
-      labelled(label, printable(what)),
+      paintCell(level) + labelled(label, printable(what)).slice(level.length),
       ...(advice === "" ? [] : [labelled(`${" ".repeat(label.length)}→ `, advice)]),
     ];
   });

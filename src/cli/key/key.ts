@@ -54,7 +54,7 @@ function checkCommand(context: CommandContext): Command {
   return jsonCommand("check")
     .description("read a key from standard input and say whether it is active, revoked, unknown or malformed")
     .action(async (options: { json?: boolean }) => {
-      const key = (await readAll(context.process.standardInput())).trim();
+      const key = (await readAll(context.process.standardInput(), "the key")).trim();
       const record = isWellFormed(key) ? context.store().keys.findByDigest(digestOf(key)) : null;
       if (record === null) {
         const state = isWellFormed(key) ? "unknown" : "malformed";

@@ -38,10 +38,10 @@ export function listText(keys: readonly ReturnType<typeof view>[]): string {
     key.expires_at?.slice(0, 10) ?? "never",
     key.last_used ?? "never",
     key.read_up_to?.slice(0, 16).replace("T", " ") ?? "nothing",
-    grouped(key.requests_this_month),
+    `${grouped(key.requests_this_month)} this month`,
     key.label ?? "",
   ]);
-  const header = ["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "READ UP TO", "MONTH", "LABEL"];
+  const header = ["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "READ UP TO", "REQUESTS", "LABEL"];
   return listed("The account has no keys.", header, rows);
 }
 

@@ -67,7 +67,7 @@ export async function readPersons(context: CommandContext, options: PersonOption
     throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
   }
   if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, options) }];
-  return readList(list, list === "-" ? await readInput(context) : readListFile(list));
+  return readList(list, list === "-" ? await readInput(context, "the list") : readListFile(list));
 }
 
 /** The identifier that the options name. Throws a UserError likewise. */
@@ -77,7 +77,7 @@ export async function readIdentifier(context: CommandContext, options: Identifie
     throw new UserError("This takes one of --email, --phone and --id.", "Run it for each.", 2);
   }
   const typed = options[kind] ?? "";
-  const text = (typed === "-" ? await readInput(context) : typed).trim();
+  const text = (typed === "-" ? await readInput(context, ways[kind].takes) : typed).trim();
   const value = text.includes("\n") ? null : ways[kind].read(text);
   if (value !== null) return { kind, value };
   throw new UserError(`--${kind} takes ${ways[kind].takes}.`, "", 2);
@@ -87,8 +87,8 @@ function kindsIn(options: IdentifierOptions) {
   return (["email", "phone", "id"] as const).filter((kind) => options[kind] !== undefined);
 }
 
-function readInput(context: CommandContext): Promise<string> {
-  return readAll(context.process.standardInput());
+function readInput(context: CommandContext, what: string): Promise<string> {
+  return readAll(context.process.standardInput(), what);
 }
 
 function readEmail(text: string): string | null {

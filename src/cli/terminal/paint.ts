@@ -1,7 +1,7 @@
 /** Colours: on a terminal alone, and never where NO_COLOR is set. */
 import { styleText } from "node:util";
 
-type Style = "bold" | "dim" | "green" | "red" | "yellow";
+type Style = "bold" | "green" | "red" | "yellow";
 
 /** A text in a style, where the stream is a terminal. */
 export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
@@ -9,7 +9,13 @@ export function paint(style: Style, text: string, stream: NodeJS.WriteStream = p
   return stream.isTTY ? styleText(style, text, { stream }) : text;
 }
 
-const styleOfWord: Readonly<Record<string, Style>> = { active: "green", inactive: "red", revoked: "red" };
+const styleOfWord: Readonly<Record<string, Style>> = {
+  active: "green",
+  inactive: "red",
+  revoked: "red",
+  warning: "yellow",
+  broken: "red",
+};
 
 /** A cell of a table. A word for a state has a colour. */
 export function paintCell(text: string): string {

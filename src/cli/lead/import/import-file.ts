@@ -55,7 +55,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
   checkRejects(context, file, request);
-  if (file === "-") sayThatItWaits();
+  if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.process.standardInput, request.followsNoLink);
   giveWay();
   const options = optionsOf(request);
