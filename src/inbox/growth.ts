@@ -6,20 +6,15 @@ import { entryAt } from "./put-away.ts";
 /** An upload that pauses for longer has lost its connection. */
 const watchedMs = 10 * 60_000;
 
-export interface GrowthWatch {
-  /** Watches a file that was imported when it was as `imported` says. */
-  add(place: string, name: string, imported: Stats, nowMs: number): void;
-  /** Moves files that have grown back to where they were dropped, and gives their names. */
-  bringBack(nowMs: number): string[];
-}
-
-export function watchGrowth(folder: string): GrowthWatch {
+export function watchGrowth(folder: string) {
   const watched = new Map<string, { name: string; imported: Stats; untilMs: number }>();
   return {
-    add(place, name, imported, nowMs) {
+    /** Watches a file that was imported when it was as `imported` says. */
+    add(place: string, name: string, imported: Stats, nowMs: number): void {
       watched.set(place, { name, imported, untilMs: nowMs + watchedMs });
     },
-    bringBack(nowMs) {
+    /** Moves files that have grown back to where they were dropped, and gives their names. */
+    bringBack(nowMs: number): string[] {
       const back: string[] = [];
       for (const [place, { name, imported, untilMs }] of watched) {
         const now = entryAt(place);

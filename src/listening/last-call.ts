@@ -9,22 +9,18 @@ const stopMs = 5_000;
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
-interface WithLastCall {
-  readonly handle: Handler;
-  /** Takes no new connections, lets the requests under way be answered, then closes all. */
-  stop(server: Server<undefined>): Promise<void>;
-}
-
 /**
  * A handler like the given one, and its stop. Bun closes each connection that has no request, though the next one may be
  * on its way. So the stop leaves whoever asks without an answer for a moment: then every busy client waits for one,
  * which says that it is the last.
  */
-export function withLastCall(handle: Handler, waitMs = lastCallMs): WithLastCall {
+export function withLastCall(handle: Handler, waitMs = lastCallMs) {
   let closing: Promise<void> | null = null;
   return {
-    handle: (request) => (closing === null ? handle(request) : closing.then(() => handle(request)).then(asLast)),
-    async stop(server) {
+    handle: (request: Request): Response | Promise<Response> =>
+      closing === null ? handle(request) : closing.then(() => handle(request)).then(asLast),
+    /** Takes no new connections, lets the requests under way be answered, then closes all. */
+    async stop(server: Server<undefined>): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       closing = promise;
       await Bun.sleep(waitMs);

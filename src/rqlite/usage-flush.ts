@@ -6,7 +6,8 @@
 import { sql } from "drizzle-orm";
 import { windowMs } from "../contract/limits.ts";
 import { flushes, usage } from "../sqlite/schema.ts";
-import type { CountedUsage, Flushed, UsageCounter, UsagePart } from "../store/usage.ts";
+import type { KeyNumber } from "../store/reading.ts";
+import type { CountedUsage, Flushed, UsagePart } from "../store/usage.ts";
 import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
 
@@ -16,13 +17,6 @@ const toldKeys = 100;
 /** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
 const lookMs = 10;
 
-interface Flusher extends UsageCounter {
-  /** Sends what was counted, unless a part is on its way. */
-  flush(): Flushed;
-  /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
-  settle(): Promise<void>;
-}
-
 /** The name of this server, and one that no process has had before: its parts are numbered from 1. */
 interface Sender {
   readonly name: string;
@@ -30,7 +24,7 @@ interface Sender {
 }
 
 /** `shown` is the number of the last part of this process that the own file shows. */
-export function createFlusher(node: RqliteNode, sender: Sender, counted: CountedUsage, shown: () => number): Flusher {
+export function createFlusher(node: RqliteNode, sender: Sender, counted: CountedUsage, shown: () => number) {
   let sequence = 0;
   let leaving: UsagePart | null = null;
   let sending: Promise<void> | null = null;
@@ -68,11 +62,12 @@ export function createFlusher(node: RqliteNode, sender: Sender, counted: Counted
 
   return {
     count: counted.count,
-    of(key, nowMs) {
+    of(key: KeyNumber, nowMs: number) {
       dropShown();
       return counted.of(key, nowMs);
     },
-    flush() {
+    /** Sends what was counted, unless a part is on its way. */
+    flush(): Flushed {
       if (sending !== null) return "done";
       sending = send().finally(() => {
         sending = null;
@@ -81,7 +76,8 @@ export function createFlusher(node: RqliteNode, sender: Sender, counted: Counted
       sending.catch(() => {});
       return "done";
     },
-    settle: async () => {
+    /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
+    settle: async (): Promise<void> => {
       await sending;
     },
   };

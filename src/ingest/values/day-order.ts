@@ -5,19 +5,13 @@ const slashes = /^(\d{1,2})[/-](\d{1,2})[/-]\d/;
 const isMonth = (number: number) => number <= 12;
 const isDayAlone = (number: number) => number > 12 && number <= 31;
 
-interface DayOrder {
-  /** Takes note of a time as it is written. */
-  readonly note: (text: string) => void;
-  /** How many dates were read in an order that no other date of the file can have. */
-  doubtful(): number;
-}
-
-export function createDayOrder({ dayFirst }: Pick<TimeReading, "dayFirst">): DayOrder {
+export function createDayOrder({ dayFirst }: Pick<TimeReading, "dayFirst">) {
   let dayFirstAlone = 0;
   let monthFirstAlone = 0;
   let either = 0;
   return {
-    note(text) {
+    /** Takes note of a time as it is written. */
+    note(text: string): void {
       const match = slashes.exec(text);
       if (match === null) return;
       const [one, two] = [Number(match[1]), Number(match[2])];
@@ -25,7 +19,8 @@ export function createDayOrder({ dayFirst }: Pick<TimeReading, "dayFirst">): Day
       else if (isMonth(one) && isDayAlone(two)) monthFirstAlone++;
       else if (isMonth(one) && isMonth(two) && one !== two) either++;
     },
-    doubtful() {
+    /** How many dates were read in an order that no other date of the file can have. */
+    doubtful(): number {
       const [fitting, others] = dayFirst ? [dayFirstAlone, monthFirstAlone] : [monthFirstAlone, dayFirstAlone];
       return others > 0 && fitting === 0 ? either : 0;
     },

@@ -36,15 +36,8 @@ function readHeard(answer: NodeAnswer): Heard {
   return { count, lastWrite: readLastWrite(last) };
 }
 
-interface KeptLease {
-  /** Why there is no lease, for the log. */
-  refusal(): string;
-  /** Asks no more. */
-  end(): void;
-}
-
 /** Begins to ask; `see` tells the lease what the own file shows. */
-export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: () => void): KeptLease {
+export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: () => void) {
   let isOver = false;
   let failure: string | null = null;
   let last: Question | null = null;
@@ -91,11 +84,13 @@ export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: (
   // A question that a lost leader leaves without an answer keeps no other one waiting.
   const asking = setInterval(askOnce, askEveryMs);
   return {
-    refusal: () =>
+    /** Why there is no lease, for the log. */
+    refusal: (): string =>
       failure === null
         ? "this node has not yet all that the majority of its cluster has"
         : `this node has not heard from the majority of its cluster (${failure})`,
-    end() {
+    /** Asks no more. */
+    end(): void {
       isOver = true;
       clearInterval(asking);
     },

@@ -1,20 +1,12 @@
 /** Pages that were answered on their way into the ledger of a cluster. Sent again, a part changes nothing. */
 import { openDisclosureReader, openDisclosureWriter } from "../../sqlite/privacy/ledger/disclosures.ts";
 import { createDisclosureLedger } from "../../store/disclosure-ledger.ts";
-import type { DisclosureNotes } from "../../store/disclosures.ts";
 import { openCapturing, type ReadFile } from "../capturing.ts";
 import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "../node/node.ts";
 
 const timeoutMs = 2_000;
 
-interface DisclosureFlusher extends DisclosureNotes {
-  /** Sends what was noted, unless some is on its way. */
-  flush(): void;
-  /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
-  settle(): Promise<void>;
-}
-
-export function createDisclosureFlusher(node: RqliteNode, file: ReadFile): DisclosureFlusher {
+export function createDisclosureFlusher(node: RqliteNode, file: ReadFile) {
   const ledger = createDisclosureLedger({ of: (key, day) => openDisclosureReader(file.current()).of(key, day) });
   let collected: Statement[] = [];
   const commit = (statements: readonly Statement[]) => void collected.push(...statements);
@@ -35,7 +27,8 @@ export function createDisclosureFlusher(node: RqliteNode, file: ReadFile): Discl
 
   return {
     note: ledger.note,
-    flush() {
+    /** Sends what was noted, unless some is on its way. */
+    flush(): void {
       if (sending !== null) return;
       sending = send().finally(() => {
         sending = null;
@@ -43,7 +36,8 @@ export function createDisclosureFlusher(node: RqliteNode, file: ReadFile): Discl
       // Whoever settles hears of it.
       sending.catch(() => {});
     },
-    settle: async () => {
+    /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
+    settle: async (): Promise<void> => {
       await sending;
     },
   };

@@ -71,37 +71,29 @@ function requestLock(path: string): void {
   }
 }
 
-/** What others have requested, for the writer of much. */
-export interface LockRequests {
-  /** Forgets the requests so far. To be called before the lock is taken. */
-  begin(): void;
-  /** Whether there is a request since then. */
-  isRequested(): boolean;
-  /** Lets others write: resolves when no more requests come. To be called without the lock. */
-  letOthersWrite(): Promise<void>;
-  close(): void;
-}
-
-/** Opens the requests for a file, so that others can make them. */
-export function openLockRequests(path: string): LockRequests {
+/** Opens the requests for a file, so that others can make them: for the writer of much. */
+export function openLockRequests(path: string) {
   const file = lockRequestsOf(path);
   // Another import may remove the file at its end. That counts as a request, and begin makes the file again.
   const size = () => statSync(file, { throwIfNoEntry: false })?.size;
   let seen: number | undefined;
   return {
-    begin() {
+    /** Forgets the requests so far. To be called before the lock is taken. */
+    begin(): void {
       makeFile(file, path);
       seen = size();
     },
-    isRequested: () => size() !== seen,
-    async letOthersWrite() {
+    /** Whether there is a request since then. */
+    isRequested: (): boolean => size() !== seen,
+    /** Lets others write: resolves when no more requests come. To be called without the lock. */
+    async letOthersWrite(): Promise<void> {
       const endMs = performance.now() + longestPauseMs;
       for (let before = seen, now = size(); before !== now && performance.now() < endMs; now = size()) {
         before = now;
         await Bun.sleep(lookEveryMs);
       }
     },
-    close: () => rmSync(file, { force: true }),
+    close: (): void => rmSync(file, { force: true }),
   };
 }
 

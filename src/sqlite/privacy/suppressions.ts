@@ -6,21 +6,15 @@ import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import type { PersonIdentifier } from "../../contract/lead.ts";
 import { randomText } from "../../contract/random-text.ts";
+import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { accounts, instances, suppressedDigests, suppressions } from "../schema.ts";
 import { digestsOf, spellingsOf } from "./identifiers.ts";
 
 /** An account, as its blocks and receipts know it. */
-interface SuppressedAccount {
-  readonly number: number;
-  readonly id: string;
-}
+type SuppressedAccount = Pick<Account, "number" | "id">;
 
-interface Instance {
-  readonly number: number;
-  readonly id: string;
-  readonly secret: Buffer;
-}
+type Instance = typeof instances.$inferSelect;
 
 /** Makes the random key when the file is made. So the receipts of all erasures fit every backup. */
 export function ensureInstance(database: Connection): void {
