@@ -80,10 +80,15 @@ export function cityKey(city: string): string {
 /** The form in which e-mail addresses of a person are compared: a letter is one character, and a domain is in ASCII. */
 export function emailKey(email: string): string {
   const key = email.trim().toLowerCase().normalize("NFC");
-  const domain = key.slice(key.lastIndexOf("@") + 1);
   // Of 1.2.3 it would make an address of a network.
-  const ascii = /[^ -~]/.test(domain) ? domainToASCII(domain) : "";
-  return ascii === "" ? key : `${key.slice(0, -domain.length)}${ascii}`;
+  return withDomain(key, (domain) => (/[^ -~]/.test(domain) ? domainToASCII(domain) : ""));
+}
+
+/** An address with its domain written otherwise; as it is where nothing comes of that. */
+export function withDomain(email: string, write: (domain: string) => string): string {
+  const domain = email.slice(email.lastIndexOf("@") + 1);
+  const written = write(domain);
+  return written === "" ? email : `${email.slice(0, -domain.length)}${written}`;
 }
 
 /**

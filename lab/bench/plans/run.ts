@@ -2,8 +2,7 @@
 import { parseArgs } from "node:util";
 import { dayMs } from "../../../src/contract/time.ts";
 import { openDatabase } from "../../../src/sqlite/open.ts";
-import { openLeads } from "../../../src/sqlite/reading/leads.ts";
-import { preparePage } from "../../../src/sqlite/reading/page-statement.ts";
+import { openLeads, preparePage } from "../../../src/sqlite/reading/leads.ts";
 import { readCount, readFlags } from "../../flags.ts";
 import { prepareLeadfile } from "../data.ts";
 import { seeded, yearMs, yearStartMs } from "../leads.ts";

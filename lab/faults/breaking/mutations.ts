@@ -18,28 +18,28 @@ const line = (what: string, file: string, from: string, to: string, ...tests: st
 export const mutations: readonly Mutation[] = [
   line(
     "a page that begins with the cursor's own lead",
-    "src/sqlite/reading/page-statement.ts",
+    "src/sqlite/reading/leads.ts",
     "lt(leads.identifiedAt, beforeMs)",
     "gte(beforeMs, leads.identifiedAt)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "a page of a filter that begins with the cursor's own lead",
-    "src/sqlite/reading/page-statement.ts",
+    "src/sqlite/reading/leads.ts",
     "lt(leads.position, positionOf(account, beforeMs))",
     "gte(positionOf(account, beforeMs), leads.position)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "since without its own moment",
-    "src/sqlite/reading/page-statement.ts",
+    "src/sqlite/reading/leads.ts",
     "gte(leads.identifiedAt, sinceMs)",
     "lt(sinceMs, leads.identifiedAt)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "since of a filter without its own moment",
-    "src/sqlite/reading/page-statement.ts",
+    "src/sqlite/reading/leads.ts",
     "gte(leads.position, positionOf(account, sinceMs))",
     "lt(positionOf(account, sinceMs), leads.position)",
     "test/spec/4-1-leads.test.ts",

@@ -58,7 +58,8 @@ export function isNestedTooDeep(text: string): boolean {
   return depth > deepest;
 }
 
-function countOf(letter: string, text: string): number {
+/** How often a letter stands in a text. */
+export function countOf(letter: string, text: string): number {
   let count = 0;
   for (let at = text.indexOf(letter); at !== -1; at = text.indexOf(letter, at + 1)) count++;
   return count;

@@ -3,7 +3,7 @@ import { UserError } from "../../operator/user-error.ts";
 import type { Columns } from "../columns/columns.ts";
 import { recordsFilter } from "../jq.ts";
 import type { Row } from "../row.ts";
-import { excessIn, isNestedTooDeep } from "./bounds.ts";
+import { countOf, excessIn, isNestedTooDeep } from "./bounds.ts";
 import { inGroups } from "./groups.ts";
 import { largestPage, parseJson, readNdjson, rowsOf } from "./ndjson.ts";
 
@@ -37,10 +37,6 @@ function readLines(
   const [, second = ""] = textOf(held.slice(0, 8)).trimStart().split("\n", 2);
   if (parseJson(second) === undefined) throw refusal;
   return readNdjson(inPieces(held, rest), columns);
-}
-
-function countOf(letter: string, text: string): number {
-  return text.split(letter).length - 1;
 }
 
 function textOf(held: readonly Buffer[]): string {

@@ -5,7 +5,7 @@ import type { Contents } from "../../store/examination.ts";
 import type { Connection } from "../connection.ts";
 import { openLastImport } from "../import/batches.ts";
 import { listKeys } from "../keys.ts";
-import { type Filters, preparePage } from "../reading/page-statement.ts";
+import { type Filters, preparePage } from "../reading/leads.ts";
 import * as schema from "../schema.ts";
 import { accounts, audit, keys, leads, sources, usage } from "../schema.ts";
 

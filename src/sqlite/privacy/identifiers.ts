@@ -1,6 +1,6 @@
 /** The identifiers in a lead, and the digests with which a list may name them. */
 import { domainToUnicode } from "node:url";
-import { emailKey, type Lead, type PersonIdentifier, phoneKey } from "../../contract/lead.ts";
+import { emailKey, type Lead, type PersonIdentifier, phoneKey, withDomain } from "../../contract/lead.ts";
 
 /** The id of a lead, its e-mail addresses and its phone. */
 export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {
@@ -17,9 +17,7 @@ export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email"
 /** How an identifier may be written elsewhere: with its domain in its own letters, and with accents apart. */
 export function spellingsOf({ kind, value }: PersonIdentifier): string[] {
   if (kind !== "email" || !/[^ -~]|[@.]xn--/.test(value)) return [value];
-  const domain = value.slice(value.lastIndexOf("@") + 1);
-  const own = domainToUnicode(domain);
-  const written = own === "" ? [value] : [value, `${value.slice(0, -domain.length)}${own}`];
+  const written = [value, withDomain(value, domainToUnicode)];
   return [...new Set(written.flatMap((text) => [text, text.normalize("NFD")]))];
 }
 
