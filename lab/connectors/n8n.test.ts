@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLead } from "../../test/builders.ts";
+import { aLine } from "../../test/client/line.ts";
 import { aFolder } from "../../test/folder.ts";
 import { serve } from "../../test/harness.ts";
 import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
@@ -76,6 +77,19 @@ test.skipIf(engine === null)(
     importMore([late, fresh]);
     expect(await begin().exited).toBe(0);
     expect(target.taken).toEqual([late, fresh]);
+  },
+  manyRuns,
+);
+
+test.skipIf(engine === null)(
+  told("n8n reads a page again that the server refuses for a moment", engine),
+  async () => {
+    const leads = leadsOfWeeks(130);
+    const server = await serve({ leads });
+    const [line, target] = [await aLine(server), aTarget()];
+    line.faults.push("none", "busy");
+    expect(await aWorkflow(line.url, server.aKey(), target.url).begin().exited).toBe(0);
+    expect(target.taken).toEqual(leads);
   },
   manyRuns,
 );
