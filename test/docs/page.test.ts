@@ -1,6 +1,6 @@
 /** The page at /docs as a text: what it says, and that what it tells to do can be done. */
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import changes from "../../CHANGELOG.md" with { type: "text" };
 import { settings } from "../../src/config/settings.ts";
@@ -117,6 +117,21 @@ test.each(["TypeScript", "Python"] as const)("a program in %s says what the serv
     const said = await outcomeOf(program, "lf_0", /said/);
     expect([program.topic, said]).toEqual([program.topic, expect.stringContaining("This API key does not exist.")]);
   }
+});
+
+test("the programs in TypeScript pass its compiler in strict mode", async () => {
+  const folder = aFolder();
+  symlinkSync(join(import.meta.dir, "../../node_modules"), join(folder, "node_modules"));
+  const programs = (await programsOf(await pageOf((await serve()).url))).filter(
+    ({ language }) => language === "TypeScript",
+  );
+  for (const { topic, code } of programs) writeFileSync(join(folder, `${topic}.ts`), code);
+  const module = { module: "preserve", moduleDetection: "force", types: ["bun"] };
+  const compilerOptions = { strict: true, noEmit: true, target: "esnext", skipLibCheck: true, ...module };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  const compiler = join(folder, "node_modules/typescript/bin/tsc");
+  const { stdout } = Bun.spawnSync([process.execPath, compiler, "-p", folder]);
+  expect([programs.length, stdout.toString()]).toEqual([4, ""]);
 });
 
 test("the curl that tries again writes the answer alone, so that jq can read it", async () => {

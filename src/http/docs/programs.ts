@@ -30,9 +30,9 @@ opener = urllib.request.build_opener(NoRedirect)
 
 /** Gets a page of leads. At the limit it waits as long as the answer says, so that no program ends halfway. */
 const typescriptPage = `
-async function getPage(query) {
+async function getPage(query: Record<string, string>): Promise<any> {
   const answer = await fetch(\`\${api}/leads?\${new URLSearchParams(query)}\`, { headers });
-  const page = await answer.json();
+  const page: any = await answer.json();
   if (answer.ok) return page;
   if (answer.status !== 429) throw new Error(\`\${page.error.code}: \${page.error.message}\`);
   await new Promise((resolve) => setTimeout(resolve, 1000 * Number(answer.headers.get("retry-after"))));
@@ -60,7 +60,7 @@ export const firstRequest = (origin: string): Programs => ({
   curl: curl(`${origin}${paths.leads}?limit=5`),
   typescript: `${typescriptHead(origin)}
 const answer = await fetch(\`\${api}/leads?limit=5\`, { headers });
-const page = await answer.json();
+const page: any = await answer.json();
 if (!answer.ok) throw new Error(\`\${page.error.code}: \${page.error.message}\`);
 for (const lead of page.data) console.log(lead.identified_at, lead.name, lead.email);
 `,
@@ -121,7 +121,7 @@ for (;;) {
   const fresh = [];
   for (let before = ""; ; ) {
     const page = await getPage({ since, limit: "100", ...(before && { before }) });
-    fresh.push(...page.data.filter((lead) => lead.id !== newest));
+    fresh.push(...page.data.filter((lead: any) => lead.id !== newest));
     if (!page.has_more) break;
     before = page.next_cursor;
   }
@@ -157,11 +157,11 @@ while True:
 export const retrying = (origin: string): Programs => ({
   curl: `curl --fail --retry 5 -H "Authorization: Bearer $LEADFILE_KEY" \\\n  "${inShell(`${origin}${paths.usage}`)}"`,
   typescript: `${typescriptHead(origin)}
-async function get(path) {
+async function get(path: string) {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await fetch(api + path, { headers });
     if (answer.ok) return answer.json();
-    const { error } = await answer.json();
+    const { error }: any = await answer.json();
     const passing = answer.status === 429 || answer.status >= 500;
     if (!passing || attempt === 5) throw new Error(\`\${error.code}: \${error.message}\`);
     // Retry-After comes with a 429; after a 500 wait a little longer each time.
