@@ -10,6 +10,8 @@ const fullPage = 100;
 const longestLabel = 60;
 /** More lines than these are summed up in one. */
 const mostLabels = 25;
+/** Those of the US, its territories and its forces all have a line: what a summary sums up, nobody can add to another. */
+const mostStates = 64;
 
 type Counts = Map<string, number>;
 
@@ -43,7 +45,7 @@ export function spanOf(query: LeadQuery, nowMs: number): { readonly since: strin
   return { since, before };
 }
 
-/** Counts page by page. Where the limit or the time is used up, it gives the counts so far, and where to go on. */
+/** Counts page by page. Where no more can be read in one call, it gives the counts so far, and where to go on. */
 export async function summarizeLeads(
   client: Leadfile,
   show: Show,
@@ -70,12 +72,12 @@ export async function summarizeLeads(
     missing:
       cursor === null
         ? null
-        : `Counted back to ${cursor}; the limit or the time was used up then. ` +
+        : `Counted back to ${cursor}; no more could be read in this call. ` +
           `Ask again with since ${query.since} and before ${cursor}, all else as it is, and add up the counts.`,
     by_day: Object.fromEntries([...counts.day].toSorted()),
-    by_pixel: largest(counts.pixel),
-    by_state: largest(counts.state),
-    by_source: largest(counts.source),
+    by_pixel: largest(counts.pixel, mostLabels),
+    by_state: largest(counts.state, mostStates),
+    by_source: largest(counts.source, mostLabels),
   };
 }
 
@@ -102,10 +104,10 @@ function add(counts: Counts, label: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** The largest first, and the sum of all others. */
-function largest(counts: Counts): Record<string, number> {
+/** The largest first, so many at most, and the sum of all others. */
+function largest(counts: Counts, most: number): Record<string, number> {
   const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
-  const others = sorted.slice(mostLabels).reduce((sum, [, leads]) => sum + leads, 0);
-  const kept = sorted.slice(0, mostLabels);
+  const others = sorted.slice(most).reduce((sum, [, leads]) => sum + leads, 0);
+  const kept = sorted.slice(0, most);
   return Object.fromEntries(others === 0 ? kept : [...kept, ["(others)", others]]);
 }

@@ -1,6 +1,7 @@
 /** bun admin mcp: three tools that read, and what they answer. */
 import { expect, test } from "bun:test";
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
+import { states } from "../../../src/contract/states.ts";
 import { aLead } from "../../builders.ts";
 import { aFolder } from "../../folder.ts";
 import { serve } from "../../harness.ts";
@@ -51,6 +52,17 @@ test("a summary counts by day, pixel, state and source, over its span alone", as
     isError: true,
     text: expect.stringContaining("92 days at most"),
   });
+});
+
+test("a summary names every state, and sums up the smallest of many sources", async () => {
+  const codes = Object.keys(states);
+  const leads = codes.map((state, n) => aLead({ state, traffic_source: `source ${n}` }));
+  const { url, aKey } = await serve({ leads });
+  const before = new Date(Date.parse(leads.at(-1)?.identified_at ?? "") + 1).toISOString();
+  const { text } = await (await anAgent(url, aKey())).call("summarize_leads", { before });
+  const { by_state, by_source } = JSON.parse(text);
+  expect(by_state).toEqual(Object.fromEntries(codes.map((state) => [state, 1])));
+  expect(by_source["(others)"]).toBe(codes.length - 25);
 });
 
 test("usage is that of the key, this call included", async () => {
