@@ -101,6 +101,15 @@ test("a long period is shown by month, and many states as the largest and the ot
   expect(stdout).toMatch(/^AK +1 +█{60}/m);
 });
 
+test("days before the first lead or request take no lines, and later ones do", async () => {
+  const admin = await withLeads([`a@example.com,${daysAgo(2)},px,CA,mail`, `b@example.com,${daysAgo(0)},px,CA,mail`]);
+  const { stdout } = await admin.run("stats", "acme");
+  const [days = ""] = stdout.split("Leads per day\n")[1]?.split("\n\n") ?? [];
+  expect(days.split("\n").map((line) => line.split(" ", 1)[0])).toEqual(
+    [2, 1, 0].map((ago) => daysAgo(ago).slice(0, 10)),
+  );
+});
+
 test("requests are shown per key and day, with the label of the key", async () => {
   const admin = await withLeads([`a@example.com,${daysAgo(0)},px,CA,mail`]);
   const { id } = (await admin.run("key", "create", "acme", "--label", "crm", "--json")).json;

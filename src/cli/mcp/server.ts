@@ -23,7 +23,7 @@ const filters = {
   pixel_id: z.string().max(200).optional().describe("only leads of this pixel"),
   state: z.string().max(20).optional().describe("only leads of this US state, in two letters"),
   city: z.string().max(200).optional().describe("only leads of this city, by its whole name"),
-  has_email: z.boolean().optional().describe("true: only leads with an e-mail address"),
+  has_email: z.boolean().optional().describe("true: only leads with an e-mail address; false: all leads"),
 };
 
 const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };

@@ -11,7 +11,7 @@ export function statsText(account: Account, period: readonly string[], stats: St
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
   const sections = [`${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads came from ${span}.`];
   if (inPeriod > 0) {
-    sections.push(section("Leads per", overTime(period, stats.byDay)));
+    sections.push(timeline("Leads", overTime(period, stats.byDay)));
     sections.push(`Leads by pixel\n${chart(largest(stats.byPixel))}`);
     sections.push(`Leads by state\n${chart(largest(stats.byState))}`);
     sections.push(`Leads by source\n${chart(largest(stats.bySource))}`);
@@ -21,13 +21,13 @@ export function statsText(account: Account, period: readonly string[], stats: St
   for (const [key, rows] of requests) {
     const label = rows[0]?.label ?? null;
     const counts = rows.map(({ day, requests }) => ({ name: day, count: requests }));
-    const { unit, bars } = overTime(period, counts);
-    sections.push(`Requests of ${key}${label === null ? "" : ` (${label})`} per ${unit}\n${chart(bars)}`);
+    sections.push(timeline(`Requests of ${key}${label === null ? "" : ` (${label})`}`, overTime(period, counts)));
   }
   if (requests.size === 0) sections.push("No key made a request in these days.");
   return sections.join("\n\n");
 }
 
-function section(title: string, { unit, bars }: Timeline): string {
-  return `${title} ${unit}\n${chart(bars)}`;
+/** Begins with the first day that has a count: lines without bars would push all else off the screen. */
+function timeline(title: string, { unit, bars }: Timeline): string {
+  return `${title} per ${unit}\n${chart(bars.slice(bars.findIndex(({ count }) => count > 0)))}`;
 }
