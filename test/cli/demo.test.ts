@@ -44,6 +44,7 @@ test("the lines that it prints lead to answers when they are run as they are", a
   const { stdout } = await anAdmin([], { DATABASE_PATH: setUp.file, BASE_URL: url }).run("demo");
   const commands = stdout.split("\n").filter((line) => /^\s*(curl|export) /.test(line));
   expect(commands.length).toBeGreaterThanOrEqual(7);
+  expect(stdout).toContain(`In a browser, ${url}/docs teaches the rest.`);
   const keyLine = commands[0] ?? "";
   for (const line of commands.slice(1)) {
     const child = Bun.spawn(["sh", "-c", `${keyLine}; ${line} -s -o /dev/null -w '%{http_code}'`], { stdout: "pipe" });

@@ -172,7 +172,7 @@ test("Ctrl-C ends an import with 130, the cursor is back, and the same import co
   const rows = Array.from({ length: 60_000 }, (_, n) => `d${n}@example.com,2026-01-31,px\n`);
   const file = admin.put("export.csv", `email,date,pixel_id\n${rows.join("")}`);
   const terminal = onTerminal(admin.file, ["lead", "import", "acme", file, "--create-pixels"]);
-  await terminal.seen(/\d rows {2}/);
+  await terminal.seen(/% {2}\d+ s left {2}[\d,]+ rows {2}/);
   terminal.type("\u0003");
   expect(await terminal.ended).toBe(130);
   const hidden = terminal.shown().lastIndexOf("\u001b[?25l");

@@ -1,7 +1,7 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
 import { type Command, Option } from "commander";
 import { createKey, digestOf, prefixOf } from "../../contract/key.ts";
-import { paths } from "../../contract/paths.ts";
+import { paths, publicPaths } from "../../contract/paths.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { AdminStore } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
@@ -102,5 +102,7 @@ export function demoText({ key, cursor, newest }: Demo, url: string): string {
   # pixels and usage
   ${get(paths.pixels)}
   ${get(paths.usage)}
+
+In a browser, ${url}${publicPaths.docs} teaches the rest.
 `;
 }

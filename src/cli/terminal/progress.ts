@@ -19,9 +19,10 @@ export function createProgress(what: string, total: number | null, output: Outpu
 function bar(what: string, total: number | null): Progress {
   const startedMs = performance.now();
   const rows = "{rows} rows  {speed} rows/s";
-  const format = total === null ? `${what}  ${rows}` : `${what}  {bar} {percentage}%  ${rows}  {left} left of it`;
+  // What matters least stands last: a narrow terminal cuts it.
+  const format = total === null ? `${what}  ${rows}` : `${what}  {bar} {percentage}%  {left} left  ${rows}`;
   const single = new SingleBar(
-    { format, stream: process.stderr, hideCursor: true, clearOnComplete: true, barsize: 24 },
+    { format, stream: process.stderr, hideCursor: true, clearOnComplete: true, barsize: 12 },
     Presets.shades_classic,
   );
   let started = false;
