@@ -1,14 +1,8 @@
-/** The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to rqlite. */
-import { openAccounts } from "../sqlite/accounts.ts";
-import { openAudit } from "../sqlite/audit.ts";
-import { exportDocuments } from "../sqlite/export.ts";
-import { findBatch, listBatches } from "../sqlite/import/batches.ts";
-import { openKeys } from "../sqlite/keys.ts";
-import { openPixels } from "../sqlite/pixels.ts";
-import { openRecipientRepository } from "../sqlite/privacy/ledger/passed.ts";
-import { openLeads } from "../sqlite/reading/leads.ts";
-import { openSources } from "../sqlite/sources.ts";
-import { readStats } from "../sqlite/stats.ts";
+/**
+ * The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to
+ * rqlite. Most of it is the store of a file, on a connection that writes into the cluster.
+ */
+import { adminStoreOn } from "../sqlite/admin-store.ts";
 import type { AdminStore } from "../store/admin.ts";
 import { openCapturing } from "./capturing.ts";
 import { beginClusterImport } from "./import/import.ts";
@@ -46,41 +40,34 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     throw cause;
   }
   const database = openCapturing(writer);
-  // What is written on this one holds on every node when it is done.
-  const everywhere = openCapturing({ ...writer, commit: writer.commitEverywhere });
-  const accounts = openAccounts(database);
-  const pixels = openPixels(database);
-  const { expire, revoke } = openKeys(everywhere);
+  const store = adminStoreOn(database);
+  // What is written through this one holds on every node when it is done.
+  const everywhere = adminStoreOn(openCapturing({ ...writer, commit: writer.commitEverywhere }));
   let finder: ReturnType<typeof openSourceFinder> | null = null;
-  const importing = { database, writer, pixels };
+  const importing = { database, writer, pixels: store.pixels };
   return {
+    ...store,
     accounts: {
-      ...accounts,
-      setActive: (account, active) => (active ? accounts : openAccounts(everywhere)).setActive(account, active),
+      ...store.accounts,
+      setActive: (account, active) => (active ? store : everywhere).accounts.setActive(account, active),
     },
-    pixels,
-    keys: { ...openKeys(database), expire, revoke },
+    keys: { ...store.keys, expire: everywhere.keys.expire, revoke: everywhere.keys.revoke },
     leads: {
-      ...openLeads(database),
+      ...store.leads,
       beginImport: (account, options) => beginClusterLeads(importing, account, options),
-      export: (account) => exportDocuments(database, account),
     },
     imports: {
+      ...store.imports,
       begin: (...asked) => beginClusterImport(importing, ...asked),
-      list: ({ number }) => listBatches(database, number),
-      find: ({ number: account }, number) => findBatch(database, account, number),
       undo: (...asked) => undoClusterBatch({ database, writer }, ...asked),
     },
     sources: {
-      ...openSources(database),
-      revoke: openSources(everywhere).revoke,
+      ...store.sources,
+      revoke: everywhere.sources.revoke,
       finder: () => (finder ??= openSourceFinder(node, name, writer.file)),
     },
-    stats: (account, sinceMs) => readStats(database, account, sinceMs),
-    people: openClusterPeople(database, writer),
-    recipients: openRecipientRepository(database),
+    people: openClusterPeople(store.people, database, writer),
     retention: openClusterRetention(database, writer),
-    audit: openAudit(database),
     close() {
       finder?.close();
       writer[Symbol.dispose]();

@@ -2,6 +2,7 @@
 import type { AdminStore } from "../store/admin.ts";
 import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
+import type { Connection } from "./connection.ts";
 import { exportDocuments } from "./export.ts";
 import { findBatch, listBatches } from "./import/batches.ts";
 import { beginImport, beginStagedImport } from "./import/import.ts";
@@ -18,7 +19,11 @@ import { readStats } from "./stats.ts";
 
 /** Opens it. Throws a StoreError when the file cannot be used. */
 export function openAdminStore(path: string): AdminStore {
-  const database = openDatabase(path);
+  return adminStoreOn(openDatabase(path));
+}
+
+/** The store on a connection, which may be one that writes into a cluster. */
+export function adminStoreOn(database: Connection): AdminStore {
   return {
     accounts: openAccounts(database),
     pixels: openPixels(database),
@@ -32,12 +37,12 @@ export function openAdminStore(path: string): AdminStore {
       begin: (account, options, origin) => beginStagedImport(database, account, options, origin),
       list: ({ number }) => listBatches(database, number),
       find: ({ number: account }, number) => findBatch(database, account, number),
-      undo: (account, batch, nowMs) => undoBatch(path, account, batch, nowMs),
+      undo: (account, batch, nowMs) => undoBatch(database.$client.filename, account, batch, nowMs),
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
-    people: openPeople(database, path),
+    people: openPeople(database),
     recipients: openRecipientRepository(database),
-    retention: openRetention(database, path),
+    retention: openRetention(database),
     audit: openAudit(database),
     sources: openSources(database),
     close: () => database.$client.close(),

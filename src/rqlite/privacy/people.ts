@@ -3,15 +3,13 @@
  * The bytes are in the logs of the nodes until those are scrubbed.
  */
 import type { Connection } from "../../sqlite/connection.ts";
-import { openPeople } from "../../sqlite/privacy/people.ts";
 import { noTraces, openRetentionWith } from "../../sqlite/privacy/retention.ts";
 import { forgetTraces } from "../../sqlite/privacy/traces-left.ts";
 import type { PeopleRepository, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Writer } from "../writer.ts";
 
-export function openClusterPeople(database: Connection, writer: Writer): PeopleRepository {
-  // No bytes are looked for here.
-  const people = openPeople(database, database.$client.filename);
+/** The same people; no bytes are looked for here. */
+export function openClusterPeople(people: PeopleRepository, database: Connection, writer: Writer): PeopleRepository {
   return {
     ...people,
     erase(account, persons, how, nowMs) {

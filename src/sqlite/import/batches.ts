@@ -1,29 +1,14 @@
 /** The imports that there were: what each brought, and what became of it. */
-import { and, desc, eq, isNotNull, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNotNull, sql } from "drizzle-orm";
 import type { Batch } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { imports } from "../schema.ts";
 
-const columns = {
-  number: imports.number,
-  startedMs: imports.at,
-  finishedMs: imports.finishedAt,
-  file: imports.file,
-  by: imports.by,
-  oldestMs: imports.oldest,
-  newestMs: imports.newest,
-  undoneMs: imports.undoneAt,
-  read: imports.read,
-  imported: imports.imported,
-  duplicates: imports.duplicates,
-  replaced: imports.replaced,
-  overwritten: imports.overwritten,
-  moved: imports.moved,
-  late: imports.late,
-  suppressed: imports.suppressed,
-  rejected: imports.rejected,
-};
+// All of a row but whose it is, and where its rejected rows lie.
+const { account, rejectsFile, at, finishedAt, oldest, newest, undoneAt, ...others } = getTableColumns(imports);
+const moments = { startedMs: at, finishedMs: finishedAt, oldestMs: oldest, newestMs: newest, undoneMs: undoneAt };
+const columns = { ...moments, ...others };
 
 /** Of the others nothing is kept but where they have written rejected rows. */
 export const hasBrought = sql`${imports.imported} + ${imports.replaced} > 0`;

@@ -11,7 +11,7 @@ import { imports } from "../schema.ts";
 import { isTakenAlong, referencesTo } from "./find-leads.ts";
 import { identifiersOf } from "./identifiers.ts";
 import { type ArrivedLead, openRecipients } from "./ledger/recipients.ts";
-import { openDeletion, openStoredLeads } from "./one-lead.ts";
+import { openDeletion, openLeadAt } from "./one-lead.ts";
 import { hashOf, listInstances, openBlocking } from "./suppressions.ts";
 
 interface Removed {
@@ -36,7 +36,7 @@ export function openErasing(database: Connection, account: Account): ErasePerson
   const [instance] = listInstances(database);
   if (instance === undefined) throw new Error("the file has no key to hash with");
   const blocking = openBlocking(database, account);
-  const leadAt = openStoredLeads(database, account.number);
+  const leadAt = openLeadAt(database, account.number);
   const recipientsOf = openRecipients(database, account.number);
   const remove = openDeletion(database, account.number);
   const rejectsFiles = listRejectsFiles(database, account.number);

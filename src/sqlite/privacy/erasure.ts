@@ -23,16 +23,10 @@ const stepsUntilCollected = 20;
 
 const ignore = () => undefined;
 
-/** The file in which persons are looked for. */
-interface File {
-  readonly database: Connection;
-  readonly path: string;
-  readonly descriptors: Descriptors;
-}
-
 /** Nothing is erased before the first step is asked for. */
 export function startErasure(
-  { database, path, descriptors }: File,
+  database: Connection,
+  descriptors: Descriptors,
   account: Account,
   persons: readonly PersonReference[],
   { withMentions, onRead = ignore }: HowToErase,
@@ -89,7 +83,7 @@ export function startErasure(
     removeTraces() {
       // What the last erasure has deleted is not known any more, so it cannot be looked for.
       const isMuch = wasCutShort || removed.isTooMany();
-      const traces = removeTraces(database, path, removed.wanted(), descriptors, isMuch);
+      const traces = removeTraces(database, removed.wanted(), descriptors, isMuch);
       if (traces.gone) forgetTraces(database);
       return traces;
     },

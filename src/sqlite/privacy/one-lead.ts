@@ -16,7 +16,7 @@ interface StoredLead {
 }
 
 /** Prepares reading the lead at a moment: one, or none. */
-export function openStoredLeads(database: Connection, account: AccountNumber): (ms: number) => StoredLead[] {
+export function openLeadAt(database: Connection, account: AccountNumber): (ms: number) => StoredLead[] {
   const one = database.select({ doc: leads.doc, batch: leads.import }).from(leads).where(atMoment(account)).prepare();
   return (ms) => one.values({ ms }).map(([doc, batch]) => ({ lead: JSON.parse(doc), doc, batch }));
 }

@@ -11,19 +11,19 @@ import { detailOf, startErasure } from "./erasure.ts";
 import { type FoundLeads, findLeads, firstPlaces } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
 import { liftBlocks, unblockAct } from "./lift-blocks.ts";
-import { openStoredLeads } from "./one-lead.ts";
+import { openLeadAt } from "./one-lead.ts";
 import { openSuppressions } from "./suppressions.ts";
 
 const ignore = () => undefined;
 
-export function openPeople(database: Connection, path: string): PeopleRepository {
+export function openPeople(database: Connection): PeopleRepository {
   const descriptors = keepDescriptors();
   return {
     *find(account, persons, nowMs, onRead = ignore) {
       const { own, mentions } = findLeads(database, account.number, persons, onRead);
       const detail = { ...detailOf(persons, persons.length), leads: countOf(own) };
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
-      const leadAt = openStoredLeads(database, account.number);
+      const leadAt = openLeadAt(database, account.number);
       const recipientsOf = openRecipients(database, account.number);
       // A person who is listed twice was found in the first place.
       const places = firstPlaces(persons);
@@ -40,7 +40,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
     },
     survey(account, persons, onRead = ignore) {
       const { own, mentions } = findLeads(database, account.number, persons, onRead);
-      const leadAt = openStoredLeads(database, account.number);
+      const leadAt = openLeadAt(database, account.number);
       const leadsAt = (moments: readonly number[]) => moments.flatMap(leadAt).map(({ lead }) => lead);
       return {
         leads: persons.map((_, place) => own.get(place)?.length ?? 0),
@@ -48,8 +48,7 @@ export function openPeople(database: Connection, path: string): PeopleRepository
         mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))],
       };
     },
-    erase: (account, persons, how, nowMs) =>
-      startErasure({ database, path, descriptors }, account, persons, how, nowMs),
+    erase: (...asked) => startErasure(database, descriptors, ...asked),
     isBlocked: (account, identifier) => openSuppressions(database, account)([identifier]),
     unblock(account, identifier, nowMs) {
       const unblock = () => {

@@ -16,7 +16,7 @@ function retain({ path, nowMs, hasJumped, descriptors }: RetentionWork): Retaine
   using database = closing(openAgain(path));
   const waitsUntilMs = waitUntil(database, nowMs, hasJumped);
   if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
-  const remove = removingFrom(database, path, (part) => descriptors[part] ?? null);
+  const remove = removingFrom(database, (part) => descriptors[part] ?? null);
   const { erased, traces } = applyRetention(database, nowMs, remove);
   if (!traces.gone) throw new Error("another program keeps reading what was erased; it is tried again");
   return { erased, waitsUntilMs: null };

@@ -22,8 +22,8 @@ type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean) => Traces;
 
 /** Retention on the one file. */
-export function openRetention(database: Connection, path: string): RetentionRepository {
-  return openRetentionWith(database, removingFrom(database, path, keepDescriptors()));
+export function openRetention(database: Connection): RetentionRepository {
+  return openRetentionWith(database, removingFrom(database, keepDescriptors()));
 }
 
 /** Retention with another way to remove bytes, as on a cluster. */
@@ -73,8 +73,8 @@ export function applyRetention(database: Connection, nowMs: number, remove: Remo
 }
 
 /** Removes bytes from the one file, its log and what lies beside them. */
-export function removingFrom(database: Connection, path: string, descriptors: Descriptors): RemoveTraces {
-  return (wanted, isTooMany) => removeTraces(database, path, wanted, descriptors, isTooMany);
+export function removingFrom(database: Connection, descriptors: Descriptors): RemoveTraces {
+  return (wanted, isTooMany) => removeTraces(database, wanted, descriptors, isTooMany);
 }
 
 function accountsKeeping(database: Connection): Keeping[] {

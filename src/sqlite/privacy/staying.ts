@@ -3,12 +3,12 @@ import type { Staying } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { identifiersOf } from "./identifiers.ts";
-import { openStoredLeads } from "./one-lead.ts";
+import { openLeadAt } from "./one-lead.ts";
 import { openSuppressions } from "./suppressions.ts";
 
 /** Tells those that an import would leave out from now on from those that only mention the person. */
 export function tellStaying(database: Connection, account: Account, held: ReadonlyMap<number, string>): Staying {
-  const leadAt = openStoredLeads(database, account.number);
+  const leadAt = openLeadAt(database, account.number);
   const isBlocked = openSuppressions(database, account);
   // Somebody may have put another lead in the place of one since it was found.
   const staying = [...held].flatMap(([ms, id]) => leadAt(ms).flatMap(({ lead }) => (lead.id === id ? [lead] : [])));

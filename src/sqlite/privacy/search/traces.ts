@@ -31,11 +31,11 @@ const patienceMs = 15_000;
  */
 export function removeTraces(
   database: Connection,
-  path: string,
   wanted: Iterable<Wanted>,
   descriptors: Descriptors,
   isMuch: boolean,
 ): Traces {
+  const path = database.$client.filename;
   // A restore that was killed has left a copy of everything.
   removeStaleDrafts(path);
   if (isMuch) vacuum(database);
