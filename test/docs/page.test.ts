@@ -119,6 +119,10 @@ test.each(["TypeScript", "Python"] as const)("a program in %s says what the serv
   }
 });
 
+test("no text of a program is read aloud as one that was struck out", async () => {
+  expect(await pageOf((await serve()).url)).not.toMatch(/<(?:s|del|ins|u)[ >]/);
+});
+
 test("the programs in TypeScript pass its compiler in strict mode", async () => {
   const folder = aFolder();
   symlinkSync(join(import.meta.dir, "../../node_modules"), join(folder, "node_modules"));

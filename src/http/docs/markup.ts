@@ -59,8 +59,8 @@ function tint(code: string): string {
   let html = "";
   let done = 0;
   for (const { index, 0: found, groups = {} } of code.matchAll(token)) {
-    const element = groups["comment"] !== undefined ? "i" : groups["text"] !== undefined ? "s" : "b";
-    html += `${Bun.escapeHTML(code.slice(done, index))}<${element}>${Bun.escapeHTML(found)}</${element}>`;
+    const kind = Object.keys(groups).find((name) => groups[name] !== undefined);
+    html += `${Bun.escapeHTML(code.slice(done, index))}<span class="${kind}">${Bun.escapeHTML(found)}</span>`;
     done = index + found.length;
   }
   return html + Bun.escapeHTML(code.slice(done));
