@@ -1,5 +1,5 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
-import { and, asc, eq, isNotNull, lt, max, min } from "drizzle-orm";
+import { and, asc, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
 import type { RetentionRepository, Traces } from "../../store/privacy.ts";
@@ -30,13 +30,9 @@ export function openRetention(database: Connection): RetentionRepository {
 export function openRetentionWith(database: Connection, remove: RemoveTraces): RetentionRepository {
   return {
     wouldEraseAll(account, days, nowMs) {
-      const where = eq(leads.account, account);
-      const newest = database
-        .select({ ms: max(leads.identifiedAt) })
-        .from(leads)
-        .where(where)
-        .get()?.ms;
-      return newest !== undefined && newest !== null && newest < nowMs - days * dayMs;
+      const ofAccount = eq(leads.account, account);
+      const isYoung = gte(leads.identifiedAt, nowMs - days * dayMs);
+      return isAny(database, ofAccount) && !isAny(database, and(ofAccount, isYoung));
     },
     set(account, days, nowMs) {
       // Set first: what an import brings from here on is young enough.
@@ -57,14 +53,16 @@ const nothing = { erased: 0, traces: noTraces };
 /** Whether any account has leads that are older than it keeps, or bytes of such leads are still to be looked for. */
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
   if (areTracesLeft(database)) return true;
-  return accountsKeeping(database).some(({ number, retainDays }) => {
-    const oldest = database
-      .select({ ms: min(leads.identifiedAt) })
-      .from(leads)
-      .where(eq(leads.account, number))
-      .get()?.ms;
-    return oldest !== undefined && oldest !== null && oldest < nowMs - retainDays * dayMs;
-  });
+  return accountsKeeping(database).some((account) => isAny(database, isTooOld(account, nowMs)));
+}
+
+/** Whether a lead of an account is older than it keeps. */
+function isTooOld({ number, retainDays }: Keeping, nowMs: number): SQL | undefined {
+  return and(eq(leads.account, number), lt(leads.identifiedAt, nowMs - retainDays * dayMs));
+}
+
+function isAny(database: Connection, those: SQL | undefined): boolean {
+  return database.select({ ms: leads.identifiedAt }).from(leads).where(those).limit(1).values().length > 0;
 }
 
 /** Erases what is older than its account keeps, and puts it on record. */
@@ -79,11 +77,10 @@ export function removingFrom(database: Connection, descriptors: Descriptors): Re
 
 function accountsKeeping(database: Connection): Keeping[] {
   return database
-    .select({ number: accounts.number, id: accounts.id, retainDays: accounts.retainDays })
+    .select({ number: accounts.number, id: accounts.id, retainDays: sql<number>`${accounts.retainDays}` })
     .from(accounts)
     .where(isNotNull(accounts.retainDays))
-    .all()
-    .flatMap((account) => (account.retainDays === null ? [] : [{ ...account, retainDays: account.retainDays }]));
+    .all();
 }
 
 function erase(
@@ -113,8 +110,8 @@ function erase(
 
 /** Deletes in short transactions, oldest first, and hands on what was deleted. */
 function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Generator<readonly Lead[]> {
-  const isOlder = and(eq(leads.account, account.number), lt(leads.identifiedAt, nowMs - account.retainDays * dayMs));
-  const some = database.select({ doc: leads.doc }).from(leads).where(isOlder).orderBy(asc(leads.identifiedAt));
+  const older = database.select({ doc: leads.doc }).from(leads).where(isTooOld(account, nowMs));
+  const some = older.orderBy(asc(leads.identifiedAt));
   const remove = openDeletion(database, account.number);
   for (;;) {
     const gone = database.transaction(
