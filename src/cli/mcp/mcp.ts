@@ -11,6 +11,11 @@ interface Options {
   readonly allowPlainHttp?: boolean;
 }
 
+/** How a program starts it from another folder, where `bun admin` is unknown. */
+const startedBy = Bun.isStandaloneExecutable
+  ? '"command": "leadfile", "args": ["mcp", "https://www.example.com"]'
+  : '"command": "bun",\n    "args": ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"]';
+
 export function mcpCommand(context: CommandContext): Command {
   return new Command("mcp")
     .description("give an AI model tools that read a server (MCP)")
@@ -23,7 +28,12 @@ export function mcpCommand(context: CommandContext): Command {
 The program that starts it sets LEADFILE_KEY; standard input and output carry
 the Model Context Protocol. Three tools, summarize_leads, list_leads and usage,
 read through the API with that key, so that its limit and usage hold. Names,
-e-mail addresses and phones are masked, and page addresses lose their query.`,
+e-mail addresses and phones are masked, and page addresses lose their query.
+
+Such a program has a file of settings, and takes from it what it starts:
+  {"mcpServers": {"leadfile": {
+    ${startedBy},
+    "env": {"LEADFILE_KEY": "lf_…"}}}}`,
     )
     .action((url: string, options: Options) => run(context, url, options));
 }

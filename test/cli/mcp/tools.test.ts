@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
 import { states } from "../../../src/contract/states.ts";
+import { anAdmin } from "../../admin.ts";
 import { aLead } from "../../builders.ts";
 import { aFolder } from "../../folder.ts";
 import { serve } from "../../harness.ts";
@@ -69,6 +70,20 @@ test("usage is that of the key, this call included", async () => {
   const { url, aKey } = await serve({ limit: 60 });
   const { text } = await (await anAgent(url, aKey())).call("usage");
   expect(JSON.parse(text)).toMatchObject({ requests_today: 1, rate_limit_per_min: 60 });
+});
+
+test("the help has settings that start it from any folder", async () => {
+  const { stdout } = await anAdmin().run("mcp", "--help");
+  const [settings = ""] = /\{"mcpServers".+?\n\n/s.exec(stdout) ?? [];
+  expect(JSON.parse(settings)).toEqual({
+    mcpServers: {
+      leadfile: {
+        command: "bun",
+        args: ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"],
+        env: { LEADFILE_KEY: "lf_…" },
+      },
+    },
+  });
 });
 
 test("without a key it does not start", async () => {
