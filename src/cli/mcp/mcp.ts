@@ -4,6 +4,7 @@ import type { Leadfile, LeadfileOptions } from "../../../client/src/leadfile.ts"
 import { UserError } from "../../operator/user-error.ts";
 import { createClient } from "../api-client.ts";
 import type { CommandContext } from "../command.ts";
+import { createOutput } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/signals.ts";
 
 interface Options {
@@ -48,7 +49,11 @@ async function run(context: CommandContext, url: string, options: Options): Prom
   const { converse } = await import("./converse.ts");
   const { masked, revealed } = await import("./mask.ts");
   const server = createServer({ client, show: options.reveal === true ? revealed : masked, now: context.now });
-  await converse(server, stopSignal());
+  const stop = stopSignal();
+  if (process.stdin.isTTY) {
+    createOutput(false).say("This waits for a program that speaks MCP; --help has its settings.");
+  }
+  await converse(server, stop);
   context.process.leave();
 }
 

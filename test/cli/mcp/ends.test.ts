@@ -1,8 +1,10 @@
 /** bun admin mcp ends with whoever asks it, and keeps no answer back. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { endWithTest } from "../../child.ts";
 import { aFolder } from "../../folder.ts";
 import { serve } from "../../harness.ts";
+import { onTerminal } from "../../terminal.ts";
 import { program } from "./agent.ts";
 
 const hello = {
@@ -70,4 +72,12 @@ test("a message that is too large ends it with one line", async () => {
     1,
     "A message on standard input is larger than 10 MiB. No tool takes so much.\n",
   ]);
+});
+
+test("on a terminal it says for whom it waits, and Ctrl-C ends it", async () => {
+  const settings = { LEADFILE_KEY: "lf_0123456789" };
+  const terminal = onTerminal(join(aFolder(), "none.db"), ["mcp", "http://127.0.0.1:9"], { settings });
+  await terminal.seen(/waits for a program that speaks MCP/);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(0);
 });
