@@ -5,6 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { Registry } from "prom-client";
+import { paths } from "../../src/contract/paths.ts";
 import { createContext } from "../../src/http/context.ts";
 import { createAccessLog } from "../../src/http/ops/access-log.ts";
 import { isFromHere } from "../../src/http/ops/metrics.ts";
@@ -26,6 +27,16 @@ test("/metrics counts the requests by route, status and error code, and times th
   expect(text).toContain('leadfile_requests_total{route="/api/v1/leads",status="401",code="invalid_api_key"} 1');
   expect(text).toContain('leadfile_requests_total{route="/api/v1/leads",status="401",code="missing_api_key"} 1');
   expect(text).toContain('leadfile_request_seconds_count{route="/api/v1/leads"} 4');
+});
+
+test("failures are counted from 0 on, so that an alert sees the first one", async () => {
+  const { url } = await serve();
+  const text = await (await fetch(`${url}/metrics`)).text();
+  for (const route of Object.values(paths)) {
+    for (const code of ["internal_error", "query_failed"]) {
+      expect(text).toContain(`leadfile_requests_total{route="${route}",status="500",code="${code}"} 0`);
+    }
+  }
 });
 
 test("a time is in every class that is not below it", async () => {

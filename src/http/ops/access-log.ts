@@ -1,6 +1,7 @@
 /** A line in the log and a count for each answer, without a key, a query or anything of a lead. */
 import type { Logger } from "pino";
 import { Counter, Histogram, type Registry } from "prom-client";
+import { paths } from "../../contract/paths.ts";
 import type { RequestContext } from "../context.ts";
 
 export interface Outcome {
@@ -32,6 +33,10 @@ export function createAccessLog(log: Logger, metrics: Registry): AccessLog {
     buckets,
     registers: [metrics],
   });
+  // What begins with 1 never grew for Prometheus: an alert on growth would miss the first failure.
+  for (const route of Object.values(paths)) {
+    for (const code of ["internal_error", "query_failed"]) requests.inc({ route, status: 500, code }, 0);
+  }
   return (context, { status, code, cause }) => {
     const us = (Bun.nanoseconds() - context.startedNs) / 1000;
     // An unknown path must not make the counts grow.
