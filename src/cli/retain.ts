@@ -1,12 +1,16 @@
 /** bun admin retain: how long the leads of an account are kept. */
 import type { Command } from "commander";
+import { statusAfter } from "../operator/ending-signals.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
+import type { RetentionStep } from "../store/privacy.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { sayTraces } from "./lead/traces.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
-import { daysText, leadsText } from "./terminal/numbers.ts";
+import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
+import type { Output } from "./terminal/output.ts";
+import { createProgress } from "./terminal/progress.ts";
 
 interface Options {
   readonly days: string;
@@ -26,13 +30,32 @@ export function retainCommand(context: CommandContext): Command {
       const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
       const account = accountOf(context, idOrName);
       const { retention } = context.store();
-      const all = days !== null && retention.wouldEraseAll(account.number, days, context.now());
-      if (all && options.yes !== true) await confirmAll(account.name);
-      const { erased, traces } = retention.set(account, days, context.now());
+      const { older, all } = retention.survey(account.number, days ?? mostDays, context.now());
+      if (days !== null && older > 0 && older === all && options.yes !== true) await confirmAll(account.name);
       const output = outputOf(options);
+      const { erased, traces } = await erase(context, retention.set(account, days, context.now()), older, output);
       output.result({ days, erased }, textOf(account.name, days, erased));
-      if (erased > 0 || !traces.gone) sayTraces(output, context.databasePath, traces);
+      if (traces !== null && (erased > 0 || !traces.gone)) sayTraces(output, context.databasePath, traces);
     });
+}
+
+/** Gives the last step. Throws a UserError where a signal comes before it. */
+async function erase(context: CommandContext, steps: Iterable<RetentionStep>, older: number, output: Output) {
+  using progress = createProgress("Erasing", older, output);
+  let step: RetentionStep = { erased: 0, traces: null };
+  // Listens from here on.
+  await context.process.pause(0);
+  for (step of steps) {
+    if (step.traces === null) progress.update(step.erased, step.erased);
+    const signal = await context.process.pause(0);
+    if (signal === null || step.traces !== null) continue;
+    throw new UserError(
+      `Stopped: ${grouped(step.erased)} of ${grouped(older)} older leads are gone, and their bytes are still to be removed.`,
+      "Run it again, and it completes; the server does so too, daily.",
+      statusAfter[signal],
+    );
+  }
+  return step;
 }
 
 function textOf(name: string, days: number | null, erased: number): string {

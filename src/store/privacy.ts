@@ -122,10 +122,17 @@ export interface Traces {
 }
 
 export interface RetentionRepository {
-  /** Whether a retention of so many days would erase every lead. */
-  wouldEraseAll(account: AccountNumber, days: number, nowMs: number): boolean;
-  /** Sets how long leads are kept, in days, and erases what is older; null keeps all from now on. */
-  set(account: Account, days: number | null, nowMs: number): { readonly erased: number; readonly traces: Traces };
+  /** How many leads of an account are older than so many days, and how many it has in all. */
+  survey(account: AccountNumber, days: number, nowMs: number): { readonly older: number; readonly all: number };
+  /** Sets how long leads are kept, in days, and erases what is older, some at each step; null keeps all from now on. */
+  set(account: Account, days: number | null, nowMs: number): Iterable<RetentionStep>;
+}
+
+export interface RetentionStep {
+  /** How many leads are gone. Cut short and begun again, it completes. */
+  readonly erased: number;
+  /** Null before the last step. That one looks for their bytes, which may take a minute. */
+  readonly traces: Traces | null;
 }
 
 export interface AuditRepository {

@@ -53,6 +53,10 @@ function eraseRobin(store: AdminStore, account: Account): void {
   for (const _ of erasure.steps());
 }
 
+function keepForDays(store: AdminStore, account: Account): void {
+  for (const _ of store.retention.set(account, retainDays, noonMs));
+}
+
 /** Each for itself, in the order of time. */
 function oneByOne(store: AdminStore, account: Account, file: readonly NewLead[], options: ImportOptions): ImportCounts {
   const batch = beginBatch(account.number, origin, emptyCounts());
@@ -84,7 +88,7 @@ test("a file goes in as its leads would one by one, and is counted so, also in a
         if (asOne == null || single == null) throw new Error("the name was taken");
         for (const account of [asOne, single]) {
           store.pixels.create(account.number, { id: "px_site", status: "active" }, 0);
-          if (keepsOut.includes("old")) store.retention.set(account, retainDays, noonMs);
+          if (keepsOut.includes("old")) keepForDays(store, account);
           if (keepsOut.includes("erased")) eraseRobin(store, account);
         }
         for (const file of files) {
@@ -125,7 +129,7 @@ test("a lead without a time follows the newest of its file, also where all other
 
 test("a lead that is older than its account keeps leads stays out, though all others could go in at once", async () => {
   const { store, account, leads } = aCleanFile();
-  store.retention.set(account, retainDays, noonMs);
+  keepForDays(store, account);
   const old = newLead(aLead({ identified_at: momentOf(-retainDays * dayMs - 1) }));
   expect(await imported(store, account, [...leads.slice(1), old], { options })).toMatchObject({
     imported: 499,

@@ -39,10 +39,9 @@ export function openClusterRetention(database: Connection, writer: Writer): Rete
   const retention = openRetentionWith(database, () => inLogs(writer));
   return {
     ...retention,
-    set(account, days, nowMs) {
-      const done = retention.set(account, days, nowMs);
+    *set(account, days, nowMs) {
+      yield* retention.set(account, days, nowMs);
       writer.commitEverywhere([]);
-      return done;
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
-import { and, asc, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
-import type { RetentionRepository, Traces } from "../../store/privacy.ts";
+import type { RetentionRepository, RetentionStep, Traces } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -29,19 +29,19 @@ export function openRetention(database: Connection): RetentionRepository {
 /** Retention with another way to remove bytes, as on a cluster. */
 export function openRetentionWith(database: Connection, remove: RemoveTraces): RetentionRepository {
   return {
-    wouldEraseAll(account, days, nowMs) {
-      const ofAccount = eq(leads.account, account);
-      const isYoung = gte(leads.identifiedAt, nowMs - days * dayMs);
-      return isAny(database, ofAccount) && !isAny(database, and(ofAccount, isYoung));
+    survey(number, days, nowMs) {
+      const older = sql<number>`count(*) FILTER (WHERE ${isTooOld({ number, retainDays: days }, nowMs)})`;
+      const counts = database.select({ older, all: count() }).from(leads).where(eq(leads.account, number));
+      return counts.get() ?? { older: 0, all: 0 };
     },
-    set(account, days, nowMs) {
+    *set(account, days, nowMs) {
       // Set first: what an import brings from here on is young enough.
       const write = () => {
         database.update(accounts).set({ retainDays: days }).where(eq(accounts.number, account.number)).run();
         recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
       };
       database.transaction(write, { behavior: "immediate" });
-      return days === null ? nothing : erase(database, [{ ...account, retainDays: days }], nowMs, remove);
+      yield* days === null ? [nothing] : erase(database, [{ ...account, retainDays: days }], nowMs, remove);
     },
   };
 }
@@ -57,7 +57,7 @@ export function isRetentionDue(database: Connection, nowMs: number): boolean {
 }
 
 /** Whether a lead of an account is older than it keeps. */
-function isTooOld({ number, retainDays }: Keeping, nowMs: number): SQL | undefined {
+function isTooOld({ number, retainDays }: Omit<Keeping, "id">, nowMs: number): SQL | undefined {
   return and(eq(leads.account, number), lt(leads.identifiedAt, nowMs - retainDays * dayMs));
 }
 
@@ -67,7 +67,7 @@ function isAny(database: Connection, those: SQL | undefined): boolean {
 
 /** Erases what is older than its account keeps, and puts it on record. */
 export function applyRetention(database: Connection, nowMs: number, remove: RemoveTraces) {
-  return erase(database, accountsKeeping(database), nowMs, remove);
+  return [...erase(database, accountsKeeping(database), nowMs, remove)].at(-1) ?? nothing;
 }
 
 /** Removes bytes from the one file, its log and what lies beside them. */
@@ -83,29 +83,34 @@ function accountsKeeping(database: Connection): Keeping[] {
     .all();
 }
 
-function erase(
+function* erase(
   database: Connection,
   keeping: readonly Keeping[],
   nowMs: number,
   remove: RemoveTraces,
-): { erased: number; traces: Traces } {
+): Generator<RetentionStep> {
   const wasCutShort = areTracesLeft(database);
   let erased = 0;
   const wanted: Wanted[] = [];
   for (const account of keeping) {
     const before = erased;
-    for (const gone of eraseOlder(database, account, nowMs)) {
-      erased += gone.length;
-      if (erased <= mostLookedFor) wanted.push(...gone.flatMap(wantedOf));
+    try {
+      for (const gone of eraseOlder(database, account, nowMs)) {
+        erased += gone.length;
+        if (erased <= mostLookedFor) wanted.push(...gone.flatMap(wantedOf));
+        yield { erased, traces: null };
+      }
+    } finally {
+      // Also where the caller asks for no further step.
+      const detail = { days: account.retainDays, erased: erased - before };
+      if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
     }
-    const detail = { days: account.retainDays, erased: erased - before };
-    if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
   }
-  if (erased === 0 && !wasCutShort) return nothing;
+  if (erased === 0 && !wasCutShort) return yield nothing;
   // What the last one has erased is not known any more, so it cannot be looked for.
   const traces = remove(wanted, wasCutShort || erased > mostLookedFor);
   if (traces.gone) forgetTraces(database);
-  return { erased, traces };
+  yield { erased, traces };
 }
 
 /** Deletes in short transactions, oldest first, and hands on what was deleted. */
