@@ -4,23 +4,18 @@ import type { Outcome } from "./put-away.ts";
 const firstMs = 1_000;
 const longestMs = 60_000;
 
-export interface Rests {
-  isResting(name: string): boolean;
-  /** Begins a rest, twice as long as the last one, or ends all of them. Gives back what became of the import. */
-  note(name: string, outcome: Outcome): Outcome;
-}
-
-export function createRests(now: () => number): Rests {
+export function createRests(now: () => number) {
   const rests = new Map<string, { readonly sinceMs: number; readonly ms: number }>();
   return {
-    isResting(name) {
+    isResting(name: string): boolean {
       const rest = rests.get(name);
       if (rest === undefined) return false;
       const restedMs = now() - rest.sinceMs;
       // A clock that went back ends it.
       return restedMs >= 0 && restedMs < rest.ms;
     },
-    note(name, outcome) {
+    /** Begins a rest, twice as long as the last one, or ends all of them. Gives back what became of the import. */
+    note(name: string, outcome: Outcome): Outcome {
       const last = rests.get(name);
       const ms = last === undefined ? firstMs : Math.min(2 * last.ms, longestMs);
       if (outcome.kind === "later") rests.set(name, { sinceMs: now(), ms });
