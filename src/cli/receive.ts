@@ -59,10 +59,9 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   let signal: EndingSignal | null = null;
   while (signal === null) {
     signal = await context.process.pause(every * 1000);
-    if (signal !== null) await server.stop();
+    if (signal !== null) await Promise.all([importing.stop(), server.stop()]);
     await complete(spool, log);
   }
-  await importing.stop();
   release();
   context.process.endWith(statusOfService(signal));
 }

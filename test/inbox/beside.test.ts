@@ -53,12 +53,18 @@ test("a dropped file is imported by a process of low priority, which ends with t
   expect((await admin.run("inbox", inbox, "--once")).status).toBe(0);
 });
 
-test("an inbox that dies is started again, and the log says so", async () => {
+test.each([
+  ["SIGKILL", 137],
+  ["SIGTERM", 0],
+  ["SIGHUP", 129],
+] as const)("an inbox that %s ends is started again, and the log says so", async (signal, status) => {
   const { server, url, drop, isDone } = await withInbox();
-  process.kill(childOf(server.pid), "SIGKILL");
   drop("a.csv");
   await eventually(async () => isDone("a.csv"));
-  expect(server.output()).toContain("inbox ended with 137; it is started again in 1 s");
+  process.kill(childOf(server.pid), signal);
+  drop("b.csv");
+  await eventually(async () => isDone("b.csv"));
+  expect(server.output()).toContain(`inbox ended with ${status}; it is started again in 1 s`);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 

@@ -26,7 +26,12 @@ export function stopSignal(isCompanion = false): AbortSignal {
     stop.abort(signal);
   };
   const forget = onEndingSignal(abort);
-  if (isCompanion) process.stdin.once("end", () => abort("SIGTERM")).resume();
+  // It must not keep a companion that somebody else has ended: nobody would start another one.
+  if (isCompanion)
+    process.stdin
+      .once("end", () => abort("SIGTERM"))
+      .resume()
+      .unref();
   return stop.signal;
 }
 
