@@ -7,7 +7,7 @@ import { settingsIn } from "../inbox/settings.ts";
 import { type EndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { UserError } from "../operator/user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { importUnattended } from "./lead/import/unattended.ts";
+import { destinationWith, importUnattended } from "./lead/import/unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
@@ -52,8 +52,7 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
     destinationOf(name, path) {
       const account = context.store().accounts.find(name);
       if (account === null) return { fault: "no account has this id or name; its files stay where they are." };
-      const settings = settingsIn(path);
-      return "fault" in settings ? settings : { account: account.id, settings };
+      return destinationWith(context, account.id, settingsIn(path));
     },
     importFile: (destination, file, rejects) =>
       importUnattended(context, destination, file, rejects, { ofDeliveries: false }),

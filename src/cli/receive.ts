@@ -15,7 +15,7 @@ import { spoolOf } from "../store/database-files.ts";
 import { readSeconds } from "./arguments.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
 import { lookOn } from "./inbox.ts";
-import { importUnattended } from "./lead/import/unattended.ts";
+import { destinationWith, importUnattended } from "./lead/import/unattended.ts";
 
 interface ReceiveOptions {
   readonly every: number;
@@ -84,8 +84,7 @@ async function importSpool(context: CommandContext): Promise<void> {
     destinationOf(sourceId) {
       const source = context.store().sources.find(sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
-      const settings = checkSettings(source.options, "the source");
-      return "fault" in settings ? settings : { account: source.account, settings };
+      return destinationWith(context, source.account, checkSettings(source.options, "the source"));
     },
     importFile: (destination, file, rejects) =>
       importUnattended(context, destination, file, rejects, { ofDeliveries: true }),

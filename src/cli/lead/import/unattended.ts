@@ -20,6 +20,27 @@ import { checkPixel, type ImportRequest, readRules } from "./options.ts";
 /** Nobody reads along; what became of the file is said once. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
 
+/** Where files go that are read with some options; a fault where those are wrong, whatever the file. */
+export function destinationWith(
+  context: CommandContext,
+  account: string,
+  settings: ImportSettings | { readonly fault: string },
+): Destination | { readonly fault: string } {
+  if ("fault" in settings) return settings;
+  try {
+    const request = requestOf(settings, "");
+    const found = accountOf(context, account);
+    readMapping(request.map ?? null);
+    readRules(found.id, request);
+    checkPixel(context, found, request);
+    return { account, settings };
+  } catch (cause) {
+    if (!(cause instanceof UserError)) throw cause;
+    // Once they are mended, the files are read as their owner wants.
+    return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
+  }
+}
+
 /** Imports a file and says what became of it; throws only what is a mistake of ours. */
 export async function importUnattended(
   context: CommandContext,
@@ -34,9 +55,6 @@ export async function importUnattended(
     ofDeliveries,
     followsNoLink: true,
   };
-  const fault = faultOf(context, account, request);
-  // Once they are mended, the file is read as its owner wants.
-  if (fault !== null) return { kind: "later", reason: `the options of its import are wrong: ${fault}` };
   try {
     const { counts, remarks } = await importFile(context, {
       idOrName: account,
@@ -65,21 +83,6 @@ function broughtText({ imported, replaced, duplicates, suppressed }: ImportCount
   ];
   const named = others.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
   return [`${leadsText(imported)} added`, ...named].join(", ");
-}
-
-/** What is wrong with the options, whatever the file; null where they can be used. */
-function faultOf(context: CommandContext, idOrName: string, request: ImportRequest): string | null {
-  try {
-    const account = accountOf(context, idOrName);
-    readMapping(request.map ?? null);
-    readRules(account.id, request);
-    checkPixel(context, account, request);
-    return null;
-  } catch (cause) {
-    const said = explain(cause);
-    if (said instanceof UserError) return said.sentence;
-    throw cause;
-  }
 }
 
 function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
