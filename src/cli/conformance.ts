@@ -74,7 +74,9 @@ async function readKeys(context: CommandContext): Promise<Keys> {
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
   if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
   // Nothing else can stand in a header.
-  if (!/^[\x21-\x7e]+$/.test(live)) throw new UserError("The key has a character that no key has.", "Copy it anew.", 2);
+  if ([live, revoked, unsubscribed].some((key) => key !== undefined && /[^\x21-\x7e]/.test(key))) {
+    throw new UserError("A key has a character that no key has.", "Copy it anew.", 2);
+  }
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
 }
 
