@@ -24,14 +24,14 @@ export function countChangedVisits(
   stored: Pick<StoredLeads, "find" | "newest">,
 ): Pick<Preview, "changedVisits" | "cutVisits"> {
   const readVisits = openVisits(database, account);
-  let visits: Visits = { fromMs: null, moments: new Map() };
+  let visits: Visits = { fromMs: null, count: 0, moments: new Map() };
   let [changedVisits, cutVisits, read] = [0, 0, 0];
   let hasSeconds = false;
   for (const { id, identifiedMs, document } of upTo(stored.newest(), staging)) {
     hasSeconds ||= identifiedMs % minuteMs !== 0;
     if (visits.fromMs !== identifiedMs) {
       visits = readVisits(identifiedMs, hasSeconds ? mostTiedMs : minuteMs);
-      read += visits.moments.size;
+      read += visits.count;
     }
     const same = momentsIn(visits, document);
     if (same.length > 0 && stored.find(id) === null) {
@@ -55,6 +55,7 @@ function* upTo(newestMs: number | null, staging: Pick<Staging, "read">) {
 /** What is stored from a moment on. */
 interface Visits {
   readonly fromMs: number | null;
+  readonly count: number;
   /** By page and visitor. */
   readonly moments: ReadonlyMap<string, readonly number[]>;
 }
@@ -86,11 +87,12 @@ function openVisits(database: Connection, account: AccountNumber): (fromMs: numb
     .prepare();
   return (fromMs, spanMs) => {
     const moments = new Map<string, number[]>();
-    for (const [document, ms] of some.values({ account, from: fromMs, span: spanMs })) {
+    const rows = some.values({ account, from: fromMs, span: spanMs });
+    for (const [document, ms] of rows) {
       for (const name of namesOf(document)) {
         moments.getOrInsertComputed(name, () => []).push(ms);
       }
     }
-    return { fromMs, moments };
+    return { fromMs, count: rows.length, moments };
   };
 }
