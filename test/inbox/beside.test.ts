@@ -56,7 +56,6 @@ test("a dropped file is imported by a process of low priority, which ends with t
 test.each([
   ["SIGKILL", 137],
   ["SIGTERM", 0],
-  ["SIGHUP", 129],
 ] as const)("an inbox that %s ends is started again, and the log says so", async (signal, status) => {
   const { server, url, drop, isDone } = await withInbox();
   drop("a.csv");
