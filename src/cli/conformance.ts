@@ -75,7 +75,7 @@ async function readKeys(context: CommandContext): Promise<Keys> {
   if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
   // Nothing else can stand in a header.
   if ([live, revoked, unsubscribed].some((key) => key !== undefined && /[^\x21-\x7e]/.test(key))) {
-    throw new UserError("A key has a character that no key has.", "Copy it anew.", 2);
+    throw new UserError("A key was given with a character that no key has.", "Copy it anew.", 2);
   }
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
 }
