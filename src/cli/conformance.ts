@@ -1,8 +1,8 @@
 /** bun admin conformance: checks any server against the specification, with a key that is no argument. */
 import type { Command } from "commander";
 import { conform, type Report } from "../conformance/conform.ts";
-import type { Keys } from "../conformance/probe.ts";
-import { codeOf } from "../conformance/shapes.ts";
+import { type Keys, send } from "../conformance/probe.ts";
+import { type Answer, codeOf } from "../conformance/shapes.ts";
 import { paths } from "../contract/paths.ts";
 import { printable } from "../operator/printable.ts";
 import { systemCode } from "../operator/system-code.ts";
@@ -52,14 +52,9 @@ async function refuseUseless(url: string, key: string): Promise<void> {
   );
 }
 
-async function askOnce(url: string, key: string) {
+async function askOnce(url: string, key: string): Promise<Answer> {
   try {
-    const response = await fetch(`${url.replace(/\/$/, "")}${paths.usage}`, {
-      headers: { Authorization: `Bearer ${key}` },
-      redirect: "manual",
-      signal: AbortSignal.timeout(30_000),
-    });
-    return { status: response.status, body: await response.json().catch(() => null) };
+    return await send(new URL(url), key, paths.usage);
   } catch (cause) {
     const reason = systemCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
     throw new UserError(

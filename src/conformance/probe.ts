@@ -56,7 +56,7 @@ export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOp
 
   async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
     if (left <= 0 && how.overLimit !== true) await nextWindow();
-    const answer = await send(url, target, how, keys.live);
+    const answer = await send(url, keys.live, target, how);
     if (how.authorization === undefined) {
       left = Number(answer.headers.get("x-ratelimit-remaining") ?? Number.POSITIVE_INFINITY);
       untilResetMs = resetOf(answer.headers);
@@ -90,7 +90,8 @@ export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOp
   };
 }
 
-async function send(url: URL, target: string, how: RequestOptions, liveKey: string): Promise<Answer> {
+/** One request, with the live key where nothing else is said. Throws where nobody answers. */
+export async function send(url: URL, liveKey: string, target: string, how: RequestOptions = {}): Promise<Answer> {
   const {
     method = "GET",
     authorization = `Bearer ${liveKey}`,
