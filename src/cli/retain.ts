@@ -30,8 +30,9 @@ export function retainCommand(context: CommandContext): Command {
       const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
       const account = accountOf(context, idOrName);
       const { retention } = context.store();
-      const { older, all } = retention.survey(account.number, days ?? mostDays, context.now());
-      if (days !== null && older > 0 && older === all && options.yes !== true) await confirmAll(account.name);
+      const { older, all } =
+        days === null ? { older: 0, all: 0 } : retention.survey(account.number, days, context.now());
+      if (older > 0 && older === all && options.yes !== true) await confirmAll(account.name);
       const output = outputOf(options);
       const { erased, traces } = await erase(context, retention.set(account, days, context.now()), older, output);
       output.result({ days, erased }, textOf(account.name, days, erased));

@@ -36,7 +36,7 @@ export function exportCommand(context: CommandContext): Command {
       const detail = { format: options.format };
       context.store().audit.record({ atMs: context.now(), act: "lead.export", account: id, detail });
       for (const text of texts(context.store().leads.export(number), options)) {
-        await nextTurn();
+        if (stop !== null) await nextTurn();
         if (stop?.aborted === true) throw stoppedBy(stop.reason);
         if (!print(forTerminal(text))) return;
       }
