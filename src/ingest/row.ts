@@ -86,7 +86,7 @@ export function first<Value>(row: Row, numbers: ColumnNumbers, read: (cell: Cell
   return null;
 }
 
-/** The items of a list, those without a text left out; null for a text that is no list. */
+/** The items of a list that a cell has as JSON, those without a text left out; null for a text that is no list. */
 function itemsOfList(text: string): readonly string[] | null {
   try {
     const list: unknown = JSON.parse(text);

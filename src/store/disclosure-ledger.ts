@@ -88,6 +88,7 @@ const pagesAtOnce = 2500;
 /** So many pages may wait before they are joined. */
 const mostPending = 5000;
 
+/** Pages that were answered and are not in the store yet, by UTC day, key and filter. */
 function createDisclosureNotes() {
   const noted = new Map<string, NotedPages>();
   let last: { readonly key: KeyNumber; readonly page: DisclosedPage; readonly day: number } | null = null;

@@ -123,7 +123,10 @@ function lastErasing(database: Connection): number {
 /** What was counted longer ago says nothing of the balancer as it is now. */
 const lookedAtMs = 2 * windowMs;
 
-/** Their ids. */
+/**
+ * The ids of keys that several nodes have counted in one minute, each with a limit of its own: a balancer should send a key
+ * to one.
+ */
 function listSpreadKeys(database: Connection, nowMs: number): string[] {
   const since = Math.floor((nowMs - lookedAtMs) / windowMs);
   const counted = database.select().from(flushes).where(gte(flushes.minute, since)).all();

@@ -16,7 +16,10 @@ export function openBackups(path: string): Backups {
   };
 }
 
-/** Throws a StoreError that says how the restored file differs. */
+/**
+ * The drill: restores a backup into a folder of its own, compares it with its manifest, and removes it. Throws a StoreError
+ * that says how the restored file differs.
+ */
 function tryRestore(file: string): Backup {
   process.umask(0o077);
   removeLeftovers(dirname(resolve(file)));
