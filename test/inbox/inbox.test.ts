@@ -137,43 +137,44 @@ test("a file of the same name again is kept beside the one before", async () => 
   expect(inbox.in("acme/done")).toEqual(["a-2.csv", "a.csv"]);
 });
 
-test("after a trouble with the disk all files stay where they are, and are tried again", async () => {
+/** An inbox with a file, on a disk that is full until there is room. */
+function onAFullDisk() {
   let isFull = true;
   const inbox = anInbox(() =>
     isFull ? { kind: "later", reason: "The disk is full." } : { kind: "done", rejected: 0 },
   );
   inbox.drop("acme/a.csv");
+  const makeRoom = () => {
+    isFull = false;
+  };
+  return { ...inbox, makeRoom };
+}
+
+test("after a trouble with the disk all files stay where they are, and are tried again", async () => {
+  const inbox = onAFullDisk();
   inbox.drop("acme/b.csv");
   await inbox.lookAfter(0);
   await inbox.lookAfter(2);
   expect(inbox.taken).toHaveLength(1);
-  isFull = false;
+  inbox.makeRoom();
   await inbox.lookAfter(1);
   expect(inbox.in("acme/done")).toEqual(["a.csv", "b.csv"]);
 });
 
 test("while the trouble lasts, the tries come less and less often, and it is said once", async () => {
-  let isFull = true;
-  const inbox = anInbox(() =>
-    isFull ? { kind: "later", reason: "The disk is full." } : { kind: "done", rejected: 0 },
-  );
-  inbox.drop("acme/a.csv");
+  const inbox = onAFullDisk();
   for (let second = 0; second < 600; second++) await inbox.lookAfter(1);
   expect(inbox.taken.length).toBeWithin(10, 20);
   expect(inbox.said).toEqual(["acme/a.csv: it is tried again within a minute: The disk is full."]);
-  isFull = false;
+  inbox.makeRoom();
   await inbox.lookAfter(60);
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
 test("a clock that goes back by an hour lets nothing wait for an hour", async () => {
-  let isFull = true;
-  const inbox = anInbox(() =>
-    isFull ? { kind: "later", reason: "The disk is full." } : { kind: "done", rejected: 0 },
-  );
-  inbox.drop("acme/a.csv");
+  const inbox = onAFullDisk();
   for (const seconds of [0, 2]) await inbox.lookAfter(seconds);
-  isFull = false;
+  inbox.makeRoom();
   for (const seconds of [-3600, 2]) await inbox.lookAfter(seconds);
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
