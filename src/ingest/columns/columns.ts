@@ -1,10 +1,10 @@
 /** Which column of a file is which field of a lead: by --map, by its name, or by the path to it. */
 import type { LeadField } from "../../contract/lead.ts";
 import type { Target } from "./aliases.ts";
-import { type ColumnMapping, isTooLong, meaningOfPath } from "./mapping.ts";
-import { standIn } from "./nested-names.ts";
+import type { ColumnMapping } from "./mapping.ts";
+import { meaningOfNested, standIn } from "./nested-names.ts";
 import { mostColumns, TooManyColumns } from "./too-many-columns.ts";
-import { type Meaning, normalizeName } from "./vocabulary.ts";
+import { type Meaning, meaningOf, normalizeName } from "./vocabulary.ts";
 
 /** The columns of a file, which may turn out to be more while it is read. */
 export interface Columns {
@@ -51,8 +51,6 @@ export function createColumns(mapping: ColumnMapping, { ofDeliveries = false } =
     byField = null;
   }
 
-  const grouped = () => (byField ??= groupByField(names, meanings, complete));
-
   return {
     names,
     titles,
@@ -86,11 +84,30 @@ export function createColumns(mapping: ColumnMapping, { ofDeliveries = false } =
       byField = null;
     },
     get of() {
-      return grouped();
+      return (byField ??= groupByField(names, meanings, complete));
     },
     missing: () => [...mapping].flatMap(([key, { name }]) => (named.has(key) ? [] : [name])),
     startAnew: ofDeliveries ? startAnew : null,
   };
+}
+
+/** In no export are the names on the way to a value longer, all of them together. */
+const longestPath = 1000;
+
+/** Whether a path is too long to mean anything. To read it for each value under it would take the square of its length. */
+export function isTooLong(path: readonly string[]): boolean {
+  return path.reduce((sum, { length }) => sum + length, 0) > longestPath;
+}
+
+/** What the path to a column means, by --map or by its name. */
+function meaningOfPath(path: readonly string[], mapping: ColumnMapping): Meaning | null {
+  const normalized = path.map(normalizeName);
+  const whole = normalized.join("");
+  const order = mapping.get(whole) ?? mapping.get(normalized.at(-1) ?? "");
+  if (order !== undefined) return order.target === null ? null : { target: order.target, rank: -1 };
+  if (isTooLong(path)) return null;
+  if (normalized.length === 1) return meaningOf(whole);
+  return meaningOfNested(normalized);
 }
 
 function groupByField(
@@ -127,6 +144,13 @@ function isCreation(name: string | undefined, meaning: Meaning | null): boolean 
     meaning.target === "identified_at" &&
     /^(?:created?(?:at|on|date|time)?|creationdate|datecreated)$/.test(normalizeName(name))
   );
+}
+
+/** The columns that a rejects file has in addition to those of its source. */
+export const rejectColumns = ["reject_line", "reject_reason"] as const;
+
+export function isRejectColumn(name: string): boolean {
+  return rejectColumns.some((column) => column === name);
 }
 
 /** Fewer words may be values that happen to be names of columns. */

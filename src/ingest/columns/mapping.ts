@@ -2,8 +2,7 @@
 import { parse } from "csv-parse/sync";
 import { UserError } from "../../operator/user-error.ts";
 import { type Target, targets } from "./aliases.ts";
-import { meaningOfNested } from "./nested-names.ts";
-import { type Meaning, meaningOf, normalizeName } from "./vocabulary.ts";
+import { normalizeName } from "./vocabulary.ts";
 
 /** What --map says, by the normalised name of a column; null for a column that is not kept. */
 export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
@@ -35,23 +34,4 @@ function readMapped(part: string): { name: string; target: Target | null } {
     `ours is one of ${targets.join(", ")}, or - for a column that is not to be kept.`,
     2,
   );
-}
-
-/** In no export are the names on the way to a value longer, all of them together. */
-const longestPath = 1000;
-
-/** Whether a path is too long to mean anything. To read it for each value under it would take the square of its length. */
-export function isTooLong(path: readonly string[]): boolean {
-  return path.reduce((sum, { length }) => sum + length, 0) > longestPath;
-}
-
-/** What the path to a column means, by --map or by its name. */
-export function meaningOfPath(path: readonly string[], mapping: ColumnMapping): Meaning | null {
-  const normalized = path.map(normalizeName);
-  const whole = normalized.join("");
-  const order = mapping.get(whole) ?? mapping.get(normalized.at(-1) ?? "");
-  if (order !== undefined) return order.target === null ? null : { target: order.target, rank: -1 };
-  if (isTooLong(path)) return null;
-  if (normalized.length === 1) return meaningOf(whole);
-  return meaningOfNested(normalized);
 }

@@ -1,10 +1,7 @@
 /** What became of each column, for the eyes of whoever imports. */
 
 import { type Target, targets } from "./aliases.ts";
-import type { Columns } from "./columns.ts";
-
-/** The columns that a rejects file has in addition to those of its source. */
-export const rejectColumns = ["reject_line", "reject_reason"] as const;
+import { type Columns, isRejectColumn } from "./columns.ts";
 
 export interface ColumnReport {
   readonly matched: readonly { readonly target: Target; readonly names: readonly string[] }[];
@@ -28,8 +25,4 @@ export function reportOn({ names, of, isKept }: Columns): ColumnReport {
         : `${created} is taken for the time at which a profile was made, not for a visit; ` +
           `--map "${created}=identified_at" overrules`,
   };
-}
-
-export function isRejectColumn(name: string): boolean {
-  return rejectColumns.some((column) => column === name);
 }

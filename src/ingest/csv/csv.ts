@@ -1,7 +1,6 @@
 /** CSV to rows: most records are plain, and the parser reads the others. */
 import { UserError } from "../../operator/user-error.ts";
-import type { Columns } from "../columns/columns.ts";
-import { isRejectColumn } from "../columns/report.ts";
+import { type Columns, isRejectColumn } from "../columns/columns.ts";
 import type { Row } from "../row.ts";
 import type { RawRecord } from "./record-reader.ts";
 import { openRecords, readPlain } from "./records.ts";

@@ -5,7 +5,7 @@ import { stringify } from "csv-stringify/sync";
 import { systemCode } from "../../operator/system-code.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { RejectedRow } from "../../store/imports.ts";
-import { isRejectColumn, rejectColumns } from "../columns/report.ts";
+import { isRejectColumn, rejectColumns } from "../columns/columns.ts";
 import type { Format } from "./format.ts";
 
 /** A failure at the rejects file, not at the file that is imported. */

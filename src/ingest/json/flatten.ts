@@ -1,6 +1,5 @@
 /** Objects within objects as columns: a path for each value. */
-import type { Columns } from "../columns/columns.ts";
-import { isTooLong } from "../columns/mapping.ts";
+import { type Columns, isTooLong } from "../columns/columns.ts";
 
 /** Objects within objects within objects: deeper than this is not an export. */
 const deepest = 32;

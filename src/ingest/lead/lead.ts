@@ -3,8 +3,7 @@ import { cityKey, detailFields, type LeadDetails, writeDocument } from "../../co
 import { isPixelId } from "../../contract/pixel.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../../store/imports.ts";
-import type { Columns } from "../columns/columns.ts";
-import { isRejectColumn } from "../columns/report.ts";
+import { type Columns, isRejectColumn } from "../columns/columns.ts";
 import { first, firstText, largestRecord, type Row } from "../row.ts";
 import { readDetails, type Warning } from "./details.ts";
 import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";
