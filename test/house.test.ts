@@ -167,7 +167,7 @@ describe("only one place uses", () => {
 test("of a cluster there is one look at the lease on the way of a request, one on that of a delivery, and nothing else", () => {
   expect(filesOf("http").flatMap(({ files }) => files.filter((to) => roomOf(to) === "rqlite"))).toEqual([]);
   const looks = filesOf("rqlite").flatMap(({ path, text }) => text.match(/lease\.holds\(\)/g)?.map(() => path) ?? []);
-  expect(looks).toEqual(["rqlite/served-store.ts", "rqlite/source-finder.ts"]);
+  expect(looks).toEqual(["rqlite/lease/read-under-lease.ts", "rqlite/source-finder.ts"]);
 });
 
 test("every file is named for what it answers for", () => {

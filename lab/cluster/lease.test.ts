@@ -1,7 +1,13 @@
-/** How a server asks for its lease. A stand-in takes the place of its node. */
+/** How a server asks for its lease, and reads under it. A stand-in takes the place of its node. */
 import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
 import { keepLease, serverQuestion } from "../../src/rqlite/lease/keep-lease.ts";
-import { createLease } from "../../src/rqlite/lease/lease.ts";
+import { createLease, leaseMs } from "../../src/rqlite/lease/lease.ts";
+import { readUnderLease } from "../../src/rqlite/lease/read-under-lease.ts";
+import { openReplica, type Replica } from "../../src/rqlite/replica.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
+import { revision } from "../../src/sqlite/schema.ts";
+import { aFolder } from "../../test/folder.ts";
 import { until } from "./cluster.ts";
 
 test("a question behind one that got no answer goes through the log of the cluster", async () => {
@@ -36,4 +42,46 @@ test("a lease that is not given says why, such as a node that is not there", asy
   onTestFinished(asking.end);
   await until(() => /^this node has not heard from the majority of its cluster \(.+\)$/.test(asking.refusal()));
   expect(lease.holds()).toBe(false);
+});
+
+/** A file, and a replica of it that is written to right before it shows its revision for the next time. */
+function aFileThatMoves() {
+  const path = join(aFolder(), "db.sqlite");
+  const written = openDatabase(path);
+  const replica = openReplica(path);
+  onTestFinished(() => {
+    replica.close();
+    written.$client.close();
+  });
+  let write: (() => void) | null = null;
+  function current() {
+    const opening = replica.current();
+    const revisionNow = () => {
+      write?.();
+      write = null;
+      return opening.revision();
+    };
+    return { ...opening, revision: revisionNow };
+  }
+  const moving: Replica = { ...replica, current };
+  const raiseNext = () => {
+    write = () => written.insert(revision).values({ number: 1, count: 1 }).run();
+  };
+  return { moving, raiseNext };
+}
+
+test("a lease that a commit brings while a request looks at the file covers nothing that was kept before the commit", () => {
+  let nowMs = 0;
+  const lease = createLease({ monotonicMs: () => nowMs, wallMs: () => nowMs });
+  const { moving, raiseNext } = aFileThatMoves();
+  const { see, version } = readUnderLease(moving, lease, () => "the lease is over");
+  see();
+  lease.answered(lease.begin(), { count: 0, lastWrite: null });
+  const kept = version();
+  expect(version()).toBe(kept);
+  nowMs += leaseMs + 1;
+  expect(version).toThrow("the lease is over");
+  lease.answered(lease.begin(), { count: 1, lastWrite: null });
+  raiseNext();
+  expect(version()).not.toBe(kept);
 });

@@ -5,12 +5,12 @@
 import { randomText } from "../contract/random-text.ts";
 import { retainInThread } from "../sqlite/privacy/retention-thread.ts";
 import { accounts } from "../sqlite/schema.ts";
-import { QueryFailed } from "../store/reading.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease, serverQuestion } from "./lease/keep-lease.ts";
-import { createLease, type Lease } from "./lease/lease.ts";
+import { createLease } from "./lease/lease.ts";
+import { readUnderLease } from "./lease/read-under-lease.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
 import { startClusterRetention } from "./privacy/retention-thread.ts";
@@ -93,49 +93,6 @@ function readerOf(
       page: reading(({ reader }, ...asked: Parameters<Opening["reader"]["leads"]["page"]>) =>
         reader.leads.page(...asked),
       ),
-    },
-  };
-}
-
-/** Reading that opens the file anew where it failed, and the look that refuses where the lease is over, and says why. */
-function readUnderLease(replica: Replica, lease: Lease, refusal: () => string) {
-  let seenVersion = Number.NaN;
-  let seenOpening = 0;
-
-  function fail(cause: unknown): never {
-    lease.lose();
-    replica.reopen();
-    throw cause instanceof QueryFailed ? cause : new QueryFailed("the file of the node failed", { cause });
-  }
-
-  const reading =
-    <Asked extends unknown[], Answer>(work: (opening: Opening, ...asked: Asked) => Answer) =>
-    (...asked: Asked): Answer => {
-      try {
-        return work(replica.current(), ...asked);
-      } catch (cause) {
-        return fail(cause);
-      }
-    };
-
-  /** Looks at the file, tells the lease what it shows by now, and gives the version of it. */
-  const see = reading((opening) => {
-    const version = opening.reader.version();
-    if (seenOpening !== replica.opening()) lease.lose();
-    if (seenOpening !== replica.opening() || seenVersion !== version || lease.isWaiting()) lease.seen(opening);
-    seenOpening = replica.opening();
-    seenVersion = version;
-    // No opening has so many commits.
-    return replica.opening() * 2 ** 32 + version;
-  });
-  return {
-    reading,
-    see,
-    /** The one look of a request. */
-    version() {
-      const version = see();
-      if (!lease.holds()) throw new QueryFailed(refusal());
-      return version;
     },
   };
 }

@@ -51,7 +51,7 @@ export const clusterCutOff: Fault = {
       times: 1,
       patches: [
         {
-          file: "src/rqlite/served-store.ts",
+          file: "src/rqlite/lease/read-under-lease.ts",
           from: "if (!lease.holds()) throw new",
           to: "if (lease === null) throw new",
         },
