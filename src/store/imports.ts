@@ -3,9 +3,9 @@ import type { PersonIdentifier } from "../contract/lead.ts";
 
 export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";
-  readonly createPixels: boolean;
+  readonly createPixels?: boolean;
   /** Goes through everything and writes nothing. */
-  readonly dryRun: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** A lead on its way in: complete but for its moment, which must be free when it is written. */

@@ -76,8 +76,7 @@ export function makeDemo(store: AdminStore, nowMs: number): Demo {
 
 function fill(store: AdminStore, account: Account, nowMs: number): void {
   for (const id of demoPixels) store.pixels.create(account.number, { id, status: "active" }, nowMs);
-  const options = { onDuplicate: "skip", createPixels: false, dryRun: false } as const;
-  const target = store.leads.beginImport(account.number, options);
+  const target = store.leads.beginImport(account.number, { onDuplicate: "skip" });
   const leads = demoLeads(account.id, leadCount, nowMs);
   for (let done = 0; done < leads.length; ) done += target.write(leads.slice(done), nowMs).length;
 }

@@ -16,8 +16,7 @@ export async function goOn(context: CommandContext, output: Output, accountId: s
   const account = accountOf(context, accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
-  const options = { onDuplicate: "skip", createPixels: true, dryRun: false } as const;
-  const target = context.store().leads.beginImport(account.number, options);
+  const target = context.store().leads.beginImport(account.number, { onDuplicate: "skip", createPixels: true });
   output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
   let count = 0;
   while (!(await context.process.pause(live.every * 1000))) {

@@ -1,4 +1,6 @@
 /** One import from its file to its last lead, whoever asked for it. */
+import { userInfo } from "node:os";
+import { basename, resolve } from "node:path";
 import { type Columns, createColumns } from "../../../ingest/columns/columns.ts";
 import { readMapping } from "../../../ingest/columns/mapping.ts";
 import { writeRejects } from "../../../ingest/file/rejects.ts";
@@ -6,7 +8,7 @@ import { openSource } from "../../../ingest/file/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../ingest/reading.ts";
 import { giveWay } from "../../../operator/priority.ts";
 import type { Passed } from "../../../store/disclosures.ts";
-import type { ImportCounts, ImportOptions, MergeProgress, StagedImport } from "../../../store/imports.ts";
+import { emptyCounts, type ImportOrigin, type MergeProgress } from "../../../store/imports.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
@@ -16,7 +18,6 @@ import { sayThatItWaits } from "../../terminal/standard-input.ts";
 import { announceColumns } from "./columns.ts";
 import type { Interruption } from "./interruption.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
-import { originOf } from "./origin.ts";
 import { announcePreview } from "./preview.ts";
 import { createNotes, type Notes, otherVisitsText } from "./report.ts";
 
@@ -58,20 +59,19 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.process.standardInput, request.followsNoLink);
   giveWay();
-  const options = optionsOf(request);
-  const staged = imports.begin(account, options, originOf(file, request, context.now()));
+  const staged = imports.begin(account, request, originOf(file, request, context.now()));
   try {
     const { retainDays } = account;
-    const reading = { source, columns, rules, options, retainDays, staged, now: context.now };
+    const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
     const fileRead = await interruption.beforeWriting(read(run, reading));
     const known = new Set(pixels.list(account.number).map(({ id }) => id));
     const { leads, doubts } = await interruption.beforeWriting(announcePreview({ ...run, known }, staged, fileRead));
     // Once the import goes on, and before its first lead: an import that is cut short has its rejects, too.
-    if (request.rejects !== undefined && !options.dryRun) {
+    if (request.rejects !== undefined && request.dryRun !== true) {
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles, request.followsNoLink);
     }
     const positions = recipients.positions(account.number, context.now());
-    const merged = await merge(context, run, { staged, counts: fileRead.counts, leads });
+    const merged = await merge(run, staged.merge(fileRead.counts, context.now), leads);
     // Deliveries have columns of their own, and those of the last one need not be all that --map names.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
@@ -97,25 +97,25 @@ async function read({ output, notes }: ImportRun, reading: Reading): Promise<Fil
   });
 }
 
-function optionsOf({ onDuplicate, createPixels, dryRun }: ImportRequest): ImportOptions {
-  return { onDuplicate, createPixels: createPixels === true, dryRun: dryRun === true };
+/** Where an import comes from: it is kept with its batch, for whoever asks later. */
+function originOf(file: string, { rejects, rejectsKept = rejects }: ImportRequest, startedMs: number): ImportOrigin {
+  const name = file === "-" ? "-" : basename(file);
+  // An erasure names it later, and from another folder its name alone would lead nowhere.
+  const rejectsFile = rejectsKept === undefined ? null : resolve(rejectsKept);
+  // A service or a container has no name for its user.
+  const { username, uid } = userInfo();
+  return { file: name, by: username === "unknown" ? `uid ${uid}` : username, rejectsFile, startedMs };
 }
 
-interface Merging {
-  readonly staged: StagedImport;
-  readonly counts: Readonly<ImportCounts>;
-  readonly leads: number;
-}
-
+/** Writes what was put aside, and says how far it is. */
 async function merge(
-  context: CommandContext,
   { output, request, interruption }: ImportRun,
-  merging: Merging,
+  steps: AsyncIterable<MergeProgress>,
+  leads: number,
 ): Promise<MergeProgress> {
-  const { staged, leads, counts } = merging;
   using progress = createProgress("Writing", leads, output);
-  let merged: MergeProgress = { done: 0, counts, batch: null, overwritten: 0, ofOtherVisit: 0 };
-  for await (const step of staged.merge(counts, context.now)) {
+  let merged: MergeProgress = { done: 0, counts: emptyCounts(), batch: null, overwritten: 0, ofOtherVisit: 0 };
+  for await (const step of steps) {
     merged = step;
     progress.update(step.done, step.done);
     // A dry run changes nothing: it is stopped as the reading is.
