@@ -16,9 +16,8 @@ import {
 } from "../../sqlite/import/batch-record.ts";
 import { shadowTables } from "../../sqlite/import/dry-run.ts";
 import { openPreparation } from "../../sqlite/import/import.ts";
-import { type Material, merge } from "../../sqlite/import/merge.ts";
+import { type Material, merge, nextSize } from "../../sqlite/import/merge.ts";
 import { openStaging } from "../../sqlite/import/staging.ts";
-import { createStepSize } from "../../sqlite/import/step-size.ts";
 import { imports } from "../../sqlite/schema.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { ImportOptions, ImportOrigin, MergeProgress, NewLead, StagedImport } from "../../store/imports.ts";
@@ -82,14 +81,16 @@ function* mergeIntoCluster(
 ): Generator<MergeProgress> {
   const { options, origin, staging, now } = material;
   const planner = openPlanner(cluster.database, account.number, options);
-  const size = createStepSize(steps);
+  let size = steps.least;
   let record = beginBatch(account.number, origin, material.counts);
   let isDone = false;
   for (let done = 0; !isDone; ) {
-    const { leads, isLast } = takeStep(staging.read(done, size.leads()), size.leads());
+    const { leads, isLast } = takeStep(staging.read(done, size), size);
     isDone = isLast;
     const step = { leads, isDone, nowMs: now(), stampMs: origin.startedMs };
-    record = size.timed(() => writeStep(cluster, planner, record, step));
+    const begunMs = performance.now();
+    record = writeStep(cluster, planner, record, step);
+    size = nextSize(size, performance.now() - begunMs, steps);
     done += leads.length;
     yield { done, ...progressOf(record) };
   }

@@ -22,9 +22,8 @@ import {
 import { runDry } from "./dry-run.ts";
 import { type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
-import { createStepSize } from "./step-size.ts";
 
-/** A step is short, because another writer waits for its end. */
+/** Another writer waits for the end of a step. */
 const steps = { least: 500, most: 8_000, shortMs: 60, longMs: 150 };
 
 /** What goes in, and how. */
@@ -50,7 +49,7 @@ export async function* merge(
   const record = beginBatch(account, origin, material.counts);
   const insertAll = material.isSameConnection ? openBulkInsert(database, account, options) : null;
   const writeSome = openWriting(material.staging, writer, record, insertAll);
-  const size = createStepSize(steps);
+  let size = steps.least;
   let done = 0;
   const portions: Portions = {
     begin() {
@@ -58,8 +57,10 @@ export async function* merge(
       writer.begin({ batch: record.number, nowMs: now(), stampMs: origin.startedMs });
     },
     step() {
-      const most = size.leads();
-      const written = size.timed(() => writeSome(done, most));
+      const most = size;
+      const begunMs = performance.now();
+      const written = writeSome(done, most);
+      size = nextSize(size, performance.now() - begunMs, steps);
       done += written;
       return written === most;
     },
@@ -70,6 +71,22 @@ export async function* merge(
   for await (const _ of options.dryRun ? runDry(database, portions) : inLargeTransactions(database, portions)) {
     yield { done, ...progressOf(record) };
   }
+}
+
+/** How many leads a step has, and how long it may take. */
+interface StepBounds {
+  readonly least: number;
+  readonly most: number;
+  /** A step that took less may be twice as large. */
+  readonly shortMs: number;
+  /** After a step that took longer, the next one is half as large. */
+  readonly longMs: number;
+}
+
+/** The size of the step after one: as many leads as take about as long as a step may, on a slow machine as on a fast one. */
+export function nextSize(size: number, tookMs: number, { least, most, shortMs, longMs }: StepBounds): number {
+  if (tookMs > longMs) return Math.max(least, Math.floor(size / 2));
+  return tookMs < shortMs ? Math.min(most, size * 2) : size;
 }
 
 /** Opens the writing of so many leads from a place on, or all that are left; it tells how many there were. */
