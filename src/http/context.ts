@@ -1,6 +1,6 @@
 /** The context of one request, from its arrival to its answer: what is known of it. */
 import { paths, publicPaths } from "../contract/paths.ts";
-import { type Target, targetOf } from "../listening/request-target.ts";
+import { type Target, targetOf } from "../listening.ts";
 import type { KnownKey } from "../store/reading.ts";
 
 export interface RequestContext extends Target {

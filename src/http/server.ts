@@ -1,5 +1,5 @@
 /** The listening side: the app on a port, and an orderly stop. */
-import { type Address, type Listener, startListener } from "../listening/listener.ts";
+import { type Address, type Listener, startListener } from "../listening.ts";
 import type { createApp } from "./app.ts";
 import type { AddressOf } from "./app-parts.ts";
 

@@ -1,7 +1,7 @@
 /** The webhook endpoint: each POST is a delivery, and lies on the disk before it is answered. */
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
-import { targetOf } from "../listening/request-target.ts";
+import { targetOf } from "../listening.ts";
 import { innermost, StoreError } from "../store/errors.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
 import { checkType, readVisits } from "./body.ts";

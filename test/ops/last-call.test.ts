@@ -1,7 +1,7 @@
 /** A server that stops while clients are busy: each of them gets an answer to all that it has sent. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { withLastCall } from "../../src/listening/last-call.ts";
+import { withLastCall } from "../../src/listening.ts";
 import { until } from "../eventually.ts";
 import { start } from "../process.ts";
 

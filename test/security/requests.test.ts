@@ -1,7 +1,7 @@
 /** Requests that mean one thing to a proxy and another to a server, or that name a host of their own. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { targetOf } from "../../src/listening/request-target.ts";
+import { targetOf } from "../../src/listening.ts";
 import { aLead } from "../builders.ts";
 import { serve } from "../harness.ts";
 
