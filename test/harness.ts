@@ -5,8 +5,7 @@ import { pino } from "pino";
 import { createKey, digestOf, prefixOf } from "../src/contract/key.ts";
 import type { Lead } from "../src/contract/lead.ts";
 import type { Pixel } from "../src/contract/pixel.ts";
-import { createApp } from "../src/http/app.ts";
-import { listen } from "../src/http/server.ts";
+import { listen } from "../src/http/app.ts";
 import { createLimiter } from "../src/limiter.ts";
 import { openAdminStore } from "../src/sqlite/admin-store.ts";
 import { openServedStore } from "../src/sqlite/served-store.ts";
@@ -56,19 +55,17 @@ export async function serve(setup: ServerSetup = {}) {
   const admin = openAdminStore(file);
   const real = openServedStore(file);
   const store = setup.store?.(real) ?? real;
-  const makeApp: Parameters<typeof listen>[1] = (port, addressOf) =>
-    createApp({
-      store,
-      limiter: createLimiter(setup.limit ?? 1_000_000_000),
-      log: pino({ base: null }, { write: (line: string) => void logged.push(line) }),
-      now: () => clock.nowMs,
-      baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
-      trustProxy: setup.trustProxy ?? false,
-      publicMetrics: false,
-      addressOf,
-      inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),
-    });
-  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, makeApp, 0);
+  const partsFor: Parameters<typeof listen>[1] = (port) => ({
+    store,
+    limiter: createLimiter(setup.limit ?? 1_000_000_000),
+    log: pino({ base: null }, { write: (line: string) => void logged.push(line) }),
+    now: () => clock.nowMs,
+    baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
+    trustProxy: setup.trustProxy ?? false,
+    publicMetrics: false,
+    inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),
+  });
+  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, partsFor, 0);
   let running = true;
   const end = async () => {
     if (!running) return;

@@ -14,13 +14,11 @@ export interface AppParts {
   readonly trustProxy: boolean;
   /** Whether /metrics is for everybody, and not for this machine alone. */
   readonly publicMetrics: boolean;
-  readonly addressOf: AddressOf;
+  /** The address of a request's client. */
+  readonly addressOf: (request: Request) => string | undefined;
   /** What came in and was not imported yet, for /metrics. */
   readonly inflow: () => Inflow;
 }
-
-/** The address of a request's client. */
-export type AddressOf = (request: Request) => string | undefined;
 
 /** What waits for its import, as of now. */
 export interface Inflow {

@@ -1,7 +1,8 @@
-/** The way of a request: context → host → auth → route → reply. */
+/** The way of a request: listener → context → host → auth → route → reply. */
 import { Elysia } from "elysia";
 import { Registry } from "prom-client";
 import { paths } from "../contract/paths.ts";
+import { type Address, type Listener, startListener } from "../listening.ts";
 import type { AppParts } from "./app-parts.ts";
 import { createAuth } from "./auth.ts";
 import { createContext, type RequestContext, type WithContext } from "./context.ts";
@@ -16,8 +17,41 @@ import { answerPixels } from "./pixels.ts";
 import { type Answer, createReply } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
 
+export interface Listening extends Listener {
+  readonly port: number;
+}
+
+/** Listens on a port, and answers by what is made for it. Throws what Bun throws when the port is taken. */
+export function listen(
+  address: Address,
+  partsFor: (port: number) => Omit<AppParts, "addressOf">,
+  lastCallMs?: number,
+): Listening {
+  const { server, url, stop } = startListener(address, {
+    // No request is read before this function is done.
+    answer: (request) => app.fetch(withReadableUrl(request)),
+    // A body is never read: whatever its size, the answer is about the method.
+    largestBodyBytes: Number.MAX_SAFE_INTEGER,
+    lastCallMs,
+  });
+  const port = server.port ?? address.port;
+  const app = createApp({ ...partsFor(port), addressOf: (request) => server.requestIP(request)?.address });
+  return { url, port, stop };
+}
+
+/**
+ * The request under a URL that the router can read: it finds the path behind `http://` and a host. With TLS Bun gives
+ * `https://`, and without a usable Host header the path alone.
+ */
+function withReadableUrl(request: Request): Request {
+  const { url } = request;
+  if (url.startsWith("http:")) return request;
+  const value = url.startsWith("https:") ? url.replace("https:", "http:") : `http://localhost${url}`;
+  return Object.defineProperty(request, "url", { value });
+}
+
 /** Makes the app: every route, behind the checks that each request passes. */
-export function createApp(parts: AppParts) {
+function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
   const metrics = new Registry();
   addSizeMetrics(metrics, parts);

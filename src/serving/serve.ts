@@ -4,9 +4,8 @@ import type { Logger } from "pino";
 import { publicOrigin } from "../config/origin.ts";
 import { wrong } from "../config/settings.ts";
 import type { Config } from "../config.ts";
-import { createApp } from "../http/app.ts";
+import { type Listening, listen } from "../http/app.ts";
 import type { Inflow } from "../http/app-parts.ts";
-import { type Listening, listen } from "../http/server.ts";
 import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";
@@ -36,13 +35,16 @@ export function serve(config: Config): Running {
   const log = openLog(config.logLevel);
   const store = openStoreOf(config);
   const originAt = (port: number) => publicOrigin({ ...config, port });
-  const listening = startListening(config, store, (port, addressOf) => {
-    const { trustProxy, publicMetrics } = config;
-    const limiter = createLimiter(config.rateLimitPerMin);
-    const baseUrl = originAt(port);
-    const inflow = () => lookAtInflow(config);
-    return createApp({ store, limiter, log, now: Date.now, baseUrl, trustProxy, publicMetrics, addressOf, inflow });
-  });
+  const listening = startListening(config, store, (port) => ({
+    store,
+    limiter: createLimiter(config.rateLimitPerMin),
+    log,
+    now: Date.now,
+    baseUrl: originAt(port),
+    trustProxy: config.trustProxy,
+    publicMetrics: config.publicMetrics,
+    inflow: () => lookAtInflow(config),
+  }));
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
   const inbox = startInbox(config, log);
@@ -55,9 +57,9 @@ export function serve(config: Config): Running {
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
 }
 
-function startListening(config: Config, store: ServedStore, makeApp: Parameters<typeof listen>[1]): Listening {
+function startListening(config: Config, store: ServedStore, partsFor: Parameters<typeof listen>[1]): Listening {
   try {
-    return listen(config, makeApp);
+    return listen(config, partsFor);
   } catch (cause) {
     void store.close();
     throw listeningFailure(cause, config);
