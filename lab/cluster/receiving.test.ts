@@ -27,6 +27,13 @@ async function deliver(address: string, ...emails: readonly string[]): Promise<n
   return answer.status;
 }
 
+/** As if no server had ever run beside the node. */
+async function forgetServer({ node }: Place): Promise<void> {
+  const body = JSON.stringify([["DELETE FROM nodes WHERE name = ?", node.name]]);
+  const headers = { "Content-Type": "application/json" };
+  expect((await fetch(`${node.url}/db/execute`, { method: "POST", headers, body })).status).toBe(200);
+}
+
 describe.skipIf(missing !== null)(`deliveries to a cluster${missing === null ? "" : ` (${missing})`}`, () => {
   test("are taken for a revoked source by nobody once the command has returned, where a node stands still either", async () => {
     const cluster = await aCluster(someLeads(1));
@@ -42,6 +49,23 @@ describe.skipIf(missing !== null)(`deliveries to a cluster${missing === null ? "
     expect(ended.status === 0 ? "" : ended.stderr).toBe("");
     expect(status).toBe(503);
     await until(async () => (await deliver(url + path, "two@example.com")) === 401);
+  });
+
+  test("are taken for a revoked source by nobody beside a node of which no server has told", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const [still, other] = await cluster.followers();
+    if (still === undefined || other === undefined) throw new Error("there are two followers");
+    const { id, path } = await aSource(cluster.admin(other), cluster);
+    await still.server.end("SIGKILL");
+    await forgetServer(still);
+    const { url } = await receiveBeside(still, 3600);
+    await until(async () => (await deliver(url + path, "one@example.com")) === 200);
+    still.engine.kill("SIGSTOP");
+    const ended = await cluster.admin(other).run("source", "revoke", id, "--yes");
+    const status = await deliver(url + path, "two@example.com");
+    still.engine.kill("SIGCONT");
+    expect(ended.stderr).toContain(`${still.node.name} could not be asked`);
+    expect(status).toBe(503);
   });
 
   test("are kept out where the person is erased beside another node while they wait", async () => {

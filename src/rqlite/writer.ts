@@ -7,7 +7,7 @@ import { randomText } from "../contract/random-text.ts";
 import { revision, writes } from "../sqlite/schema.ts";
 import { innermost, StoreError } from "../store/errors.ts";
 import { type LastWrite, lastWrite, readLastWrite } from "./last-write.ts";
-import { waitForAll } from "./lease/wait-for-all.ts";
+import { type Write, waitForAll } from "./lease/wait-for-all.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
 import { type BlockingNode, openBlockingNode } from "./node/blocking.ts";
 import { listMembersBlocking } from "./node/members.ts";
@@ -114,8 +114,8 @@ export function openWriter(
     });
   }
 
-  /** Gives the moment, on the monotonic clock, at which the write was in for sure. */
-  function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.usual): number {
+  /** Returns when the own file shows the write. */
+  function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.usual): Write {
     const id = randomText(20);
     const nowMs = Date.now();
     const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${nowMs})`;
@@ -123,7 +123,7 @@ export function openWriter(
     send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
     waitForNumber(id);
-    return writtenMs;
+    return { id, writtenMs };
   }
 
   /** The last write of the cluster; null where it remembers none. */
@@ -160,8 +160,8 @@ export function openWriter(
     ask: blocking.ask,
     commit: (statements) => void commit(statements),
     commitEverywhere(statements) {
-      const writtenMs = commit([...statements, raise], timeoutsMs.urgent);
-      const silent = waitForAll(node, file, blocking, writtenMs);
+      const write = commit([...statements, raise], timeoutsMs.urgent);
+      const silent = waitForAll(node, file, blocking, write);
       if (silent.length > 0) onSilent(silent);
     },
     nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),

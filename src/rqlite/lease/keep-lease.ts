@@ -11,9 +11,6 @@ const timeoutMs = 1_000;
 /** Between two looks at the own file while it lags behind the answer. */
 const lookMs = 25;
 
-/** The count of the revision, in SQL that a node can be asked. */
-export const revisionQuestion = statementOf(sql`SELECT coalesce(max(count), 0) FROM ${revision}`);
-
 const howFar = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), (${lastWrite}))`;
 
 /** How far the cluster is, for a server by its name: no answer where the cluster does not know it, or lets it go. */

@@ -41,8 +41,8 @@ export const clusterCutOff: Fault = {
       patches: [
         {
           file: "src/rqlite/writer.ts",
-          from: "waitForAll(node, file, blocking, writtenMs);",
-          to: "waitForAll === null && writtenMs === 0 ? [] : [];",
+          from: "waitForAll(node, file, blocking, write);",
+          to: "waitForAll === null && write === null ? [] : [];",
         },
       ],
     },
