@@ -34,6 +34,39 @@ test("a question behind one that got no answer goes through the log of the clust
   expect([levels[0], levels[3]]).toEqual(["strong", "strong"]);
 });
 
+test("a question goes through the log as well where another leader may have written since the last one", async () => {
+  // When each question is asked, by the monotonic clock and by the one that may be set.
+  const moments = [
+    [0, 0],
+    [500, 500],
+    [1_250, 1_250],
+    [1_750, 1_750],
+    [2_500, 1_750],
+    [3_000, 2_250],
+    [3_000, 3_000],
+  ];
+  const levels: (string | null)[] = [];
+  using standIn = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      levels.push(new URL(request.url).searchParams.get("level"));
+      return Response.json({ results: [{ values: [["[7,null]"]] }] });
+    },
+  });
+  const lease = createLease({ monotonicMs: () => 0, wallMs: () => 0 });
+  let asked = 0;
+  const begin = () => {
+    const [monotonicMs = 0, wallMs = 0] = moments[asked++] ?? [];
+    return { monotonicMs, wallMs };
+  };
+  const node = { url: standIn.url.origin, authorization: null };
+  const asking = keepLease(node, serverQuestion("n1"), { ...lease, begin }, () => undefined);
+  onTestFinished(asking.end);
+  await until(() => levels.length >= moments.length);
+  expect([levels[2], levels[4], levels[6]]).toEqual(["strong", "strong", "strong"]);
+});
+
 test("a lease that is not given says why, such as a node that is not there", async () => {
   const gone = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   await gone.stop(true);

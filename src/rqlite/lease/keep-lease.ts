@@ -4,10 +4,15 @@ import { nodes, revision } from "../../sqlite/schema.ts";
 import { lastWrite, readLastWrite } from "../last-write.ts";
 import { ask, type NodeAnswer, questionRequest, type RqliteNode, readValue, type Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
-import type { Heard, Lease, Question } from "./lease.ts";
+import { clockMarginMs, type Heard, type Lease, type Question } from "./lease.ts";
 
 const askEveryMs = 500;
 const timeoutMs = 1_000;
+/**
+ * Nobody else leads within the first half second behind a question that was answered (`-raft-timeout`). What another leader
+ * takes after that waits for a lease and the margin: so the lease of a question within this gap is over by then.
+ */
+const longestGapMs = 500 + clockMarginMs;
 /** Between two looks at the own file while it lags behind the answer. */
 const lookMs = 25;
 
@@ -33,6 +38,10 @@ function readHeard(answer: NodeAnswer): Heard {
   return { count, lastWrite: readLastWrite(last) };
 }
 
+function gapBetween(before: Question, question: Question): number {
+  return Math.max(question.monotonicMs - before.monotonicMs, Math.abs(question.wallMs - before.wallMs));
+}
+
 /** Begins to ask; `see` tells the lease what the own file shows. */
 export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: () => void) {
   let isOver = false;
@@ -45,7 +54,7 @@ export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: (
    * stood still. So the question behind a gap goes through the log, where only the leader of today gets an answer.
    */
   function levelOf(question: Question): "strong" | "linearizable" {
-    const goesOn = last !== null && answered === last && question.wallMs - last.wallMs < 2 * askEveryMs;
+    const goesOn = last !== null && answered === last && gapBetween(last, question) <= longestGapMs;
     return goesOn ? "linearizable" : "strong";
   }
 
