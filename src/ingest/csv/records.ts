@@ -2,24 +2,20 @@
 import { largestRecord } from "../row.ts";
 import { type PlainRecord, type RawRecord, RecordReader } from "./record-reader.ts";
 
-/** The parser is given so much at first: most often the record that is not plain ends within that. */
-const smallestPiece = 1024;
-/** It is given more and more while nothing plain lies in between: to make a parser anew takes its time. */
-const largestPiece = 64 * smallestPiece;
+/** The parser is given so much at once: it is slower, and to make one anew takes its time, too. */
+const pieceLength = 4 * 1024;
 
 /** Opens the records of a file that comes in texts of whole lines. */
 export function openRecords(delimiter: string, firstLine: number) {
   let line = firstLine;
   /** There from the first record that is not plain until the parser is at the end of a record. */
   let parser: RecordReader | null = null;
-  let piece = smallestPiece;
 
   /** Gives the parser the first piece of a text; it keeps a record that goes on behind it. */
   function readOdd(text: string): { readonly records: readonly RawRecord[]; readonly rest: string } {
-    const end = text.indexOf("\n", piece) + 1 || text.length;
+    const end = text.indexOf("\n", pieceLength) + 1 || text.length;
     parser ??= new RecordReader(delimiter, line);
     const records = parser.read(Buffer.from(text.slice(0, end)));
-    piece = Math.min(piece * 2, largestPiece);
     if (records.length === 0) return { records, rest: text.slice(end) };
     const left = parser.giveBack();
     parser = null;
@@ -36,7 +32,6 @@ export function openRecords(delimiter: string, firstLine: number) {
           const plain = readPlain(rest, delimiter, line);
           ({ line, rest } = plain);
           yield plain.records;
-          if (plain.records.length > 0) piece = smallestPiece;
         }
         if (rest === "") return;
         const odd = readOdd(rest);
