@@ -200,7 +200,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a file that is not looked at",
-    "src/sqlite/reading/file-watch.ts",
+    "src/sqlite/reading/reader.ts",
     "if (now.ino !== opened.ino || now.dev !== opened.dev) {",
     "if (now.dev !== opened.dev) {",
     "test/spec/7-errors.test.ts",

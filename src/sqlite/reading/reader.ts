@@ -2,12 +2,14 @@
  * What requests read, on a connection that is open. Nothing here writes, so that it may be a read-only connection to a file
  * that another program writes, such as a replica.
  */
+import { closeSync, openSync, statSync } from "node:fs";
 import { eq } from "drizzle-orm";
+import { shmOf, walOf } from "../../store/database-files.ts";
 import { type KeyFinder, QueryFailed, type ReadStore } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
+import { beginsLikeSqlite } from "../file.ts";
 import { openPixelReader } from "../pixels.ts";
 import { accounts, keys } from "../schema.ts";
-import { watchFile } from "./file-watch.ts";
 import { openLeads } from "./leads.ts";
 import { placeholder } from "./placeholder.ts";
 import { measureSizes } from "./sizes.ts";
@@ -41,6 +43,48 @@ export function openReader(database: Connection, path: string): Reader {
     }),
     sizes: measureSizes(database, path),
     close: () => file.close(),
+  };
+}
+
+/** One look in so much time is enough: it takes as long as a tenth of an answer. */
+const lookEveryMs = 1;
+
+/**
+ * Notices what SQLite does not: an open file that was deleted, replaced or overwritten. Without this, the process would
+ * go on serving its old content. It keeps one descriptor for as long as the database is open, because closing it would
+ * drop the locks of SQLite.
+ */
+function watchFile(path: string) {
+  const file = openSync(path, "r");
+  const opened = statSync(path);
+  const statOf = (part: string) => statSync(part, { throwIfNoEntry: false });
+  const beside = [walOf(path), shmOf(path)].map((part) => ({ part, inode: statOf(part)?.ino }));
+  let seenMs = opened.mtimeMs;
+  let lookedMs = Number.NEGATIVE_INFINITY;
+  return {
+    /**
+     * Throws when the path leads to another file than the one that was opened, or to no database any more, or has no log.
+     */
+    assertSame() {
+      const nowMs = performance.now();
+      if (nowMs - lookedMs < lookEveryMs) return;
+      const now = statOf(path);
+      if (now === undefined) throw new Error("the database file is gone; put it back or restart");
+      if (now.ino !== opened.ino || now.dev !== opened.dev) {
+        throw new Error("the database file was replaced; restart to serve the new one");
+      }
+      if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file)) {
+        throw new Error("the database file was overwritten; restore it and restart");
+      }
+      // Without its log, no commit of other programs gets here.
+      if (beside.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
+        throw new Error("the log beside the database file was removed; restart, and leave -wal and -shm alone");
+      }
+      seenMs = now.mtimeMs;
+      lookedMs = nowMs;
+    },
+    /** To be called when the database is closed, and its locks with it. */
+    close: () => closeSync(file),
   };
 }
 

@@ -21,7 +21,7 @@ export const brokenFile: Fault = {
       times: 1,
       patches: [
         {
-          file: "src/sqlite/reading/file-watch.ts",
+          file: "src/sqlite/reading/reader.ts",
           from: "    assertSame() {\n",
           to: "    assertSame() {\n      return;\n",
         },
