@@ -2,7 +2,7 @@
 import { plainError } from "../contract/errors.ts";
 import { type LeadQuery, readLeadQuery } from "../contract/parameters.ts";
 import { writeMoment } from "../contract/time.ts";
-import { writeFilter } from "../store/disclosed-filter.ts";
+import { writeFilter } from "../store/disclosed-pages.ts";
 import type { DisclosedPage } from "../store/disclosures.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { RequestStore } from "../store/serving.ts";

@@ -1,8 +1,8 @@
 /** The pages that were noted, on their way into the store: those that touch become one. */
-import { dayMs, dayOf } from "../contract/time.ts";
-import type { DisclosedPage, DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
+import { createDisclosureNotes, type NotedPages } from "./disclosed-pages.ts";
+import type { DisclosurePart, DisclosureReader, Span } from "./disclosures.ts";
 import type { KeyNumber } from "./reading.ts";
-import { joinSpans, type MergedSpans, mergeSpans, type Page } from "./spans.ts";
+import { joinSpans, type MergedSpans, mergeSpans } from "./spans.ts";
 
 /** A key with more filters than this on a day gets pages without a filter: that says too much, and never too little. */
 const mostFilters = 100;
@@ -68,51 +68,5 @@ function createMemory(kept: DisclosureReader) {
       days.clear();
       remembered = 0;
     },
-  };
-}
-
-/** Pages of one day, key and filter, in whatever order they were answered. */
-interface NotedPages {
-  /** `2026-01-31` */
-  readonly day: string;
-  readonly key: KeyNumber;
-  readonly filter: string;
-  readonly pages: Page[];
-}
-
-/**
- * So many pages take some milliseconds to write, in which no request is answered. Fewer would cost more: pages at random
- * deep down lie all over the table, and each part would write most of it.
- */
-const pagesAtOnce = 2500;
-/** So many pages may wait before they are joined. */
-const mostPending = 5000;
-
-/** Pages that were answered and are not in the store yet, by UTC day, key and filter. */
-function createDisclosureNotes() {
-  const noted = new Map<string, NotedPages>();
-  let last: { readonly key: KeyNumber; readonly page: DisclosedPage; readonly day: number } | null = null;
-  return {
-    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void {
-      const day = Math.floor(nowMs / dayMs);
-      // Most pages are asked for again and again, and come from the response cache.
-      if (last?.page === page && last.key === key && last.day === day) return;
-      last = { key, page, day };
-      const { filter } = page;
-      const name = `${day} ${key} ${filter}`;
-      const noting = noted.getOrInsertComputed(name, () => ({ day: dayOf(nowMs), key, filter, pages: [] }));
-      noting.pages.push(page);
-      if (noting.pages.length % mostPending === 0) noting.pages.push(...joinSpans(noting.pages.splice(0)));
-    },
-    /** Takes some of the pages that wait; null when none waits. */
-    take(): NotedPages | null {
-      const [first] = noted;
-      if (first === undefined) return null;
-      const [name, noting] = first;
-      const pages = noting.pages.splice(0, pagesAtOnce);
-      if (noting.pages.length === 0) noted.delete(name);
-      return { ...noting, pages };
-    },
-    isEmpty: () => noted.size === 0,
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The port of the ledger: which key has received which leads. Each page of leads that is answered is noted in memory
- * (disclosure-ledger.ts). The notes leave in parts, like the counts of usage. The ledger holds keys, filters and
+ * (disclosed-pages.ts). The notes leave in parts, like the counts of usage. The ledger holds keys, filters and
  * moments, nothing of a person, and so it outlives an erasure.
  */
 import type { AccountNumber, KeyNumber } from "./reading.ts";

@@ -1,7 +1,7 @@
 /** How far clients have read, and which late leads they have passed. */
 import { and, asc, eq, gt, isNull, lt, max, or } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
-import { readFilter } from "../../../store/disclosed-filter.ts";
+import { readFilter } from "../../../store/disclosed-pages.ts";
 import type { Passed, ReadPosition, RecipientRepository } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";

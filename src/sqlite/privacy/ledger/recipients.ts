@@ -1,7 +1,7 @@
 /** Who received a lead: each key that read a page over its moment, with a fitting filter, when the lead was there. */
 import { asc, eq } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
-import { readFilter } from "../../../store/disclosed-filter.ts";
+import { readFilter } from "../../../store/disclosed-pages.ts";
 import type { Received } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";

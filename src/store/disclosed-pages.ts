@@ -1,0 +1,76 @@
+/** The pages that were answered, each with its filter as text, until they are written (disclosure-ledger.ts). */
+import { cityKey, type Lead } from "../contract/lead.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
+import { dayMs, dayOf } from "../contract/time.ts";
+import type { DisclosedPage } from "./disclosures.ts";
+import type { KeyNumber } from "./reading.ts";
+import { joinSpans, type Page } from "./spans.ts";
+
+/** A filter as text: the same for the same leads, and empty for a page of all. */
+export function writeFilter({ city, hasEmail, pixelId, state }: LeadQuery): string {
+  if (city === null && !hasEmail && pixelId === null && state === null) return "";
+  const filter = {
+    ...(city === null ? {} : { city }),
+    ...(hasEmail ? { has_email: true } : {}),
+    ...(pixelId === null ? {} : { pixel_id: pixelId }),
+    ...(state === null ? {} : { state }),
+  };
+  return JSON.stringify(filter);
+}
+
+/** Tells whether a lead is on pages with a filter that cover its moment. */
+export function readFilter(filter: string): (lead: Lead) => boolean {
+  if (filter === "") return () => true;
+  const wanted: { city?: string; has_email?: true; pixel_id?: string; state?: string } = JSON.parse(filter);
+  return (lead) =>
+    (wanted.city === undefined || (lead.city !== null && cityKey(lead.city) === wanted.city)) &&
+    (wanted.has_email !== true || lead.email !== null) &&
+    (wanted.pixel_id === undefined || lead.pixel_id === wanted.pixel_id) &&
+    (wanted.state === undefined || lead.state === wanted.state);
+}
+
+/** Pages of one day, key and filter, in whatever order they were answered. */
+export interface NotedPages {
+  /** `2026-01-31` */
+  readonly day: string;
+  readonly key: KeyNumber;
+  readonly filter: string;
+  readonly pages: Page[];
+}
+
+/**
+ * So many pages take some milliseconds to write, in which no request is answered. Fewer would cost more: pages at random
+ * deep down lie all over the table, and each part would write most of it.
+ */
+const pagesAtOnce = 2500;
+/** So many pages may wait before they are joined. */
+const mostPending = 5000;
+
+/** Makes what keeps the pages that were answered and are not in the store yet, by UTC day, key and filter. */
+export function createDisclosureNotes() {
+  const noted = new Map<string, NotedPages>();
+  let last: { readonly key: KeyNumber; readonly page: DisclosedPage; readonly day: number } | null = null;
+  return {
+    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void {
+      const day = Math.floor(nowMs / dayMs);
+      // Most pages are asked for again and again, and come from the response cache.
+      if (last?.page === page && last.key === key && last.day === day) return;
+      last = { key, page, day };
+      const { filter } = page;
+      const name = `${day} ${key} ${filter}`;
+      const noting = noted.getOrInsertComputed(name, () => ({ day: dayOf(nowMs), key, filter, pages: [] }));
+      noting.pages.push(page);
+      if (noting.pages.length % mostPending === 0) noting.pages.push(...joinSpans(noting.pages.splice(0)));
+    },
+    /** Takes some of the pages that wait; null when none waits. */
+    take(): NotedPages | null {
+      const [first] = noted;
+      if (first === undefined) return null;
+      const [name, noting] = first;
+      const pages = noting.pages.splice(0, pagesAtOnce);
+      if (noting.pages.length === 0) noted.delete(name);
+      return { ...noting, pages };
+    },
+    isEmpty: () => noted.size === 0,
+  };
+}
