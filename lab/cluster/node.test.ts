@@ -6,6 +6,8 @@ import { createLease, leaseMs } from "../../src/rqlite/lease/lease.ts";
 import { listMembers } from "../../src/rqlite/node/members.ts";
 import { readNumber, readWritten, writeRequest } from "../../src/rqlite/node/node.ts";
 import { statementOf } from "../../src/rqlite/node/statement.ts";
+import { failureOf } from "../../src/rqlite/writer.ts";
+import { StoreError } from "../../src/store/errors.ts";
 
 describe("an answer to a write", () => {
   test("with a result for each statement says that it is in", () => {
@@ -79,6 +81,16 @@ test("a node that joins, and has no tables yet, shows no last write", async () =
 test("a write has no time limit within a node, which would roll back alone what the others have", () => {
   const { url } = writeRequest({ url: "http://127.0.0.1:4001", authorization: null }, [], 400);
   expect(new URL(url).searchParams.has("db_timeout")).toBe(false);
+});
+
+test("a mistake of our own is not told as a majority that was not heard", () => {
+  const failing = (cause: Error) => () =>
+    failureOf(() => {
+      throw cause;
+    });
+  const unheard = new StoreError({ kind: "cluster not heard", reason: "leader not found" });
+  expect(failing(unheard)()).toBe("leader not found");
+  expect(failing(new TypeError("undefined is not a function"))).toThrow("undefined is not a function");
 });
 
 function aLease() {

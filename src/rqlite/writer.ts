@@ -5,7 +5,7 @@
 import { sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import { revision, writes } from "../sqlite/schema.ts";
-import { innermost, StoreError } from "../store/errors.ts";
+import { StoreError } from "../store/errors.ts";
 import { type LastWrite, lastWrite, readLastWrite } from "./last-write.ts";
 import { type Write, waitForAll } from "./lease/wait-for-all.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
@@ -50,14 +50,17 @@ export interface Writer extends Disposable {
   nodeNames(): string[];
 }
 
-/** Why some work with the cluster failed; null where it did not. Throws where the node beside or the leader has not all. */
+/**
+ * Why some work with the cluster failed; null where it did not. Throws where the node beside or the leader has not all, and
+ * what is a mistake of our own.
+ */
 export function failureOf(work: () => void): string | null {
   try {
     work();
     return null;
   } catch (cause) {
-    if (!(cause instanceof StoreError)) return innermost(cause);
-    if (cause.problem.kind === "nodes differ") throw cause;
+    if (cause instanceof WriteRefused) return cause.message;
+    if (!(cause instanceof StoreError) || cause.problem.kind === "nodes differ") throw cause;
     return "reason" in cause.problem ? cause.problem.reason : cause.message;
   }
 }
