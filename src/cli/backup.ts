@@ -1,22 +1,28 @@
 /** bun admin backup and restore: copies of the whole file. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { endingSignals, statusAfter } from "../operator/ending-signals.ts";
+import { UserError } from "../operator/user-error.ts";
 import type { Merged, Restoration } from "../store/backups.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
+import { stopSignal } from "./terminal/signals.ts";
 
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .description("make a consistent copy while the server runs, with FILE.manifest.json beside it")
     .argument("<FILE>", "a file that is not there yet")
     .option("--drill", "test FILE: restore it into a temporary place and compare; makes FILE first if there is none")
-    .action((file: string, options: { drill?: boolean; json?: boolean }) => {
+    .action(async (file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
       const backups = context.backups();
       const isThere = options.drill === true && existsSync(file);
-      const made = isThere ? null : backups.make(file, context.now());
-      const backup = made !== null && options.drill !== true ? made : backups.drill(file);
+      const made = isThere ? null : await unlessStopped(backups.make(file, context.now(), stopSignal), noBackup);
+      const backup =
+        made !== null && options.drill !== true
+          ? made
+          : await unlessStopped(backups.drill(file, stopSignal), `${file} is there, and was not tested to the end.`);
       const drilled = options.drill === true ? " Restored into a temporary place, it is the same." : "";
       const { sha256, bytes, leads } = backup;
       output.result(
@@ -38,9 +44,10 @@ export function restoreCommand(context: CommandContext): Command {
       "--receipts <FILE>",
       "erase again the persons of these receipts, one on each line, as lead erase printed them",
     )
-    .action((file: string, options: { receipts?: string; json?: boolean }) => {
+    .action(async (file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
-      const restored = context.backups().restore(file, options.receipts ?? null, context.now());
+      const restoring = context.backups().restore(file, options.receipts ?? null, context.now(), stopSignal);
+      const restored = await unlessStopped(restoring, `${context.databasePath} is as it was.`);
       const { leads, erasedAgain } = restored;
       const again =
         erasedAgain === 0
@@ -52,6 +59,19 @@ export function restoreCommand(context: CommandContext): Command {
       );
       sayRestored(output, restored);
     });
+}
+
+const noBackup = "There is no backup, and nothing is left of what was copied.";
+
+/** Throws a UserError where a signal has stopped the work: `left` says what there is then. */
+async function unlessStopped<Result>(work: Promise<Result>, left: string): Promise<Result> {
+  try {
+    return await work;
+  } catch (cause) {
+    const signal = endingSignals.find((signal) => signal === cause);
+    if (signal === undefined) throw cause;
+    throw new UserError(`Stopped. ${left}`, "Run it again to complete it.", statusAfter[signal]);
+  }
 }
 
 function sayRestored(output: Output, { older, merged, unblockedSince, unread, kept }: Restoration): void {

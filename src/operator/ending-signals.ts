@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 
-export type EndingSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+export const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+export type EndingSignal = (typeof endingSignals)[number];
 
 /** The status of a process that one of them ended, as a shell says it. */
 export const statusAfter = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<EndingSignal, number>;
@@ -14,7 +15,7 @@ export function statusOfService(signal: EndingSignal): number {
 
 /** Calls a listener at each of them, until the function that it gives is called. */
 export function onEndingSignal(listener: (signal: EndingSignal) => void): () => void {
-  const signals: readonly EndingSignal[] = isHangupIgnored() ? ["SIGINT", "SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+  const signals = isHangupIgnored() ? endingSignals.slice(0, 2) : endingSignals;
   for (const signal of signals) process.on(signal, listener);
   return () => {
     for (const signal of signals) process.off(signal, listener);

@@ -1,14 +1,20 @@
 /** The port of backups: how they are made, tried and brought back. */
 
-/** Makes and restores backups. A refusal throws a StoreError, and nothing has changed. */
+/**
+ * Makes and restores backups. A refusal throws a StoreError, and nothing has changed. `listen` gives a signal that may be
+ * aborted meanwhile: then its reason is thrown, and nothing has changed or is left behind.
+ */
 export interface Backups {
   /** A consistent copy with its manifest beside it; the server and an import may run. */
-  make(file: string, nowMs: number): MadeBackup;
+  make(file: string, nowMs: number, listen: Listen): Promise<MadeBackup>;
   /** Restores a backup into a temporary place, compares, and removes it again. */
-  drill(file: string): Backup;
+  drill(file: string, listen: Listen): Promise<Backup>;
   /** Puts a backup in the place of the database. `receipts` is the path of a file with one receipt on each line. */
-  restore(file: string, receipts: string | null, nowMs: number): Restoration;
+  restore(file: string, receipts: string | null, nowMs: number, listen: Listen): Promise<Restoration>;
 }
+
+/** Begins to listen to what may stop the work. */
+export type Listen = () => AbortSignal;
 
 export interface Backup {
   readonly file: string;

@@ -15,7 +15,7 @@ const timeoutMs = 3_600_000;
 /** `onUnheard` is called with the reason where no majority is heard, so that what is copied may be old. */
 export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (reason: string) => void): Backups {
   return {
-    make(file, nowMs) {
+    async make(file, nowMs, listen) {
       // What is in a copy is nobody else's business.
       process.umask(0o077);
       const draft = `${file}.from-node`;
@@ -27,7 +27,7 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
         const { status, text } = writer.ask({ ...request, saveTo: draft });
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
-        const backup = openBackups(draft).make(file, nowMs);
+        const backup = await openBackups(draft).make(file, nowMs, listen);
         const detail = { sha256: backup.sha256, leads: backup.leads };
         const record = () => recordAct(openCapturing(writer), { atMs: nowMs, act: "backup", account: null, detail });
         // The backup is whole by now. It counts, even where nobody takes the act.
@@ -36,8 +36,8 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         for (const part of filesOf(draft)) rmSync(part, { force: true });
       }
     },
-    drill: (file) => openBackups(path).drill(file),
-    restore() {
+    drill: openBackups(path).drill,
+    async restore() {
       throw new StoreError({ kind: "not on a cluster", act: "restore" });
     },
   };

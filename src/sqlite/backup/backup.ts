@@ -9,7 +9,7 @@ import type { MadeBackup } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { innermost, type Problem, StoreError } from "../../store/errors.ts";
 import type { AuditEntry } from "../../store/privacy.ts";
-import { copyDigesting, draftOf, nameDraft, removeDraft, sync, writeDraft } from "../atomic-file.ts";
+import { copyDigesting, draftOf, nameDraft, sync, writeDraft } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { asStoreError, codeOf, isDamaged, isFull, saidBy } from "../failure.ts";
@@ -18,14 +18,22 @@ import { schemaVersion } from "../migrate.ts";
 import { openDatabase } from "../open.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
 
-/** Makes a backup; throws a StoreError when it cannot, and leaves no part of one behind. */
-export function makeBackup(path: string, file: string, nowMs: number): MadeBackup {
+/** The names under which a backup and its manifest are made. */
+export function draftsOf(file: string): readonly [backup: string, manifest: string] {
+  return [draftOf(file), draftOf(manifestPath(file))];
+}
+
+/**
+ * Makes a backup; throws a StoreError when it cannot. The caller removes the drafts. `complete` is called once, when only
+ * what cannot be stopped is left to do.
+ */
+export function makeBackup(path: string, file: string, nowMs: number, complete: () => void): MadeBackup {
   refuseTaken(path, file);
   if (!existsSync(path)) {
     throw new StoreError({ kind: "nothing to back up", path });
   }
   const database = openDatabase(path);
-  const drafts = [draftOf(file), draftOf(manifestPath(file))] as const;
+  const drafts = draftsOf(file);
   try {
     for (const name of [file, manifestPath(file)]) removeStaleDrafts(name);
     removeLeftovers(dirname(resolve(file)));
@@ -34,6 +42,7 @@ export function makeBackup(path: string, file: string, nowMs: number): MadeBacku
     database.run(sql`VACUUM INTO ${drafts[0]}`);
     const manifest = describe(drafts[0], file, nowMs);
     sync(drafts[0]);
+    complete();
     writeDraft(drafts[1], `${JSON.stringify(manifest, null, 2)}\n`);
     // The manifest comes first: when the backup has its name, both are complete.
     nameDraft(drafts[1], manifestPath(file));
@@ -51,7 +60,6 @@ export function makeBackup(path: string, file: string, nowMs: number): MadeBacku
   } catch (cause) {
     throw asStoreError(cause, (said) => problemOf(said, file));
   } finally {
-    for (const draft of drafts) removeDraft(draft);
     database.$client.close();
   }
 }

@@ -1,44 +1,43 @@
-/** Backups of the one file. */
+/** Backups of the one file. What a thread was making when it was stopped is removed here. */
 import { rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import type { Backup, Backups } from "../../store/backups.ts";
+import { dirname, resolve } from "node:path";
+import type { Backup, Backups, Listen, MadeBackup, Restoration } from "../../store/backups.ts";
 import { StoreError } from "../../store/errors.ts";
+import { draftOf, removeDraft } from "../atomic-file.ts";
 import { codeOf } from "../failure.ts";
 import { removeLeftovers, trialFolderIn } from "../leftovers.ts";
-import { makeBackup } from "./backup.ts";
-import { restoreAside, restoreBackup } from "./restore.ts";
+import { draftsOf } from "./backup.ts";
+import { workInThread } from "./backup-thread.ts";
+import { targetOf } from "./restore.ts";
 
 export function openBackups(path: string): Backups {
   return {
-    make: (file, nowMs) => makeBackup(path, file, nowMs),
-    drill: tryRestore,
-    restore: (file, receipts, nowMs) => restoreBackup(path, file, receipts, nowMs),
+    async make(file, nowMs, listen) {
+      try {
+        return await workInThread<MadeBackup>({ act: "make", path, file, nowMs }, listen);
+      } finally {
+        for (const draft of draftsOf(file)) removeDraft(draft);
+      }
+    },
+    drill: tryInThread,
+    async restore(file, receipts, nowMs, listen) {
+      const draft = draftOf(targetOf(path));
+      try {
+        return await workInThread<Restoration>({ act: "restore", path, file, receipts, nowMs }, listen);
+      } finally {
+        removeDraft(draft);
+      }
+    },
   };
 }
 
-/**
- * The drill: restores a backup into a folder of its own, compares it with its manifest, and removes it. Throws a StoreError
- * that says how the restored file differs.
- */
-function tryRestore(file: string): Backup {
+async function tryInThread(file: string, listen: Listen): Promise<Backup> {
+  const signal = listen();
   process.umask(0o077);
   removeLeftovers(dirname(resolve(file)));
   const folder = makeFolder(dirname(resolve(file)));
   try {
-    const { manifest, found } = restoreAside(file, join(folder, "leadfile.db"));
-    const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));
-    if (differing !== undefined) {
-      const [name, count] = differing;
-      throw new StoreError({
-        kind: "restored other rows",
-        file,
-        table: name,
-        found: countIn(found.counts, name),
-        expected: count,
-      });
-    }
-    if (found.content !== manifest.content) throw new StoreError({ kind: "restored other content", file });
-    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: found.counts.leads };
+    return await workInThread<Backup>({ act: "drill", file, folder }, () => signal);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -51,8 +50,4 @@ function makeFolder(folder: string): string {
   } catch (cause) {
     throw new StoreError({ kind: "no place for a drill", folder, reason: codeOf(cause) }, { cause });
   }
-}
-
-function countIn(counts: Readonly<Record<string, number>>, name: string): number {
-  return counts[name] ?? 0;
 }

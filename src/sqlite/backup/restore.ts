@@ -9,7 +9,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Restoration } from "../../store/backups.ts";
 import { type Problem, StoreError } from "../../store/errors.ts";
-import { copyDigesting, draftOf, removeDraft, sync } from "../atomic-file.ts";
+import { copyDigesting, draftOf, sync } from "../atomic-file.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { asStoreError, isDamaged, isFull, saidBy } from "../failure.ts";
@@ -25,22 +25,40 @@ import { attachReplaced, examineReplaced, refuseOpen } from "./old-database.ts";
 import { putInPlace } from "./put-in-place.ts";
 import { applyReceipts, type ReceiptLine, readReceipts } from "./receipts.ts";
 
-/** Puts a backup in the place of the database. Throws a StoreError when it cannot; then all is as it was. */
-export function restoreBackup(path: string, file: string, receipts: string | null, nowMs: number): Restoration {
-  const target = existsSync(path) ? realpathSync(path) : resolve(path);
+/** The file that a restore replaces: a path may be a link. */
+export function targetOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path);
+}
+
+/**
+ * Puts a backup in the place of the database. Throws a StoreError when it cannot; then all is as it was. The caller
+ * removes the draft. `complete` is called once, when only what cannot be stopped is left to do.
+ */
+export function restoreBackup(
+  path: string,
+  file: string,
+  receipts: string | null,
+  nowMs: number,
+  complete: () => void,
+): Restoration {
+  const target = targetOf(path);
   const manifest = readManifest(file);
   const named = receipts === null ? [] : readReceipts(receipts);
   if (realpathSync(file) === target) throw new StoreError({ kind: "backup is the database itself", file });
   mkdirSync(dirname(target), { recursive: true });
   const release = lockForServing(target) ?? refuseOpen(path);
   const draft = draftOf(target);
+  const place = (folded: boolean) => {
+    sync(draft);
+    complete();
+    return putInPlace(draft, target, folded, nowMs);
+  };
   try {
     copyChecked(file, draft, manifest);
-    return replace(openDraft(draft, file, manifest), draft, target, named, nowMs);
+    return replace(openDraft(draft, file, manifest), target, named, nowMs, place);
   } catch (cause) {
     throw asStoreError(cause, (said) => problemOf(said, file, target));
   } finally {
-    removeDraft(draft);
     release();
   }
 }
@@ -85,13 +103,13 @@ function openDraft(draft: string, file: string, manifest: Manifest): Connection 
   throw new StoreError({ kind: "backup of other leads", file, leads, expected: manifest.counts.leads });
 }
 
-/** Merges what must outlive the old file, erases again, and puts the draft in its place. */
+/** Merges what must outlive the old file, erases again, and has the draft put in its place. */
 function replace(
   database: Connection,
-  draft: string,
   target: string,
   receipts: readonly ReceiptLine[],
   nowMs: number,
+  place: (folded: boolean) => string | null,
 ): Restoration {
   const attached = attachReplaced(database, target);
   const carried = examineReplaced(database, attached);
@@ -107,8 +125,7 @@ function replace(
   const detail = { leads, erased_again: erasedAgain, older };
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
   if (erasedAgain + older > 0) vacuum(database);
-  sync(draft);
-  const kept = putInPlace(draft, target, attached === "attached", nowMs);
+  const kept = place(attached === "attached");
   // The lock on the replaced file ends here, when it is no longer at its path.
   database.$client.close();
   return { leads, erasedAgain, unblockedSince, older, merged, unread: carried.unread.map(({ name }) => name), kept };

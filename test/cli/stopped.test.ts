@@ -1,0 +1,83 @@
+/** Backups and restores that are asked to stop: what there is then, and what is said of it. */
+import { expect, onTestFinished, test } from "bun:test";
+import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../admin.ts";
+import { until } from "../eventually.ts";
+
+const signals = [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const;
+
+const rows = (count: number) =>
+  `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
+
+const filesIn = ({ folder }: Admin) =>
+  readdirSync(folder)
+    .filter((name) => !/^\.bun|-(?:wal|shm)$|\.serving$/.test(name))
+    .toSorted();
+
+/** A file that is read no further than to its middle: its second half never comes. */
+function thatNeverEnds(file: string): void {
+  const content = readFileSync(file);
+  renameSync(file, `${file}.whole`);
+  expect(Bun.spawnSync(["mkfifo", file]).exitCode).toBe(0);
+  const half = createWriteStream(file);
+  half.write(content.subarray(0, content.length / 2));
+  onTestFinished(() => half.destroy());
+}
+
+test.each(signals)("%s ends a backup with %i, and no part of it is left", async (signal, status) => {
+  const admin = anAdmin();
+  await admin.import(rows(20_000));
+  const before = filesIn(admin);
+  const child = admin.start("backup", join(admin.folder, "copy.db"));
+  await until(() => filesIn(admin).length > before.length, 1);
+  child.kill(signal);
+  expect([await child.exited, await child.stderr.text()]).toEqual([
+    status,
+    "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n",
+  ]);
+  expect(filesIn(admin)).toEqual(before);
+  expect((await admin.run("backup", "--drill", join(admin.folder, "copy.db"))).status).toBe(0);
+});
+
+test("a signal ends a drill, and its place is gone", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(2_000));
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  thatNeverEnds(file);
+  const before = filesIn(admin);
+  const child = admin.start("backup", "--drill", file);
+  await until(() => filesIn(admin).length > before.length, 1);
+  child.kill("SIGINT");
+  expect([await child.exited, await child.stderr.text()]).toEqual([
+    130,
+    `Stopped. ${file} is there, and was not tested to the end. Run it again to complete it.\n`,
+  ]);
+  expect(filesIn(admin)).toEqual(before);
+});
+
+test("a signal ends a restore, and the database is as it was", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(20_000));
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  await admin.import("date,pixel_id,email\n2026-02-01,px,newer@example.com\n");
+  const exported = await admin.exported();
+  const before = filesIn(admin);
+  const child = admin.start("restore", file);
+  await until(() => filesIn(admin).length > before.length, 1);
+  child.kill("SIGTERM");
+  expect([await child.exited, await child.stderr.text()]).toEqual([
+    143,
+    `Stopped. ${admin.file} is as it was. Run it again to complete it.\n`,
+  ]);
+  expect(filesIn(admin)).toEqual(before);
+  expect(await admin.exported()).toBe(exported);
+  expect((await admin.run("restore", file)).status).toBe(0);
+  expect(await admin.leads()).toHaveLength(20_000);
+});
