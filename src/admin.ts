@@ -1,7 +1,7 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
 import { createProgram } from "./cli/program.ts";
-import { createPause, type Pause } from "./cli/terminal/signals.ts";
+import { createSignals, type Pause } from "./cli/terminal/signals.ts";
 import { ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
 import {
   readClientKey,
@@ -36,7 +36,8 @@ export async function runCommand(
 ): Promise<number> {
   const isCompanion = words.includes(companionOption);
   if (isCompanion) giveWay();
-  const { now, pause } = clock ?? { now: Date.now, pause: createPause(isCompanion) };
+  const signals = createSignals(isCompanion);
+  const { now, pause } = clock ?? { now: Date.now, pause: signals.pause };
   const databasePath = readDatabasePath();
   const store = openOnce(() => openAdminStoreOf(databasePath, readCluster()));
   let status = 0;
@@ -52,6 +53,7 @@ export async function runCommand(
     process: {
       standardInput,
       pause,
+      forgetSignals: signals.forget,
       serve: Bun.isStandaloneExecutable ? serve : null,
       endWith: (wanted) => {
         status = wanted;

@@ -23,6 +23,13 @@ export function theProgram(): Command {
       receiving: nothing,
       settings: nothing,
     },
-    process: { standardInput: nothing, pause: nothing, serve: nothing, endWith: nothing, leave: nothing },
+    process: {
+      standardInput: nothing,
+      pause: nothing,
+      forgetSignals: nothing,
+      serve: nothing,
+      endWith: nothing,
+      leave: nothing,
+    },
   });
 }

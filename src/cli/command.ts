@@ -64,6 +64,8 @@ interface CommandEnvironment {
 interface CommandProcess {
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   readonly pause: Pause;
+  /** From here on a signal ends the process at once. */
+  readonly forgetSignals: () => void;
   /** Starts the server, with made-up leads or without. Null where the server is a program of its own. */
   readonly serve: ((demo: boolean) => Promise<void>) | null;
   /** Sets the status with which the process ends once the command has returned. */

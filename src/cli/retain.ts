@@ -3,10 +3,9 @@ import type { Command } from "commander";
 import { statusAfter } from "../operator/ending-signals.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
-import type { RetentionStep } from "../store/privacy.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { sayTraces } from "./lead/traces.ts";
+import { removeTraces, sayTraces } from "./lead/traces.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
@@ -34,29 +33,31 @@ export function retainCommand(context: CommandContext): Command {
         days === null ? { older: 0, all: 0 } : retention.survey(account.number, days, context.now());
       if (older > 0 && older === all && options.yes !== true) await confirmAll(account.name);
       const output = outputOf(options);
-      const { erased, traces } = await erase(context, retention.set(account, days, context.now()), older, output);
+      const retaining = retention.set(account, days, context.now());
+      const erased = await erase(context, retaining.steps(), older, output);
+      const traces = removeTraces(context, output, retaining);
       output.result({ days, erased }, textOf(account.name, days, erased));
-      if (traces !== null && (erased > 0 || !traces.gone)) sayTraces(output, context.databasePath, traces);
+      if (erased > 0 || !traces.gone) sayTraces(output, context.databasePath, traces);
     });
 }
 
-/** Gives the last step. Throws a UserError where a signal comes before it. */
-async function erase(context: CommandContext, steps: Iterable<RetentionStep>, older: number, output: Output) {
+/** Gives how many leads are gone. Throws a UserError where a signal comes before the last. */
+async function erase(context: CommandContext, steps: Iterable<number>, older: number, output: Output): Promise<number> {
   using progress = createProgress("Erasing", older, output);
-  let step: RetentionStep = { erased: 0, traces: null };
+  let erased = 0;
   // Listens from here on.
   await context.process.pause(0);
-  for (step of steps) {
-    if (step.traces === null) progress.update(step.erased, step.erased);
+  for (erased of steps) {
+    progress.update(erased, erased);
     const signal = await context.process.pause(0);
-    if (signal === null || step.traces !== null) continue;
+    if (signal === null) continue;
     throw new UserError(
-      `Stopped: ${grouped(step.erased)} of ${grouped(older)} older leads are gone, and their bytes are still to be removed.`,
+      `Stopped: ${grouped(erased)} of ${grouped(older)} older leads are gone, and their bytes are still to be removed.`,
       "Run it again, and it completes; the server does so too, daily.",
       statusAfter[signal],
     );
   }
-  return step;
+  return erased;
 }
 
 function textOf(name: string, days: number | null, erased: number): string {

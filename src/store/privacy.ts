@@ -67,8 +67,11 @@ export interface Erasure {
   steps(): Iterable<readonly Erased[]>;
   /** The leads that stay though they hold an identifier of an erased person, so far. */
   staying(): Staying;
-  /** Looks for bytes of erased leads in all files, and removes them. May take a minute. */
-  removeTraces(): Traces;
+  /**
+   * Looks for bytes of erased leads in all files, and removes them. `onLook` hears how many bytes there are before that
+   * begins: it takes minutes where they are many. Killed meanwhile, any later erasure or retention completes it.
+   */
+  removeTraces(onLook: (bytes: number) => void): Traces;
 }
 
 /** Leads that stay after an erasure, by their ids. */
@@ -124,15 +127,13 @@ export interface Traces {
 export interface RetentionRepository {
   /** How many leads of an account are older than so many days, and how many it has in all. */
   survey(account: AccountNumber, days: number, nowMs: number): { readonly older: number; readonly all: number };
-  /** Sets how long leads are kept, in days, and erases what is older, some at each step; null keeps all from now on. */
-  set(account: Account, days: number | null, nowMs: number): Iterable<RetentionStep>;
+  /** Sets how long leads are kept, in days, so that what is older can be erased; null keeps all from now on. */
+  set(account: Account, days: number | null, nowMs: number): Retaining;
 }
 
-export interface RetentionStep {
-  /** How many leads are gone. Cut short and begun again, it completes. */
-  readonly erased: number;
-  /** Null before the last step. That one looks for their bytes, which may take a minute. */
-  readonly traces: Traces | null;
+export interface Retaining extends Pick<Erasure, "removeTraces"> {
+  /** Erases some leads at each step, and gives how many are gone by then. Cut short and begun again, it completes. */
+  steps(): Iterable<number>;
 }
 
 export interface AuditRepository {

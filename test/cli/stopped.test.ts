@@ -1,8 +1,11 @@
-/** Backups and restores that are asked to stop: what there is then, and what is said of it. */
+/** Backups, restores and erasures that are asked to stop: what there is then, and what is said of it. */
 import { expect, onTestFinished, test } from "bun:test";
 import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { openAgain } from "../../src/sqlite/open.ts";
 import { type Admin, anAdmin } from "../admin.ts";
+import { filesWith } from "../bytes.ts";
 import { until } from "../eventually.ts";
 
 const signals = [
@@ -80,4 +83,33 @@ test("a signal ends a restore, and the database is as it was", async () => {
   expect(await admin.exported()).toBe(exported);
   expect((await admin.run("restore", file)).status).toBe(0);
   expect(await admin.leads()).toHaveLength(20_000);
+});
+
+test("a signal ends an erasure that looks for bytes, and a retention that completes it; the next one does", async () => {
+  const admin = anAdmin();
+  const page = `https://example.com/${"x".repeat(100_000)}`;
+  const young = Array.from({ length: 1_100 }, (_, n) => `${new Date().toISOString()},px,d${n}@example.com,${page}\n`);
+  const header = "identified_at,pixel_id,email,page_url\n";
+  await admin.import(`${header}2020-01-31T10:00:00Z,px,old@example.com,\n${young.join("")}`);
+  const reader = openAgain(admin.file);
+  onTestFinished(() => reader.$client.close());
+  // As long as somebody reads the old state, the log is waited for.
+  reader.run(sql`BEGIN`);
+  expect(reader.values(sql`SELECT count(*) FROM stored_leads`)).toEqual([[1_101]]);
+  for (const command of [
+    ["lead", "erase", "acme", "--email", "old@example.com"],
+    ["retain", "acme", "--days", "45"],
+  ]) {
+    const child = admin.start(...command);
+    let said = "";
+    for await (const chunk of child.stderr) {
+      said += Buffer.from(chunk).toString();
+      if (said.endsWith("removes its bytes.\n")) child.kill("SIGINT");
+    }
+    const last = /(?:^|\n)Its bytes are now looked for in 1\d\d MB\. Ctrl-C is safe: [^\n]+\n$/;
+    expect([await child.exited, said]).toEqual([130, expect.stringMatching(last)]);
+  }
+  reader.run(sql`ROLLBACK`);
+  expect((await admin.run("retain", "acme", "--days", "45")).status).toBe(0);
+  expect(filesWith(admin.folder, "old@example.com")).toEqual([]);
 });

@@ -54,7 +54,7 @@ function eraseRobin(store: AdminStore, account: Account): void {
 }
 
 function keepForDays(store: AdminStore, account: Account): void {
-  for (const _ of store.retention.set(account, retainDays, noonMs));
+  for (const _ of store.retention.set(account, retainDays, noonMs).steps());
 }
 
 /** Each for itself, in the order of time. */

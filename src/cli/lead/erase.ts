@@ -15,7 +15,7 @@ import type { ListedPerson } from "./person-list.ts";
 import { createReceipts, type Receipts } from "./receipts.ts";
 import { type Found, severalText } from "./several-people.ts";
 import { askAboutSeveral, printSurvey } from "./survey.ts";
-import { sayTraces } from "./traces.ts";
+import { removeTraces, sayTraces } from "./traces.ts";
 
 interface Options extends PersonOptions {
   readonly mentions?: boolean;
@@ -47,7 +47,7 @@ export function eraseCommand(context: CommandContext): Command {
       if (several !== null)
         output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
       sayStaying(output, erasure.staying());
-      sayTraces(output, context.databasePath, erasure.removeTraces());
+      sayTraces(output, context.databasePath, removeTraces(context, output, erasure));
       output.say(
         "Out of reach: exports, rejects files, what lies in an inbox, logs, and backups made before (a restore erases again).",
       );

@@ -2,9 +2,24 @@
 import { printable } from "../../operator/printable.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
-import type { Traces } from "../../store/privacy.ts";
-import { grouped } from "../terminal/numbers.ts";
+import type { Erasure, Traces } from "../../store/privacy.ts";
+import type { CommandContext } from "../command.ts";
+import { bytesText, grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
+
+/** So many bytes take more than a moment. */
+const manyBytes = 100_000_000;
+
+/** Removes what is left of erased leads. SQLite works for minutes then, and can be killed at any moment. */
+export function removeTraces(context: CommandContext, output: Output, { removeTraces }: Pick<Erasure, "removeTraces">) {
+  return removeTraces((bytes) => {
+    context.process.forgetSignals();
+    if (bytes < manyBytes) return;
+    output.say(
+      `Its bytes are now looked for in ${bytesText(bytes)}. Ctrl-C is safe: what is erased stays erased, and the same command, or the server within a day, removes its bytes.`,
+    );
+  });
+}
 
 /** Throws a UserError where something is left. */
 export function sayTraces(output: Output, path: string, traces: Traces): void {

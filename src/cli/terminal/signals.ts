@@ -6,20 +6,33 @@ import { type EndingSignal, onEndingSignal } from "../../operator/ending-signals
 export type Pause = (ms: number) => Promise<EndingSignal | null>;
 
 /**
- * Listens from the first wait on: until then a signal ends the process. To a companion the end of its standard input is
- * a SIGTERM.
+ * Listens from the first wait on, until the signals are forgotten: at any other time a signal ends the process at once. To
+ * a companion the end of its standard input is a SIGTERM.
  */
-export function createPause(isCompanion: boolean): Pause {
-  let stop: AbortSignal | null = null;
-  return async (ms) => {
-    stop ??= stopSignal(isCompanion);
-    await sleepUnlessStopped(ms, stop);
-    return stop.aborted ? stop.reason : null;
+export function createSignals(isCompanion: boolean): { readonly pause: Pause; readonly forget: () => void } {
+  let listening: Listening | null = null;
+  return {
+    async pause(ms) {
+      listening ??= listen(isCompanion);
+      const { stop } = listening;
+      await sleepUnlessStopped(ms, stop);
+      return stop.aborted ? stop.reason : null;
+    },
+    forget: () => listening?.forget(),
   };
 }
 
 /** Aborted by the first signal, which is the reason. */
-export function stopSignal(isCompanion = false): AbortSignal {
+export function stopSignal(): AbortSignal {
+  return listen(false).stop;
+}
+
+interface Listening {
+  readonly stop: AbortSignal;
+  readonly forget: () => void;
+}
+
+function listen(isCompanion: boolean): Listening {
   const stop = new AbortController();
   const abort = (signal: EndingSignal) => {
     forget();
@@ -32,7 +45,7 @@ export function stopSignal(isCompanion = false): AbortSignal {
       .once("end", () => abort("SIGTERM"))
       .resume()
       .unref();
-  return stop.signal;
+  return { stop: stop.signal, forget };
 }
 
 /** Waits so many milliseconds, or until the signal comes. */

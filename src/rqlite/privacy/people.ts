@@ -39,9 +39,15 @@ export function openClusterRetention(database: Connection, writer: Writer): Rete
   const retention = openRetentionWith(database, () => inLogs(writer));
   return {
     ...retention,
-    *set(account, days, nowMs) {
-      yield* retention.set(account, days, nowMs);
-      writer.commitEverywhere([]);
+    set(account, days, nowMs) {
+      const retaining = retention.set(account, days, nowMs);
+      return {
+        ...retaining,
+        *steps() {
+          yield* retaining.steps();
+          writer.commitEverywhere([]);
+        },
+      };
     },
   };
 }

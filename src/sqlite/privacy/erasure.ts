@@ -80,10 +80,10 @@ export function startErasure(
       yield* eraseFound([...places], again);
     },
     staying: () => tellStaying(database, account, removed.mentions),
-    removeTraces() {
+    removeTraces(onLook) {
       // What the last erasure has deleted is not known any more, so it cannot be looked for.
       const isMuch = wasCutShort || removed.isTooMany();
-      const traces = removeTraces(database, removed.wanted(), descriptors, isMuch);
+      const traces = removeTraces(database, removed.wanted(), descriptors, isMuch, onLook);
       if (traces.gone) forgetTraces(database);
       return traces;
     },

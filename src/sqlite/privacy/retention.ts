@@ -2,7 +2,7 @@
 import { and, asc, count, eq, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
-import type { RetentionRepository, RetentionStep, Traces } from "../../store/privacy.ts";
+import type { Erasure, Retaining, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -19,7 +19,11 @@ const leadsAtOnce = 500;
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
 /** Removes the bytes of erased leads from all files. Too many leads are not looked for one by one. */
-type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean) => Traces;
+type RemoveTraces = (
+  wanted: readonly Wanted[],
+  isTooMany: boolean,
+  ...onLook: Parameters<Erasure["removeTraces"]>
+) => Traces;
 
 /** Retention on the one file. */
 export function openRetention(database: Connection): RetentionRepository {
@@ -34,21 +38,21 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
       const counts = database.select({ older, all: count() }).from(leads).where(eq(leads.account, number));
       return counts.get() ?? { older: 0, all: 0 };
     },
-    *set(account, days, nowMs) {
+    set(account, days, nowMs) {
       // Set first: what an import brings from here on is young enough.
       const write = () => {
         database.update(accounts).set({ retainDays: days }).where(eq(accounts.number, account.number)).run();
         recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
       };
       database.transaction(write, { behavior: "immediate" });
-      yield* days === null ? [nothing] : erase(database, [{ ...account, retainDays: days }], nowMs, remove);
+      if (days === null) return { steps: () => [], removeTraces: () => noTraces };
+      return retain(database, [{ ...account, retainDays: days }], nowMs, remove);
     },
   };
 }
 
 /** There are no bytes to look for, or none that could be removed from here. */
 export const noTraces: Traces = { gone: true, bytes: 0, sharedBy: [], copies: [], givenNames: [] };
-const nothing = { erased: 0, traces: noTraces };
 
 /** Whether any account has leads that are older than it keeps, or bytes of such leads are still to be looked for. */
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
@@ -67,12 +71,14 @@ function isAny(database: Connection, those: SQL | undefined): boolean {
 
 /** Erases what is older than its account keeps, and puts it on record. */
 export function applyRetention(database: Connection, nowMs: number, remove: RemoveTraces) {
-  return [...erase(database, accountsKeeping(database), nowMs, remove)].at(-1) ?? nothing;
+  const retaining = retain(database, accountsKeeping(database), nowMs, remove);
+  const erased = [...retaining.steps()].at(-1) ?? 0;
+  return { erased, traces: retaining.removeTraces(() => undefined) };
 }
 
 /** Removes bytes from the one file, its log and what lies beside them. */
 export function removingFrom(database: Connection, descriptors: Descriptors): RemoveTraces {
-  return (wanted, isTooMany) => removeTraces(database, wanted, descriptors, isTooMany);
+  return (wanted, isTooMany, onLook) => removeTraces(database, wanted, descriptors, isTooMany, onLook);
 }
 
 function accountsKeeping(database: Connection): Keeping[] {
@@ -83,34 +89,35 @@ function accountsKeeping(database: Connection): Keeping[] {
     .all();
 }
 
-function* erase(
-  database: Connection,
-  keeping: readonly Keeping[],
-  nowMs: number,
-  remove: RemoveTraces,
-): Generator<RetentionStep> {
+function retain(database: Connection, keeping: readonly Keeping[], nowMs: number, remove: RemoveTraces): Retaining {
   const wasCutShort = areTracesLeft(database);
   let erased = 0;
   const wanted: Wanted[] = [];
-  for (const account of keeping) {
-    const before = erased;
-    try {
-      for (const gone of eraseOlder(database, account, nowMs)) {
-        erased += gone.length;
-        if (erased <= mostLookedFor) wanted.push(...gone.flatMap(wantedOf));
-        yield { erased, traces: null };
+  return {
+    *steps() {
+      for (const account of keeping) {
+        const before = erased;
+        try {
+          for (const gone of eraseOlder(database, account, nowMs)) {
+            erased += gone.length;
+            if (erased <= mostLookedFor) wanted.push(...gone.flatMap(wantedOf));
+            yield erased;
+          }
+        } finally {
+          // Also where the caller asks for no further step.
+          const detail = { days: account.retainDays, erased: erased - before };
+          if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
+        }
       }
-    } finally {
-      // Also where the caller asks for no further step.
-      const detail = { days: account.retainDays, erased: erased - before };
-      if (erased > before) recordAct(database, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
-    }
-  }
-  if (erased === 0 && !wasCutShort) return yield nothing;
-  // What the last one has erased is not known any more, so it cannot be looked for.
-  const traces = remove(wanted, wasCutShort || erased > mostLookedFor);
-  if (traces.gone) forgetTraces(database);
-  yield { erased, traces };
+    },
+    removeTraces(onLook) {
+      if (erased === 0 && !wasCutShort) return noTraces;
+      // What the last one has erased is not known any more, so it cannot be looked for.
+      const traces = remove(wanted, wasCutShort || erased > mostLookedFor, onLook);
+      if (traces.gone) forgetTraces(database);
+      return traces;
+    },
+  };
 }
 
 /** Deletes in short transactions, oldest first, and hands on what was deleted. */

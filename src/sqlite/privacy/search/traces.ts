@@ -4,9 +4,9 @@
  */
 
 import { filesOf } from "../../../store/database-files.ts";
-import type { Traces } from "../../../store/privacy.ts";
+import type { Erasure, Traces } from "../../../store/privacy.ts";
 import type { Connection } from "../../connection.ts";
-import type { Descriptors } from "../../file.ts";
+import { type Descriptors, sizeOf } from "../../file.ts";
 import { removeStaleDrafts } from "../../leftovers.ts";
 import { accounts } from "../../schema.ts";
 import { vacuum } from "../../vacuum.ts";
@@ -34,8 +34,10 @@ export function removeTraces(
   wanted: Iterable<Wanted>,
   descriptors: Descriptors,
   isMuch: boolean,
+  ...[onLook]: Parameters<Erasure["removeTraces"]>
 ): Traces {
   const path = database.$client.filename;
+  onLook(filesOf(path).reduce((sum, part) => sum + sizeOf(part), 0));
   // A restore that was killed has left a copy of everything.
   removeStaleDrafts(path);
   if (isMuch) vacuum(database);
