@@ -59,19 +59,15 @@ export function readPlain(text: string, delimiter: string, firstLine: number): P
   let line = firstLine;
   for (let at = 0; at < text.length; line++) {
     const newline = text.indexOf("\n", at);
-    const next = newline === -1 ? text.length : newline + 1;
-    const cells = cellsOf(text.slice(at, endOfLine(text, at, next)), delimiter);
+    const end = newline === -1 ? text.length : newline;
+    // A line may end in CRLF.
+    const isOfTwo = newline > at && text[newline - 1] === "\r";
+    const cells = cellsOf(text.slice(at, isOfTwo ? end - 1 : end), delimiter);
     if (cells === null) return { records, rest: text.slice(at), line };
     if (cells.length > 0) records.push({ line, cells });
-    at = next;
+    at = end + 1;
   }
   return { records, rest: "", line };
-}
-
-/** Where a line ends before its line break, which may be CRLF. */
-function endOfLine(text: string, from: number, next: number): number {
-  if (next === from || text[next - 1] !== "\n") return next;
-  return next - 2 >= from && text[next - 2] === "\r" ? next - 2 : next - 1;
 }
 
 /** The cells of a line, none of an empty one; null when a parser has to look at it. */

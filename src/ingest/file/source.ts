@@ -1,6 +1,6 @@
 /** Where the bytes of an import come from: a file or standard input, gzipped or not. */
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
-import { PassThrough, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { systemCode } from "../../operator/system-code.ts";
@@ -88,9 +88,8 @@ function isGzip(head: Buffer): boolean {
 
 /** Unpacks it. Throws a UserError where it is cut off, or packed twice. */
 async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
-  const unpacked = new PassThrough({ highWaterMark: chunkBytes });
-  const chunks = Readable.from(packed, { objectMode: false });
-  pipeline(chunks, createGunzip({ chunkSize: chunkBytes }), unpacked).catch(() => undefined);
+  const unpacked = createGunzip({ chunkSize: chunkBytes });
+  pipeline(Readable.from(packed, { objectMode: false }), unpacked).catch(() => undefined);
   try {
     const { head, whole } = await lookAhead(unpacked[Symbol.asyncIterator](), isTelling);
     if (isGzip(head)) throw new UserError(`${file} is packed twice.`, "Unpack it once before the import.");
