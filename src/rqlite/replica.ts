@@ -7,6 +7,7 @@ import { Database } from "bun:sqlite";
 import { and, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../sqlite/connection.ts";
+import { inodeOf } from "../sqlite/file.ts";
 import { migrationsBehind } from "../sqlite/migrate.ts";
 import { openReader, type Reader } from "../sqlite/reading/reader.ts";
 import { flushes, revision } from "../sqlite/schema.ts";
@@ -80,6 +81,7 @@ export function openReplica(path: string): Replica {
 
   function open(): void {
     triedMs = performance.now();
+    const before = inodeOf(path);
     const database = openReadOnly(path);
     try {
       opening = openingOf(database, path);
@@ -88,6 +90,8 @@ export function openReplica(path: string): Replica {
       database.$client.close();
       throw cause;
     }
+    // Where it was replaced meanwhile, one file would be read, and the other watched.
+    if (inodeOf(path) !== before) close();
   }
 
   function close(): void {
