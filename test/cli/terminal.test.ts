@@ -39,6 +39,24 @@ describe("a table", () => {
     ]);
   });
 
+  test("of keys has a line for each at 80 columns, without what is wanted least, and all at 200", async () => {
+    const admin = anAdmin();
+    await admin.run("key", "create", "acme", "--label", "the dashboard of the sales team");
+    const shownAt = async (columns: number) => {
+      const terminal = onTerminal(admin.file, ["key", "list", "acme"], { columns });
+      expect(await terminal.ended).toBe(0);
+      return plain(terminal.shown()).trimEnd().split("\n");
+    };
+    expect(await shownAt(80)).toEqual([
+      expect.stringMatching(/^ID +KEY +STATE +EXPIRES +LAST USED +LABEL$/),
+      expect.stringMatching(/^key_\w+ {2}lf_\w+ {2}active {2}never +never +the dashboard .*…$/),
+    ]);
+    expect(await shownAt(200)).toEqual([
+      expect.stringMatching(/^ID +KEY +STATE +MADE +EXPIRES +LAST USED +READ UP TO +REQUESTS +LABEL$/),
+      expect.stringMatching(/^key_.*the dashboard of the sales team$/),
+    ]);
+  });
+
   test("is never cut where no terminal reads it", async () => {
     const admin = anAdmin(awkward.slice(0, 2));
     const { stdout } = await admin.run("account", "list");

@@ -42,7 +42,7 @@ export function listText(keys: readonly ReturnType<typeof view>[]): string {
     key.label ?? "",
   ]);
   const header = ["ID", "KEY", "STATE", "MADE", "EXPIRES", "LAST USED", "READ UP TO", "REQUESTS", "LABEL"];
-  return listed("The account has no keys.", header, rows);
+  return listed("The account has no keys.", header, rows, ["MADE", "READ UP TO", "REQUESTS"]);
 }
 
 export function noSuchKey(): UserError {

@@ -7,19 +7,25 @@ const leastLast = 12;
 
 /**
  * Rows under a header, in columns as wide as their content. Control characters are shown as ?. On a narrow terminal the
- * last column is cut; on a very narrow one each row becomes a block of lines. Outside a terminal nothing is cut.
+ * last column is cut, then `lesser` columns are left out; on a very narrow one each row becomes a block of lines. Outside
+ * a terminal nothing is cut or left out.
  */
 export function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   width: number | null = columnsOf(process.stdout),
+  lesser: readonly string[] = [],
 ): string {
   const lines = [header, ...rows].map((row) => row.map(printable));
   const widths = header.map((_, column) => Math.max(...lines.map((line) => Bun.stringWidth(line[column] ?? ""))));
   const last = widths.length - 1;
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   if (width !== null && before + (widths[last] ?? 0) > width) {
-    if (width - before < Math.min(leastLast, widths[last] ?? 0)) return blocks(header, lines.slice(1));
+    if (width - before < Math.min(leastLast, widths[last] ?? 0)) {
+      if (lesser.length === 0) return blocks(header, lines.slice(1));
+      const shown = (cells: readonly string[]) => cells.filter((_, column) => !lesser.includes(header[column] ?? ""));
+      return table(shown(header), rows.map(shown), width);
+    }
     widths[last] = width - before;
   }
   const [titles = [], ...body] = lines.map((line) => line.map((cell, column) => pad(cell, widths[column] ?? 0)));
@@ -28,8 +34,13 @@ export function table(
 }
 
 /** The table of a list, or a sentence where there is nothing in it: a header alone would look like a failure. */
-export function listed(nothing: string, header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? nothing : table(header, rows);
+export function listed(
+  nothing: string,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  lesser: readonly string[] = [],
+): string {
+  return rows.length === 0 ? nothing : table(header, rows, columnsOf(process.stdout), lesser);
 }
 
 /** A cell as wide as its column, cut where it is wider. */
