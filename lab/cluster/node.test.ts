@@ -6,8 +6,9 @@ import { createLease, leaseMs } from "../../src/rqlite/lease/lease.ts";
 import { listMembers } from "../../src/rqlite/node/members.ts";
 import { readNumber, readWritten, writeRequest } from "../../src/rqlite/node/node.ts";
 import { statementOf } from "../../src/rqlite/node/statement.ts";
-import { failureOf } from "../../src/rqlite/writer.ts";
+import { failureOf, openWriter } from "../../src/rqlite/writer.ts";
 import { StoreError } from "../../src/store/errors.ts";
+import { aHost } from "./nodes.ts";
 
 describe("an answer to a write", () => {
   test("with a result for each statement says that it is in", () => {
@@ -81,6 +82,17 @@ test("a node that joins, and has no tables yet, shows no last write", async () =
 test("a write has no time limit within a node, which would roll back alone what the others have", () => {
   const { url } = writeRequest({ url: "http://127.0.0.1:4001", authorization: null }, [], 400);
   expect(new URL(url).searchParams.has("db_timeout")).toBe(false);
+});
+
+test("what is written right behind a write that nobody took is tried once, and not waited for again", () => {
+  using writer = openWriter("", { url: `http://${aHost()}:1`, authorization: null });
+  const tookMs = [1, 2].map(() => {
+    const begunMs = performance.now();
+    expect(() => writer.commit([])).toThrow("node silent");
+    return performance.now() - begunMs;
+  });
+  const [first = 0, second = 0] = tookMs;
+  expect(second).toBeLessThan(first / 2);
 });
 
 test("a mistake of our own is not told as a majority that was not heard", () => {

@@ -20,6 +20,8 @@ import { retry } from "./retry.ts";
  * runs already, such as an import, waits long for that. A command that nobody has answered yet says sooner what is wrong.
  */
 const patienceMs = { running: 30_000, unheard: 12_000, nobodyThere: 5_000 };
+/** What follows so soon on a write that was given up, such as the record of what is done, is tried once. */
+const givenUpForMs = 1_000;
 /** What the first try of a write gets: a leader that stands still is given up soon where every node waits. */
 const timeoutsMs = { urgent: 400, usual: 2_000 };
 /** Between two looks at a file. */
@@ -97,17 +99,21 @@ export function openWriter(
   const file = openLocalFile(path);
   const blocking = openBlockingNode();
   let wasHeard = false;
+  /** When the last try to write was left without an answer. */
+  let unansweredMs = Number.NEGATIVE_INFINITY;
 
-  const patience = () => ({
-    withinMs: wasHeard ? patienceMs.running : patienceMs.unheard,
-    unsentMs: wasHeard ? patienceMs.running : patienceMs.nobodyThere,
-  });
+  function patience(): { withinMs: number; unsentMs: number } {
+    if (performance.now() - unansweredMs < givenUpForMs) return { withinMs: 0, unsentMs: 0 };
+    if (wasHeard) return { withinMs: patienceMs.running, unsentMs: patienceMs.running };
+    return { withinMs: patienceMs.unheard, unsentMs: patienceMs.nobodyThere };
+  }
 
   /** Sends until it is in, or SQLite has refused it. */
   function send(statements: readonly Statement[], firstMs: number): void {
     retry({ firstMs, ...patience(), otherwise: "cluster not written" }, (timeoutMs) => {
       const answer = blocking.ask(writeRequest(node, statements, timeoutMs));
       const written = readWritten(answer);
+      unansweredMs = written.kind === "unknown" ? performance.now() : Number.NEGATIVE_INFINITY;
       if (written.kind === "unknown") return { reason: written.reason, isSent: answer.isRefused !== true };
       wasHeard = true;
       // It was in already: the answer to an earlier try was lost.
