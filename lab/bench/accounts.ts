@@ -47,7 +47,7 @@ function fill(store: AdminStore, leads: number): string[] {
     return account.number;
   });
   const imports = accounts.map((account) =>
-    store.leads.beginImport(account, { onDuplicate: "skip", createPixels: true, dryRun: false }),
+    store.leads.beginImport(account, { onDuplicate: "skip", createPixels: true }),
   );
   const perPortion = Math.floor(leads / portions / accountCount);
   for (let portion = 0; portion < portions; portion++) {

@@ -64,7 +64,7 @@ export interface KeyRepository {
 }
 
 export interface LeadRepository extends LeadReader {
-  beginImport(account: AccountNumber, options: ImportOptions): LeadImport;
+  beginImport(account: AccountNumber, options: Omit<ImportOptions, "dryRun">): LeadImport;
   /** The stored documents, oldest first, in groups. */
   export(account: AccountNumber): Iterable<readonly string[]>;
 }

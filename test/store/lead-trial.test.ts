@@ -1,6 +1,10 @@
 /** What every store takes only if it is told to: a new pixel, and the import itself. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
+import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { aLead, importLeads, newLead } from "../builders.ts";
+import { aFolder } from "../folder.ts";
+import { imported } from "./importing.ts";
 import { pageOf } from "./pages.ts";
 import { accountIn, stores } from "./stores.ts";
 
@@ -14,17 +18,20 @@ describe.each(stores)("in %s", (_, open) => {
     expect(importLeads(store.leads, number, [lead])).toMatchObject([{ kind: "imported" }]);
     expect(store.served.pixels.list(number)).toEqual([{ id: "px_new", status: "active" }]);
   });
+});
 
-  test("a dry run ends as the import would, and leaves nothing behind", () => {
-    const store = open();
-    const { number } = accountIn(store);
-    const there = aLead();
-    importLeads(store.leads, number, [newLead(there)]);
-    const before = pageOf(store, number);
-    const leads = [there, aLead({ pixel_id: "px_new" }), aLead({ identified_at: there.identified_at })].map(newLead);
-    const tried = importLeads(store.leads, number, leads, { dryRun: true });
-    expect(tried).toMatchObject([{ kind: "duplicate" }, { moved: false, late: false }, { moved: true, late: false }]);
-    expect(pageOf(store, number)).toEqual(before);
-    expect(store.served.pixels.list(number)).toEqual([{ id: "px_site", status: "active" }]);
-  });
+test("a dry run ends as the import would, and leaves nothing behind", async () => {
+  const store = openAdminStore(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => store.close());
+  const account = accountIn(store);
+  const there = aLead();
+  await imported(store, account, [newLead(there)]);
+  const before = [...store.leads.export(account.number)];
+  const leads = [there, aLead({ pixel_id: "px_new" }), aLead({ identified_at: there.identified_at })].map(newLead);
+  const options = { onDuplicate: "skip", createPixels: true } as const;
+  const tried = await imported(store, account, leads, { options: { ...options, dryRun: true } });
+  expect(tried).toMatchObject({ read: 3, duplicates: 1, imported: 2, moved: 2, late: 0 });
+  expect([...store.leads.export(account.number)]).toEqual(before);
+  expect(store.pixels.list(account.number)).toEqual([{ id: "px_site", status: "active" }]);
+  expect(await imported(store, account, leads, { options })).toEqual(tried);
 });

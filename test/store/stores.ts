@@ -24,7 +24,7 @@ export const stores: [name: string, open: () => StoreUnderTest][] = [
 ];
 
 /** An account in a store. */
-export function accountIn(store: StoreUnderTest, name = "Harbor & Pine") {
+export function accountIn(store: Pick<StoreUnderTest, "accounts">, name = "Harbor & Pine") {
   const account = store.accounts.create(name, 0);
   if (account === null) throw new Error("the name was taken");
   return account;

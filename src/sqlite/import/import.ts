@@ -85,8 +85,11 @@ function cutShort(failure: unknown): unknown {
 }
 
 /** Begins to write leads as they come, which belong to no batch. */
-export function beginImport(database: Connection, account: AccountNumber, options: ImportOptions): LeadImport {
-  if (options.dryRun) shadowTables(database, account);
+export function beginImport(
+  database: Connection,
+  account: AccountNumber,
+  options: Omit<ImportOptions, "dryRun">,
+): LeadImport {
   const writer = openLeadWriter(openDestination(database, account), options);
   return {
     write(leads, nowMs) {
@@ -94,8 +97,7 @@ export function beginImport(database: Connection, account: AccountNumber, option
         writer.begin({ batch: 0, nowMs, stampMs: nowMs });
         return leads.map(writer.write);
       };
-      // A dry run writes only to its shadow tables, and must not keep anybody from writing.
-      return database.transaction(work, { behavior: options.dryRun ? "deferred" : "immediate" });
+      return database.transaction(work, { behavior: "immediate" });
     },
   };
 }

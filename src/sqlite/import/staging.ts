@@ -5,7 +5,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { StoreError } from "../../store/errors.ts";
 import type { NewLead, Preview, RejectedRow } from "../../store/imports.ts";
-import { countSharingIds } from "./sharing-ids.ts";
 
 /** What some leads are that follow one another in the order in which they go in. */
 export interface Summary extends Omit<Preview, "sharingIds" | "changedVisits" | "cutVisits"> {
@@ -125,6 +124,20 @@ function openSummary(client: Database): Staging["summarize"] {
     if (found === null) throw new Error("a count of rows gave none");
     return found;
   };
+}
+
+/** How many leads have the id of another one, but another time or page: perhaps it names the person and not the visit. */
+function countSharingIds(client: Database): number {
+  client.run("CREATE TEMP TABLE shared AS SELECT id FROM staged GROUP BY id HAVING count(*) > 1");
+  if (client.query("SELECT 1 FROM shared LIMIT 1").get() === null) return 0;
+  const found = client
+    .query<{ leads: number }, []>(`
+      SELECT total(leads) AS leads FROM (
+        SELECT count(*) AS leads FROM staged WHERE id IN (SELECT id FROM shared) GROUP BY id
+        HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull(document ->> '$.page_url', '')) > 1
+      )`)
+    .get();
+  return found?.leads ?? 0;
 }
 
 /** Yes and no are 1 and 0 in a table. */
