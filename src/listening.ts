@@ -21,6 +21,7 @@ interface Service extends Patience {
 export interface Listener {
   /** The address that it really listens on, such as http://127.0.0.1:3000. */
   readonly url: string;
+  readonly port: number;
   /** Takes no new connections, lets the requests under way be answered, then closes all. */
   stop(): Promise<void>;
 }
@@ -41,7 +42,7 @@ export function startListener(
     maxRequestBodySize: largestBodyBytes,
     fetch: handle,
   });
-  return { server, url: server.url.origin, stop: () => stop(server) };
+  return { server, url: server.url.origin, port: server.port ?? port, stop: () => stop(server) };
 }
 
 /** How long a turn of the event loop may take in which requests are answered at once. */

@@ -17,26 +17,22 @@ import { answerPixels } from "./pixels.ts";
 import { type Answer, createReply } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
 
-export interface Listening extends Listener {
-  readonly port: number;
-}
-
-/** Listens on a port, and answers by what is made for it. Throws what Bun throws when the port is taken. */
+/** Listens on a port, with the app that is made of these parts. Throws what Bun throws when the port is taken. */
 export function listen(
   address: Address,
   partsFor: (port: number) => Omit<AppParts, "addressOf">,
   lastCallMs?: number,
-): Listening {
-  const { server, url, stop } = startListener(address, {
+): Listener {
+  const { server, ...listener } = startListener(address, {
     // No request is read before this function is done.
     answer: (request) => app.fetch(withReadableUrl(request)),
     // A body is never read: whatever its size, the answer is about the method.
     largestBodyBytes: Number.MAX_SAFE_INTEGER,
     lastCallMs,
   });
-  const port = server.port ?? address.port;
-  const app = createApp({ ...partsFor(port), addressOf: (request) => server.requestIP(request)?.address });
-  return { url, port, stop };
+  const addressOf = (request: Request) => server.requestIP(request)?.address;
+  const app = createApp({ ...partsFor(listener.port), addressOf });
+  return listener;
 }
 
 /**

@@ -4,10 +4,11 @@ import type { Logger } from "pino";
 import { publicOrigin } from "../config/origin.ts";
 import { wrong } from "../config/settings.ts";
 import type { Config } from "../config.ts";
-import { type Listening, listen } from "../http/app.ts";
+import { listen } from "../http/app.ts";
 import type { Inflow } from "../http/app-parts.ts";
 import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
+import type { Listener } from "../listening.ts";
 import { endWith } from "../operator/end.ts";
 import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";
@@ -57,7 +58,7 @@ export function serve(config: Config): Running {
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
 }
 
-function startListening(config: Config, store: ServedStore, partsFor: Parameters<typeof listen>[1]): Listening {
+function startListening(config: Config, store: ServedStore, partsFor: Parameters<typeof listen>[1]): Listener {
   try {
     return listen(config, partsFor);
   } catch (cause) {
@@ -84,7 +85,7 @@ function lookAtInflow({ inbox, databasePath }: Config): Inflow {
 }
 
 interface Parts {
-  readonly listening: Listening;
+  readonly listening: Listener;
   readonly stopTimers: readonly (() => void)[];
   readonly store: ServedStore;
   readonly inbox: Companion | null;
