@@ -260,6 +260,18 @@ test.each(["/docs", "/docs/try"])(
   },
 );
 
+test("a browser loads the large files of the explorer once: their addresses name their version", async () => {
+  const { send } = await serve();
+  const { body } = await send({ target: "/docs/try" });
+  const large = [...body.matchAll(/"(\/docs\/try\/swagger-ui[^"]+)"/g)].map(([, target = ""]) => target);
+  expect(large).toHaveLength(2);
+  for (const target of large) {
+    expect(target).toMatch(/\?\d+\.\d+\.\d+$/);
+    const { status, headers } = await send({ target });
+    expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
+  }
+});
+
 test.each([
   "/docs/try",
   "/docs/try/explorer.js",

@@ -1,4 +1,6 @@
 /** The explorer at /docs/try: Swagger UI from its package, with a key that only the open page knows. */
+
+import { version } from "swagger-ui-dist/package.json";
 import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { publicPaths } from "../../contract/paths.ts";
@@ -15,6 +17,8 @@ interface Asset {
 
 const script = { "Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "no-cache" };
 const sheet = { "Content-Type": "text/css; charset=utf-8", "Cache-Control": "no-cache" };
+/** The page asks for a megabyte and a half by its version, and a browser need load it once. */
+const lasting = { "Cache-Control": "public, max-age=31536000, immutable" };
 
 const page = `<!doctype html>
 <html lang="en">
@@ -23,7 +27,7 @@ const page = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Try the Leadfile API</title>
 <link rel="icon" href="${iconAddress}">
-<link rel="stylesheet" href="${at}/swagger-ui.css">
+<link rel="stylesheet" href="${at}/swagger-ui.css?${version}">
 <link rel="stylesheet" href="${at}/explorer.css">
 </head>
 <body>
@@ -39,7 +43,7 @@ when you close it.</p>
 <div id="explorer" tabindex="-1">
 <p>The operations appear here when they have loaded. They need JavaScript; <a href="${publicPaths.docs}">the documentation</a> does not.</p>
 </div>
-<script src="${at}/swagger-ui.js"></script>
+<script src="${at}/swagger-ui.js?${version}"></script>
 <script type="module" src="${at}/explorer.js"></script>
 </body>
 </html>
@@ -60,6 +64,6 @@ export const explorerAssets: Readonly<Record<string, Asset>> = {
   [at]: { headers: pageHeaders, body: page },
   [`${at}/explorer.js`]: { headers: script, body: start },
   [`${at}/explorer.css`]: { headers: sheet, body: style },
-  [`${at}/swagger-ui.js`]: { headers: script, body: Bun.file(explorerCode) },
-  [`${at}/swagger-ui.css`]: { headers: sheet, body: Bun.file(explorerStyle) },
+  [`${at}/swagger-ui.js`]: { headers: { ...script, ...lasting }, body: Bun.file(explorerCode) },
+  [`${at}/swagger-ui.css`]: { headers: { ...sheet, ...lasting }, body: Bun.file(explorerStyle) },
 };
