@@ -10,6 +10,8 @@ export interface AppParts {
   readonly now: () => number;
   /** The public origin, such as https://www.example.com. */
   readonly baseUrl: string;
+  /** What stands before an admin command on this machine, such as `bun admin`. */
+  readonly adminCommand: string;
   /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
   readonly trustProxy: boolean;
   /** Whether /metrics is for everybody, and not for this machine alone. */

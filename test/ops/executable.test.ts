@@ -68,6 +68,10 @@ describe("the executable, alone in an empty folder and with an empty environment
     for (const path of ["/docs", "/docs/try", "/docs/try/swagger-ui.js", "/openapi.json", "/metrics", "/healthz"]) {
       expect((await fetch(url + path)).status).toBe(200);
     }
+    for (const path of ["/docs", "/openapi.json"]) {
+      const text = await (await fetch(url + path)).text();
+      expect([text.includes("leadfile key create"), text.includes("bun admin")]).toEqual([true, false]);
+    }
     expect(await server.end("SIGTERM")).toBe(0);
     expect(readdirSync(folder)).toEqual(["data"]);
   });
