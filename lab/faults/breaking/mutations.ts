@@ -150,7 +150,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "an id that forgets its account",
-    "src/ingest/lead/identity.ts",
+    "src/ingest/lead/lead.ts",
     "JSON.stringify([account, ",
     "JSON.stringify([",
     "test/ingest/identity.test.ts",

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { parse } from "csv-parse/sync";
 import { emailKey, phoneKey } from "../../contract/lead.ts";
+import { uuid } from "../../ingest/lead/lead.ts";
 import { firstEmail } from "../../ingest/values/emails.ts";
 import { firstPhone } from "../../ingest/values/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
@@ -14,7 +15,6 @@ export interface ListedPerson {
   readonly reference: PersonReference;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const columnName =
   /^(?:e-?mail|phone|lead|id|person|sha-?256|hash|digest)(?:[ _-]?(?:address|number|id|sha-?256|hash))*$/i;
 

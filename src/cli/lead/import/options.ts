@@ -2,8 +2,7 @@
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkWritable } from "../../../ingest/file/rejects.ts";
-import { type IdentityField, wholeIdentity } from "../../../ingest/lead/identity.ts";
-import type { LeadRules } from "../../../ingest/lead/lead.ts";
+import { type IdentityField, type LeadRules, wholeIdentity } from "../../../ingest/lead/lead.ts";
 import { isZone } from "../../../ingest/values/zones.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import { UserError } from "../../../operator/user-error.ts";
