@@ -33,15 +33,15 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   const preview = staged.preview(idColumns.length > 0);
   output.say(previewText(preview, read, known));
   const doubts = [
-    ...otherHeaderText(read),
-    ...nobodyText(columns, request),
-    ...sharingText(preview, idColumns),
-    ...changedText(preview),
-    ...cutText(preview),
-    ...dayOrderText(read, request),
-    ...rejectedText(preview, read, notes),
-    ...otherPixelsText(preview, read, known),
-  ];
+    otherHeaderText(read),
+    nobodyText(columns, request),
+    sharingText(preview, idColumns),
+    changedText(preview),
+    cutText(preview),
+    dayOrderText(read, request),
+    rejectedText(preview, read, notes),
+    otherPixelsText(preview, read, known),
+  ].filter((text) => text !== null);
   for (const line of [...notes.reasons(), ...doubts]) output.say(line);
   if (doubts.length > 0 && preview.leads > 0 && request.dryRun !== true) {
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
@@ -64,85 +64,78 @@ function previewText(
     .map((pixel) => `${printable(pixel)}${known.has(pixel) ? "" : " (new)"}`)
     .join(", ");
   const rest = andMore(pixels.size, shownPixels);
+  const late =
+    older === 1
+      ? "1 is older than the newest lead of the account: if it is new, it comes late for clients that poll."
+      : `${grouped(older)} are older than the newest lead of the account: ` +
+        "those of them that are new come late for clients that poll.";
+  const hasTimes = oldestMs !== null && newestMs !== null;
   const lines = [
     `Read ${rowsText(counts.read + leads)}: ${grouped(leads)} accepted, ${grouped(counts.rejected)} rejected.`,
-    ...(oldestMs === null || newestMs === null
-      ? []
-      : [`Their times go from ${writeMoment(oldestMs)} to ${writeMoment(newestMs)}.`]),
-    ...(untimed === 0 ? [] : [`${grouped(untimed)} ${untimed === 1 ? "gets" : "get"} the time of import.`]),
-    ...(pixels.size === 0 ? [] : [`Pixel${pixels.size === 1 ? "" : "s"}: ${named}${rest}.`]),
-    ...(older === 0
-      ? []
-      : [
-          older === 1
-            ? "1 is older than the newest lead of the account: if it is new, it comes late for clients that poll."
-            : `${grouped(older)} are older than the newest lead of the account: ` +
-              "those of them that are new come late for clients that poll.",
-        ]),
+    hasTimes && `Their times go from ${writeMoment(oldestMs)} to ${writeMoment(newestMs)}.`,
+    untimed > 0 && `${grouped(untimed)} ${untimed === 1 ? "gets" : "get"} the time of import.`,
+    pixels.size > 0 && `Pixel${pixels.size === 1 ? "" : "s"}: ${named}${rest}.`,
+    older > 0 && late,
   ];
-  return lines.join("\n");
+  return lines.filter((line) => line !== false).join("\n");
 }
 
-function otherHeaderText({ otherHeader }: FileRead): string[] {
-  if (otherHeader === null) return [];
-  return [
-    `Warning: line ${otherHeader} looks like the header; delete what stands above it, and import the file again.`,
-  ];
+function otherHeaderText({ otherHeader: line }: FileRead): string | null {
+  if (line === null) return null;
+  return `Warning: line ${line} looks like the header; delete what stands above it, and import the file again.`;
 }
 
 const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone", "company"];
 
 /** Deliveries have columns of their own, and those of the last one say nothing of the others. */
-function nobodyText({ of }: Columns, { ofDeliveries }: ImportRequest): string[] {
-  if (ofDeliveries === true || ofPerson.some((target) => target in of)) return [];
-  return [
-    "Warning: no column has a name, an e-mail address, a phone or a company; --map theirs=ours says which one does.",
-  ];
+function nobodyText({ of }: Columns, { ofDeliveries }: ImportRequest): string | null {
+  if (ofDeliveries === true || ofPerson.some((target) => target in of)) return null;
+  return "Warning: no column has a name, an e-mail address, a phone or a company; --map theirs=ours says which one does.";
 }
 
-function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]): string[] {
-  if (sharingIds === 0) return [];
-  return [
+function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]): string | null {
+  if (sharingIds === 0) return null;
+  return (
     `Warning: ${grouped(sharingIds)} rows share their id with another row and differ in time or page; of each id one ` +
-      `lead is kept. If the id names the person, --map ${printable(column)}=- keeps the visits apart. If it looks like ` +
-      "1.23E+15, a spreadsheet has cut it: import the vendor's own file.",
-  ];
+    `lead is kept. If the id names the person, --map ${printable(column)}=- keeps the visits apart. If it looks like ` +
+    "1.23E+15, a spreadsheet has cut it: import the vendor's own file."
+  );
 }
 
-function changedText({ changedVisits }: Preview): string[] {
-  if (changedVisits === 0) return [];
-  return [
+function changedText({ changedVisits }: Preview): string | null {
+  if (changedVisits === 0) return null;
+  return (
     `Warning: at least ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
-      "beside: both are kept. If they are the same visits, take back the import that brought those, and import both " +
-      "files with --identity email,page_url,identified_at --on-duplicate replace.",
-  ];
+    "beside: both are kept. If they are the same visits, take back the import that brought those, and import both " +
+    "files with --identity email,page_url,identified_at --on-duplicate replace."
+  );
 }
 
-function cutText({ cutVisits }: Preview): string[] {
-  if (cutVisits === 0) return [];
-  return [
+function cutText({ cutVisits }: Preview): string | null {
+  if (cutVisits === 0) return null;
+  return (
     `Warning: at least ${rowsText(cutVisits)} with the minute, page and visitor of a lead that is there: both are kept. ` +
-      "The times of this file have no seconds; if a spreadsheet has saved it, import the vendor's own file.",
-  ];
+    "The times of this file have no seconds; if a spreadsheet has saved it, import the vendor's own file."
+  );
 }
 
-function dayOrderText({ doubtfulDates }: FileRead, { dayFirst }: ImportRequest): string[] {
-  if (doubtfulDates === 0) return [];
+function dayOrderText({ doubtfulDates }: FileRead, { dayFirst }: ImportRequest): string | null {
+  if (doubtfulDates === 0) return null;
   const [read, other] = dayFirst === true ? ["day", "month"] : ["month", "day"];
-  return [
+  return (
     `Warning: ${grouped(doubtfulDates)} ${doubtfulDates === 1 ? "date was" : "dates were"} read with the ${read} first; ` +
-      `the other dates can only have the ${other} first. ${dayFirst === true ? "Leave out" : "Add"} --day-first.`,
-  ];
+    `the other dates can only have the ${other} first. ${dayFirst === true ? "Leave out" : "Add"} --day-first.`
+  );
 }
 
-function rejectedText({ leads }: Preview, { counts: { read, rejected: all } }: FileRead, notes: Notes): string[] {
+function rejectedText({ leads }: Preview, { counts: { read, rejected: all } }: FileRead, notes: Notes): string | null {
   const empty = notes.emptyRows();
   const rejected = all - empty;
-  if (rejected < 10 || rejected * 2 < read - empty + leads) return [];
-  return [`Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest goes in.`];
+  if (rejected < 10 || rejected * 2 < read - empty + leads) return null;
+  return `Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest goes in.`;
 }
 
-function otherPixelsText({ leads }: Preview, { pixels }: FileRead, known: ReadonlySet<string>): string[] {
-  if (leads === 0 || known.size === 0 || !pixels.isDisjointFrom(known)) return [];
-  return ["Warning: the account has none of its pixels yet, but others; perhaps it is the file of another account."];
+function otherPixelsText({ leads }: Preview, { pixels }: FileRead, known: ReadonlySet<string>): string | null {
+  if (leads === 0 || known.size === 0 || !pixels.isDisjointFrom(known)) return null;
+  return "Warning: the account has none of its pixels yet, but others; perhaps it is the file of another account.";
 }
