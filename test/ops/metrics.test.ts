@@ -1,8 +1,10 @@
 /** GET /metrics: counts for Prometheus, for this machine alone unless it is opened. */
+
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { YAML } from "bun";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { paths } from "../../src/contract/paths.ts";
@@ -13,6 +15,8 @@ import { anAdmin } from "../admin.ts";
 import { noonMs, someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 import { start } from "../process.ts";
+
+const alerts = readFileSync(join(import.meta.dir, "../../deploy/prometheus-alerts.yml"), "utf8");
 
 test("/metrics counts the requests by route, status and error code, and times them", async () => {
   const { as, aKey, anonymous, url } = await serve();
@@ -63,6 +67,37 @@ test("/metrics tells the size of the file and of its log, the leads, and the key
   expect(text).toContain(`leadfile_wal_bytes ${logBytes}\n`);
   expect(text).toContain("leadfile_leads 3");
   expect(text).toContain("leadfile_limiter_keys 1");
+});
+
+test("/metrics tells of the process by the names that dashboards know", async () => {
+  const before = Date.now() / 1000;
+  const url = await start({ LOG_LEVEL: "silent" }).listening();
+  const read = async () => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return (name: string) => Number(new RegExp(`^process_${name} (\\S+)$`, "m").exec(text)?.[1]);
+  };
+  const [first, second] = [await read(), await read()];
+  expect(first("start_time_seconds")).toBeWithin(before - 1, Date.now() / 1000);
+  expect(second("start_time_seconds")).toBe(first("start_time_seconds"));
+  expect(first("resident_memory_bytes")).toBeGreaterThan(10_000_000);
+  expect(first("cpu_seconds_total")).toBeGreaterThan(0);
+  expect(second("cpu_seconds_total")).toBeGreaterThanOrEqual(first("cpu_seconds_total"));
+  if (process.platform === "linux") expect(first("open_fds")).toBeGreaterThan(3);
+});
+
+test("every metric that the alerts of deploy/ ask for is there", async () => {
+  const admin = anAdmin();
+  await admin.import("email,pixel_id\na@example.com,px\n");
+  const url = await start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent" }, admin.folder).listening();
+  await fetch(`${url}/healthz`);
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const { groups } = YAML.parse(alerts) as { groups: { rules: { alert: string; expr: string }[] }[] }; // What it is.
+  const rules = groups.flatMap(({ rules }) => rules);
+  expect(rules.length).toBeGreaterThan(5);
+  for (const { alert, expr } of rules) {
+    const named = expr.match(/\b(?:leadfile|process)_\w+/g) ?? (alert === "LeadfileDown" ? [] : [`none of ${alert}`]);
+    for (const name of named) expect(text).toMatch(new RegExp(`^${name}[ {]`, "m"));
+  }
 });
 
 test("/metrics tells how old the last import is, how much waits for one, and what could not be read", async () => {
