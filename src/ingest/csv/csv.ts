@@ -91,7 +91,7 @@ function outOfOneCell(cells: readonly string[], width: number, delimiter: string
 
 /** Whether a row says the names of its columns. In a rejects file it has its line and reason beside them. */
 function isHeader(cells: readonly string[], header: Header): boolean {
-  return header.every((name, position) => isRejectColumn(name) || cells[position]?.trim() === name);
+  return header.every((name, position) => cells[position]?.trim() === name || isRejectColumn(name));
 }
 
 /** The same row, or its fault where it holds what no lead may hold. */

@@ -79,12 +79,14 @@ function cellsOf(line: string, delimiter: string): readonly string[] | null {
 
 function quotedCells(line: string, delimiter: string): readonly string[] | null {
   const cells: string[] = [];
+  let quote = line.indexOf('"');
   for (let at = 0; ; at++) {
-    const isQuoted = line[at] === '"';
-    const end = isQuoted ? endOfQuoted(line, at) : endOfBare(line, at, delimiter);
+    const isQuoted = at === quote;
+    const end = isQuoted ? endOfQuoted(line, at) : endOfBare(line, at, delimiter, quote);
     if (end === null || (end < line.length && line[end] !== delimiter)) return null;
     cells.push(isQuoted ? unquoted(line.slice(at + 1, end - 1)) : line.slice(at, end));
     if (end === line.length) return cells;
+    if (isQuoted) quote = line.indexOf('"', end);
     at = end;
   }
 }
@@ -96,11 +98,11 @@ function endOfQuoted(line: string, from: number): number | null {
   return close === -1 ? null : close + 1;
 }
 
-/** The place behind a cell without quotes; null where it has one all the same. */
-function endOfBare(line: string, from: number, delimiter: string): number | null {
+/** The place behind a cell without quotes; null where the next quote, if there is one, stands in it. */
+function endOfBare(line: string, from: number, delimiter: string, quote: number): number | null {
   const found = line.indexOf(delimiter, from);
   const end = found === -1 ? line.length : found;
-  return line.slice(from, end).includes('"') ? null : end;
+  return quote !== -1 && quote < end ? null : end;
 }
 
 function unquoted(cell: string): string {
