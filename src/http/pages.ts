@@ -20,9 +20,7 @@ const hide = { detail: { hide: true } };
 
 /** Makes the routes of the pages. */
 export function createPages(parts: AppParts, metrics: Registry, accessLog: AccessLog) {
-  const { baseUrl, store } = parts;
-  // They are written for the sources; an executable has a name of its own.
-  const withCommands = (text: string) => text.replaceAll("bun admin", parts.adminCommand);
+  const { baseUrl, store, adminCommand } = parts;
   const { limit } = parts.limiter;
   const send = (context: RequestContext, [status, body, headers]: Page) => {
     accessLog(context, { status });
@@ -31,7 +29,7 @@ export function createPages(parts: AppParts, metrics: Registry, accessLog: Acces
   };
   let docs: string | null = null;
   // Made at the first request: it takes as long as a hundred answers.
-  const docsOnce = () => (docs ??= withCommands(docsPage(baseUrl, limit)));
+  const docsOnce = () => (docs ??= docsPage(baseUrl, limit, adminCommand));
 
   const pages = new Elysia<"", WithContext>()
     .get(publicPaths.root, ({ context }) => send(context, toDocs), hide)
@@ -44,16 +42,14 @@ export function createPages(parts: AppParts, metrics: Registry, accessLog: Acces
     )
     // The plugin gives its document as an object. That goes out like every other page.
     .onAfterHandle(({ context, response }) =>
-      response instanceof Response
-        ? response
-        : send(context, [200, withCommands(JSON.stringify(response)), jsonHeaders]),
+      response instanceof Response ? response : send(context, [200, JSON.stringify(response), jsonHeaders]),
     )
     // The plugin's own page loads from another host. It gets a path at which nothing is served (checkPublic).
     .use(
       swagger({
         path: `${publicPaths.docs}/plugin`,
         specPath: publicPaths.openapi,
-        documentation: describeApi(baseUrl, limit),
+        documentation: describeApi(baseUrl, limit, adminCommand),
         excludeStaticFile: false,
       }),
     );

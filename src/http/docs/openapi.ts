@@ -10,7 +10,7 @@ import { type ExampleSettings, responsesOf, sharedHeaders, sharedResponses } fro
 import { type Json, sharedSchemas, toJson } from "./openapi-schemas.ts";
 
 /** All of the description but its operations, which the routes carry. */
-export function describeApi(baseUrl: string, limitPerMin: number): object {
+export function describeApi(baseUrl: string, limitPerMin: number, adminCommand: string): object {
   return {
     openapi: "3.1.0",
     info: {
@@ -32,7 +32,7 @@ export function describeApi(baseUrl: string, limitPerMin: number): object {
       { name: "Usage", description: "What the presented key has used." },
     ],
     components: {
-      securitySchemes: { apiKey },
+      securitySchemes: { apiKey: apiKey(adminCommand) },
       headers: sharedHeaders(limitPerMin),
       responses: sharedResponses({ baseUrl, limitPerMin }),
       schemas: sharedSchemas(),
@@ -40,14 +40,14 @@ export function describeApi(baseUrl: string, limitPerMin: number): object {
   };
 }
 
-const apiKey = {
+const apiKey = (adminCommand: string) => ({
   type: "http",
   scheme: "bearer",
   bearerFormat: "lf_ and 38 characters",
   description:
-    "Made with `bun admin key create ACCOUNT`, shown once. A key reads all pixels of its account. It must never be in a " +
-    "page's code, a public repository or a URL; there are no CORS headers, on purpose.",
-};
+    `Made with \`${adminCommand} key create ACCOUNT\`, shown once. A key reads all pixels of its account. It must never be ` +
+    "in a page's code, a public repository or a URL; there are no CORS headers, on purpose.",
+});
 
 function description(limitPerMin: number): string {
   return `Leads are the identified visits of an account's websites. Every request is a GET with an API key, every answer JSON.

@@ -18,8 +18,8 @@ export const docsHeaders = {
 };
 
 /** The page of the server at an origin, which its programs ask. The entry of each error is at `#` and its code. */
-export function docsPage(origin: string, limitPerMin: number): string {
-  const all = sections(origin, limitPerMin);
+export function docsPage(origin: string, limitPerMin: number, adminCommand: string): string {
+  const all = sections(origin, limitPerMin, adminCommand);
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -20,9 +20,9 @@ export interface Section {
 }
 
 /** In the order in which a developer needs them. */
-export function sections(origin: string, limitPerMin: number): Section[] {
+export function sections(origin: string, limitPerMin: number, adminCommand: string): Section[] {
   return [
-    { id: "first-request", title: "First request", body: first(origin) },
+    { id: "first-request", title: "First request", body: first(origin, adminCommand) },
     { id: "endpoints", title: "Endpoints", body: endpoints() },
     { id: "paging", title: "Paging", body: pagingBody(origin) },
     { id: "polling", title: "Polling", body: pollingBody(origin) },
@@ -35,10 +35,10 @@ export function sections(origin: string, limitPerMin: number): Section[] {
   ];
 }
 
-function first(origin: string): string {
+function first(origin: string, adminCommand: string): string {
   return `${prose(`
 Every request carries an API key in the header \`Authorization: Bearer <API_KEY>\`. The owner of this server makes one
-with \`bun admin key create ACCOUNT\`; it is shown once. Put it into the environment as \`LEADFILE_KEY\`, and ask for the
+with \`${adminCommand} key create ACCOUNT\`; it is shown once. Put it into the environment as \`LEADFILE_KEY\`, and ask for the
 newest leads:
 `)}
 ${programs("first-request", firstRequest(origin))}
