@@ -16,6 +16,7 @@ import { asStoreError, codeOf, isDamaged, isFull, saidBy } from "../failure.ts";
 import { removeLeftovers, removeStaleDrafts } from "../leftovers.ts";
 import { schemaVersion } from "../migrate.ts";
 import { openDatabase } from "../open.ts";
+import { copyWal } from "../wal.ts";
 import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
 
 /** The names under which a backup and its manifest are made. */
@@ -68,6 +69,8 @@ export function makeBackup(path: string, file: string, nowMs: number, complete: 
 function record(database: Connection, nowMs: number, detail: AuditEntry["detail"]): string | null {
   try {
     recordAct(database, { atMs: nowMs, act: "backup", account: null, detail });
+    // The end of a thread, unlike that of a process, does not do it.
+    copyWal(database);
     return null;
   } catch (cause) {
     return innermost(cause);
