@@ -1,4 +1,4 @@
-/** The tool summarize_leads: how many leads by day, pixel, state and source, over a span of time. */
+/** The tool summarize_leads: how many leads by day, pixel, page, state and source, over a span of time. */
 import { type Lead, type Leadfile, LeadfileError, type LeadQuery } from "../../../client/src/leadfile.ts";
 import { printable } from "../../operator/printable.ts";
 import type { Show } from "./mask.ts";
@@ -7,7 +7,7 @@ export const usualDays = 30;
 export const mostDays = 92;
 const dayMs = 86_400_000;
 const fullPage = 100;
-const longestLabel = 60;
+const longestLabel = 100;
 /** More lines than these are summed up in one. */
 const mostLabels = 25;
 /** Those of the US, its territories and its forces all have a line: what a summary sums up, nobody can add to another. */
@@ -23,6 +23,8 @@ interface Summary {
   readonly missing: string | null;
   readonly by_day: Readonly<Record<string, number>>;
   readonly by_pixel: Readonly<Record<string, number>>;
+  /** By origin and path. */
+  readonly by_page: Readonly<Record<string, number>>;
   readonly by_state: Readonly<Record<string, number>>;
   readonly by_source: Readonly<Record<string, number>>;
 }
@@ -52,10 +54,7 @@ export async function summarizeLeads(
   query: LeadQuery & { readonly since: string; readonly before: string },
   signal: AbortSignal,
 ): Promise<Summary> {
-  const counts = { day: new Map(), pixel: new Map(), state: new Map(), source: new Map() } satisfies Record<
-    string,
-    Counts
-  >;
+  const counts = { day: new Map(), pixel: new Map(), page: new Map(), state: new Map(), source: new Map() };
   let leads = 0;
   let cursor: string | null = query.before;
   while (cursor !== null) {
@@ -76,6 +75,7 @@ export async function summarizeLeads(
           `Ask again with since ${query.since} and before ${cursor}, all else as it is, and add up the counts.`,
     by_day: Object.fromEntries([...counts.day].toSorted()),
     by_pixel: largest(counts.pixel, mostLabels),
+    by_page: largest(counts.page, mostLabels),
     by_state: largest(counts.state, mostStates),
     by_source: largest(counts.source, mostLabels),
   };
@@ -92,9 +92,10 @@ async function nextPage(client: Leadfile, query: LeadQuery, leads: number, signa
   }
 }
 
-function count(counts: Record<"day" | "pixel" | "state" | "source", Counts>, lead: Lead, show: Show): void {
+function count(counts: Record<"day" | "pixel" | "page" | "state" | "source", Counts>, lead: Lead, show: Show): void {
   add(counts.day, lead.identified_at.slice(0, 10));
   add(counts.pixel, lead.pixel_id);
+  add(counts.page, show("page_url", lead) ?? "(none)");
   add(counts.state, show("state", lead) ?? "(none)");
   add(counts.source, show("traffic_source", lead) ?? "(none)");
 }

@@ -28,13 +28,13 @@ test("leads that are too long for one answer come in several, cut, each once", a
   expect(pages.flatMap(({ table }) => table.leads.map(([id]) => id))).toEqual(leads.toReversed().map(({ id }) => id));
 });
 
-test("a summary counts by day, pixel, state and source, over its span alone", async () => {
+test("a summary counts by day, pixel, page, state and source, over its span alone", async () => {
   const at = (day: number, n: number) => `2026-01-${day}T10:00:0${n}.000Z`;
   const leads = [
     aLead({ identified_at: at(10, 0) }),
     aLead({ identified_at: at(11, 0), pixel_id: "px_blog", state: "TX", traffic_source: null }),
-    aLead({ identified_at: at(11, 1), state: null }),
-    aLead({ identified_at: at(12, 0) }),
+    aLead({ identified_at: at(11, 1), state: null, page_url: "https://shop.example.com/pricing?plan=2" }),
+    aLead({ identified_at: at(12, 0), page_url: "https://shop.example.com/" }),
   ];
   const { url, aKey } = await serve({ leads });
   const agent = await anAgent(url, aKey());
@@ -46,6 +46,7 @@ test("a summary counts by day, pixel, state and source, over its span alone", as
     missing: null,
     by_day: { "2026-01-11": 2, "2026-01-12": 1 },
     by_pixel: { px_site: 2, px_blog: 1 },
+    by_page: { "https://shop.example.com/pricing": 2, "https://shop.example.com/": 1 },
     by_state: { TX: 1, CA: 1, "(none)": 1 },
     by_source: { organic: 2, "(none)": 1 },
   });
