@@ -1,6 +1,6 @@
 /** Retention waits where the clock may be wrong, because nothing brings back what it erases. */
-import { desc, eq, sql } from "drizzle-orm";
-import { dayMs } from "../../contract/time.ts";
+import { and, desc, eq, gte, lte } from "drizzle-orm";
+import { dayMs, dayOf } from "../../contract/time.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { audit, usage } from "../schema.ts";
@@ -9,31 +9,47 @@ import { audit, usage } from "../schema.ts";
 const usualGapMs = 7 * dayMs;
 /** Time to set the clock right, or to see that it is. */
 const waitMs = dayMs;
-const act = "retain.wait";
+const waits = "retain.wait";
 
 /**
  * Until when the retention of the server waits, in Unix milliseconds; null when it need not wait. It waits when the clock
- * has jumped, or is far ahead of everything in the file. The wait is put on record, so it outlives a restart.
+ * has jumped, or is far ahead of the file. The wait is put on record, so it outlives a restart, and so is its end by a
+ * clock that was set back.
  */
 export function waitUntil(database: Connection, nowMs: number, hasJumped: boolean): number | null {
+  const record = (act: string) => recordAct(database, { atMs: nowMs, act, account: null, detail: {} });
+  if (wasSetBack(database, nowMs)) record("retain.clock-back");
   const begun = lastWait(database);
   if (begun !== null && nowMs >= begun && nowMs < begun + waitMs) return begun + waitMs;
-  const known = newestMoment(database);
-  if (!hasJumped && (known === null || nowMs - known <= usualGapMs)) return null;
-  recordAct(database, { atMs: nowMs, act, account: null, detail: {} });
+  if (!hasJumped && !isFarAhead(database, nowMs)) return null;
+  record(waits);
   return nowMs + waitMs;
 }
 
-function lastWait(database: Connection): number | null {
-  const last = database.select({ at: audit.at }).from(audit).where(eq(audit.act, act)).orderBy(desc(audit.number));
-  return last.limit(1).get()?.at ?? null;
+/** Whether retention waited under a clock that was set back since, and that is not on record yet. */
+export function wasSetBack(database: Connection, nowMs: number): boolean {
+  const last = database.select({ at: audit.at }).from(audit).orderBy(desc(audit.number)).limit(1).get();
+  return last !== undefined && last.at > nowMs + waitMs && (lastWait(database) ?? nowMs) > nowMs;
 }
 
-/** When something was last put on record, or the end of the last day with requests. */
-function newestMoment(database: Connection): number | null {
-  const [row] = database.values<[number | null]>(sql`
-    SELECT max(ms) FROM (
-      SELECT max(${audit.at}) AS ms FROM ${audit} UNION ALL
-      SELECT unixepoch(max(${usage.day})) * 1000 + ${dayMs} FROM ${usage})`);
-  return row?.[0] ?? null;
+/** Whether a clock is far ahead of what it has written. What it wrote within its last day proves nothing. */
+export function isFarAhead(database: Connection, nowMs: number): boolean {
+  const before = nowMs - waitMs;
+  // By number, because a clock that was wrong for a while has left later times behind it.
+  const acts = database.select({ at: audit.at }).from(audit).where(lte(audit.at, before)).orderBy(desc(audit.number));
+  const last = acts.limit(1).get();
+  if (last === undefined) return false;
+  let knownMs = last.at;
+  const since = and(gte(usage.day, dayOf(knownMs)), lte(usage.day, dayOf(before)));
+  for (const { day } of database.selectDistinct({ day: usage.day }).from(usage).where(since).orderBy(usage.day).all()) {
+    const begunMs = Date.parse(day);
+    if (begunMs - knownMs > usualGapMs) break;
+    knownMs = begunMs + dayMs;
+  }
+  return nowMs - knownMs > usualGapMs;
+}
+
+function lastWait(database: Connection): number | null {
+  const last = database.select({ at: audit.at }).from(audit).where(eq(audit.act, waits)).orderBy(desc(audit.number));
+  return last.limit(1).get()?.at ?? null;
 }

@@ -5,6 +5,7 @@ import type { Retained } from "../../store/serving.ts";
 import type { Connection } from "../connection.ts";
 import type { Descriptors } from "../file.ts";
 import { isRetentionDue } from "./retention.ts";
+import { wasSetBack } from "./retention-hold.ts";
 
 /** When a thread applies retention. */
 export interface RetentionMoment {
@@ -28,7 +29,7 @@ export type RetentionReply = Retained | { readonly failure: string };
  * thread and hands it its work. Throws when that fails, and when bytes of the erased are still there.
  */
 export async function retainInThread(database: Connection, nowMs: number, start: () => Worker): Promise<Retained> {
-  if (!isRetentionDue(database, nowMs)) return { erased: 0, waitsUntilMs: null };
+  if (!isRetentionDue(database, nowMs) && !wasSetBack(database, nowMs)) return { erased: 0, waitsUntilMs: null };
   const worker = start();
   try {
     const reply = await new Promise<RetentionReply>((resolve) => {
