@@ -1,8 +1,10 @@
 /** bun admin retain: how long the leads of an account are kept. */
 import type { Command } from "commander";
+import { dayOf } from "../contract/time.ts";
 import { statusAfter } from "../operator/ending-signals.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";
+import type { RetentionSurvey } from "../store/privacy.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { removeTraces, sayTraces } from "./lead/traces.ts";
@@ -24,14 +26,14 @@ export function retainCommand(context: CommandContext): Command {
     .description("keep leads for so many days: erase older ones now and daily, and reject them at import")
     .argument("<ACCOUNT>", "id or exact name")
     .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
-    .option("--yes", "do not ask, even if every lead would be erased")
+    .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
     .action(async (idOrName: string, options: Options) => {
       const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
       const account = accountOf(context, idOrName);
       const { retention } = context.store();
-      const { older, all } =
-        days === null ? { older: 0, all: 0 } : retention.survey(account.number, days, context.now());
-      if (older > 0 && older === all && options.yes !== true) await confirmAll(account.name);
+      const survey = days === null ? null : retention.survey(account.number, days, context.now());
+      const older = survey?.older ?? 0;
+      if (survey !== null && options.yes !== true) await confirmErasure(account.name, survey, context.now());
       const output = outputOf(options);
       const retaining = retention.set(account, days, context.now());
       const erased = await erase(context, retaining.steps(), older, output);
@@ -66,10 +68,12 @@ function textOf(name: string, days: number | null, erased: number): string {
   return `${kept}; ${erased === 0 ? "none was older" : `${leadsText(erased)} older than that ${erased === 1 ? "is" : "are"} erased`}.`;
 }
 
-/** Asks on a terminal. Throws a UserError where nobody can be asked, and where the answer is no. */
-async function confirmAll(name: string): Promise<void> {
-  if (canAsk()) {
-    return confirm(`This erases all leads of ${printable(name)}: even the newest is older. Go on?`, {});
-  }
-  throw new UserError(`This would erase all leads of ${name}, and nothing was changed.`, "Say --yes if you mean it.");
+/** Asks on a terminal before too much is erased. Throws a UserError where nobody can be asked, or the answer is no. */
+async function confirmErasure(name: string, { older, all, isFarAhead }: RetentionSurvey, nowMs: number): Promise<void> {
+  if (older === 0 || (older < all && !isFarAhead)) return;
+  const what = older < all ? `${leadsText(older)} of ${printable(name)}` : `all leads of ${printable(name)}`;
+  const clock = `The clock says ${dayOf(nowMs)}, far ahead of what was last written.`;
+  const why = isFarAhead ? ` ${clock}` : "";
+  if (canAsk()) return confirm(`This erases ${what}.${why} Go on?`, {});
+  throw new UserError(`This would erase ${what}, and nothing was changed.${why}`, "Say --yes if you mean it.");
 }

@@ -124,9 +124,18 @@ export interface Traces {
   readonly inLogsOf?: readonly string[];
 }
 
+export interface RetentionSurvey {
+  /** How many leads are older than that. */
+  readonly older: number;
+  /** How many leads the account has. */
+  readonly all: number;
+  /** Whether the clock is so far ahead of what was last written that it may be wrong. */
+  readonly isFarAhead: boolean;
+}
+
 export interface RetentionRepository {
-  /** How many leads of an account are older than so many days, and how many it has in all. */
-  survey(account: AccountNumber, days: number, nowMs: number): { readonly older: number; readonly all: number };
+  /** What keeping the leads of an account for so many days would erase. */
+  survey(account: AccountNumber, days: number, nowMs: number): RetentionSurvey;
   /** Sets how long leads are kept, in days, so that what is older can be erased; null keeps all from now on. */
   set(account: Account, days: number | null, nowMs: number): Retaining;
 }

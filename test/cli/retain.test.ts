@@ -60,6 +60,19 @@ test("a retention that would erase everything needs --yes where nobody can be as
   expect((await admin.run("retain", "acme", "--days", "4")).status).toBe(0);
 });
 
+test("a clock that is far ahead of what was last written needs --yes to erase anything", async () => {
+  const admin = await aFile();
+  await admin.run("key", "create", "acme");
+  // As if the key had been made a month ago, and nothing been done since.
+  using file = new Database(admin.file);
+  file.run(`UPDATE audit SET at = at - ${30 * dayMs}`);
+  const refused = await admin.run("retain", "acme", "--days", "45");
+  expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/ 2 leads .+ clock .+--yes/) });
+  expect(await emails(admin)).toHaveLength(4);
+  expect((await admin.run("retain", "acme", "--days", "500")).status).toBe(0);
+  expect((await admin.run("retain", "acme", "--days", "45", "--yes", "--json")).json).toMatchObject({ erased: 2 });
+});
+
 test.each([
   ["no", "n\n", 1, 4],
   ["yes", "yes\n", 0, 0],

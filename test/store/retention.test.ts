@@ -39,8 +39,8 @@ test("a row that is as old as its account keeps is imported, and one that is old
 test("a survey tells how many leads are older than the account would keep, and how many there are", () => {
   const store = aStore();
   const account = anAccount(store, { leads: [leadAt(oldestMs - 5), leadAt(oldestMs)] });
-  expect(store.retention.survey(account.number, days, noonMs)).toEqual({ older: 1, all: 2 });
-  expect(store.retention.survey(account.number, days, noonMs + 1)).toEqual({ older: 2, all: 2 });
+  expect(store.retention.survey(account.number, days, noonMs)).toEqual({ older: 1, all: 2, isFarAhead: false });
+  expect(store.retention.survey(account.number, days, noonMs + 1)).toEqual({ older: 2, all: 2, isFarAhead: false });
 });
 
 test("the bytes that a killed retention has left are removed by the next one, once", () => {

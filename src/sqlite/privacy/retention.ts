@@ -9,6 +9,7 @@ import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
 import { openDeletion } from "./one-lead.ts";
+import { isFarAhead } from "./retention-hold.ts";
 import { type Wanted, wantedOf } from "./search/forms.ts";
 import { mostLookedFor, removeTraces } from "./search/traces.ts";
 import { areTracesLeft, forgetTraces, noteTraces } from "./traces-left.ts";
@@ -36,7 +37,7 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
     survey(number, days, nowMs) {
       const older = sql<number>`count(*) FILTER (WHERE ${isTooOld({ number, retainDays: days }, nowMs)})`;
       const counts = database.select({ older, all: count() }).from(leads).where(eq(leads.account, number));
-      return counts.get() ?? { older: 0, all: 0 };
+      return { older: 0, all: 0, ...counts.get(), isFarAhead: isFarAhead(database, nowMs) };
     },
     set(account, days, nowMs) {
       // Set first: what an import brings from here on is young enough.
