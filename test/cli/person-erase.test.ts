@@ -143,3 +143,12 @@ test.each([
   const again = `pixel_id,email,phone\npx,new@example.com,15550142111\n`;
   expect((await admin.import(again)).json).toMatchObject(how === "--email" ? { imported: 1 } : { suppressed: 1 });
 });
+
+test("erase names few of many accounts with the values of the person, and how many more there are", async () => {
+  const admin = anAdmin(["acme", "b", "c", "d", "e", "f"]);
+  const file = admin.put("dana.csv", "email,pixel_id\na@example.com,px\n");
+  for (const account of ["acme", "b", "c", "d", "e", "f"])
+    await admin.run("lead", "import", account, file, "--create-pixels");
+  const { stderr } = await admin.run("lead", "erase", "acme", "--email", "a@example.com");
+  expect(stderr).toContain("what other leads of b and c and d and 2 more have as well.");
+});

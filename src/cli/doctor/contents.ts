@@ -90,7 +90,8 @@ function lookAtClock(path: string, { newestMs }: Contents, nowMs: number): Findi
   const newest = Math.max(newestMs ?? 0, written);
   if (newest > nowMs + toleranceMs) {
     const what = `The clock says ${writeMoment(nowMs)}, but the file has something of ${writeMoment(Math.floor(newest))}.`;
-    const advice = "Set the clock (timedatectl); until then new leads may come before older ones.";
+    const wrong = "Set the clock (timedatectl); until then new leads may come before older ones.";
+    const advice = `${wrong} If it is right, ${adminCommand} import undo takes back leads that came under a wrong one.`;
     return [warning("clock", what, advice)];
   }
   return [fine("clock", "Nothing in the file is ahead of the clock.")];
@@ -117,14 +118,13 @@ function lookAtKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {
   return findings.length > 0 ? findings : [fine("keys", well)];
 }
 
-/** Keys that expire before a moment. One that was rotated has another one of its label beside it. */
+/** Keys that expire before a moment, the next one first. One that was rotated has another one of its label beside it. */
 function expiringAmong(live: readonly KeyRecord[], untilMs: number): KeyRecord[] {
-  const isExpiring = ({ expiresMs }: KeyRecord) => expiresMs !== null && expiresMs < untilMs;
-  return live.filter(
-    (key) =>
-      isExpiring(key) &&
-      !live.some((other) => other.account === key.account && other.label === key.label && !isExpiring(other)),
-  );
+  const endOf = ({ expiresMs }: KeyRecord) => expiresMs ?? Number.POSITIVE_INFINITY;
+  const labelOf = ({ account, label }: KeyRecord) => JSON.stringify([account, label]);
+  const goingOn = new Set(live.filter((key) => endOf(key) >= untilMs).map(labelOf));
+  const expiring = live.filter((key) => endOf(key) < untilMs && !goingOn.has(labelOf(key)));
+  return expiring.sort((one, other) => endOf(one) - endOf(other));
 }
 
 function named(keys: readonly KeyRecord[]): string {

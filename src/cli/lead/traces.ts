@@ -4,11 +4,12 @@ import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Erasure, Traces } from "../../store/privacy.ts";
 import type { CommandContext } from "../command.ts";
-import { bytesText, grouped } from "../terminal/numbers.ts";
+import { andMore, bytesText, grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 
 /** So many bytes take more than a moment. */
 const manyBytes = 100_000_000;
+const accountsShown = 3;
 
 /** Removes what is left of erased leads. SQLite works for minutes then, and can be killed at any moment. */
 export function removeTraces(context: CommandContext, output: Output, { removeTraces }: Pick<Erasure, "removeTraces">) {
@@ -37,11 +38,14 @@ export function sayTraces(output: Output, path: string, traces: Traces): void {
   }
   const nothing = givenNames.length === 0 ? "nothing of it is left" : "nothing else of it is left";
   const left =
-    sharedBy.length === 0
-      ? nothing
-      : `nothing is left but what other leads of ${sharedBy.map(printable).join(" and ")} have as well`;
+    sharedBy.length === 0 ? nothing : `nothing is left but what other leads of ${named(sharedBy)} have as well`;
   output.say(`Looked through all ${grouped(bytes)} bytes of ${path} and its log: ${left}.`);
   for (const name of givenNames)
     output.say(`The name of a file, a key, a source or an account holds it, and stays: ${printable(name)}`);
   for (const copy of copies) output.say(`This copy still holds it, delete it when you can: ${printable(copy)}`);
+}
+
+function named(accounts: readonly string[]): string {
+  const shown = accounts.slice(0, accountsShown).map(printable);
+  return shown.join(" and ") + andMore(accounts.length, accountsShown);
 }

@@ -74,3 +74,16 @@ describe("worth a look, with status 1", () => {
     expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringContaining("earlier version") });
   });
 });
+
+test("of many keys that expire soon, the next ones to do so are named", async () => {
+  const admin = await aHealthy();
+  for (const label of ["a", "b", "c", "d"]) await admin.run("key", "create", "acme", "--label", label);
+  change(admin, `UPDATE keys SET expires_at = ${Date.now() + 9 * dayMs} - number * ${dayMs}`);
+  const made: { id: string }[] = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
+  const said = made
+    .reverse()
+    .slice(0, 3)
+    .map(({ id }) => `${id} of acc_\\w+`)
+    .join(", ");
+  expect((await examine(admin)).said).toMatch(new RegExp(`days: ${said} and 1 more`));
+});
