@@ -6,7 +6,7 @@ import type { Backups } from "../../store/backups.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { openCapturing } from "../capturing.ts";
-import { type RqliteNode, requestTo } from "../node/node.ts";
+import { ask, type RqliteNode, requestTo } from "../node/node.ts";
 import { failureOf, openWriter } from "../writer.ts";
 
 /** A large file takes as long as the disk does. */
@@ -25,9 +25,11 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         const unheard = failureOf(writer.catchUp);
         if (unheard !== null) onUnheard(unheard);
         const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
-        const { status, text } = writer.ask({ ...request, saveTo: draft });
+        const stop = listen();
+        const { status, text } = await ask({ ...request, saveTo: draft }, stop);
+        stop.throwIfAborted();
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
-        const backup = await openBackups(draft).make(file, nowMs, listen);
+        const backup = await openBackups(draft).make(file, nowMs, () => stop);
         const detail = { sha256: backup.sha256, leads: backup.leads };
         const record = () => recordAct(openCapturing(writer), { atMs: nowMs, act: "backup", account: null, detail });
         // The backup is whole by now. It counts, even where nobody takes the act.

@@ -121,10 +121,13 @@ function readResults({ status, text }: NodeAnswer): readonly Result[] | string {
   }
 }
 
-/** Asks without keeping anybody waiting. */
-export async function ask({ url, timeoutMs, saveTo, ...request }: NodeRequest): Promise<NodeAnswer> {
+/** Asks without keeping anybody waiting; nobody has answered where it is stopped. */
+export async function ask(
+  { url, timeoutMs, saveTo, ...request }: NodeRequest,
+  stop = new AbortController().signal,
+): Promise<NodeAnswer> {
   try {
-    const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
+    const answer = await fetch(url, { ...request, signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), stop]) });
     if (saveTo !== undefined && answer.status === 200) {
       await Bun.write(saveTo, answer);
       return { status: answer.status, text: "" };
