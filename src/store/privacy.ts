@@ -68,11 +68,14 @@ export interface Erasure {
   /** The leads that stay though they hold an identifier of an erased person, so far. */
   staying(): Staying;
   /**
-   * Looks for bytes of erased leads in all files, and removes them. `onLook` hears how many bytes there are before that
-   * begins: it takes minutes where they are many. Killed meanwhile, any later erasure or retention completes it.
+   * Looks for bytes of erased leads in all files, and removes them; that takes minutes where the files are large. Killed
+   * meanwhile, any later erasure or retention completes it.
    */
-  removeTraces(onLook: (bytes: number) => void): Traces;
+  removeTraces(onLook: OnLook): Traces;
 }
+
+/** Hears, before the search for bytes begins, how many bytes the files have. */
+export type OnLook = (bytes: number) => void;
 
 /** Leads that stay after an erasure, by their ids. */
 export interface Staying {
@@ -143,6 +146,8 @@ export interface RetentionRepository {
 export interface Retaining extends Pick<Erasure, "removeTraces"> {
   /** Erases some leads at each step, and gives how many are gone by then. Cut short and begun again, it completes. */
   steps(): Iterable<number>;
+  /** Whether one before was cut short, whose bytes are removed as well. */
+  readonly completes: boolean;
 }
 
 export interface AuditRepository {

@@ -138,6 +138,10 @@ test("a signal ends an erasure that looks for bytes, and a retention that comple
     expect([await child.exited, said]).toEqual([130, expect.stringMatching(last)]);
   }
   reader.run(sql`ROLLBACK`);
-  expect((await admin.run("retain", "acme", "--days", "45")).status).toBe(0);
+  expect(await admin.run("retain", "acme", "--days", "45")).toMatchObject({
+    status: 0,
+    stdout: "Leads of acme are kept for 45 days; none was older.\n",
+    stderr: expect.stringMatching(/\nNothing of what was erased before is left in the file and its log\.\n$/),
+  });
   expect(filesWith(admin.folder, "old@example.com")).toEqual([]);
 });

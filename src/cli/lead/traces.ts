@@ -12,12 +12,13 @@ const manyBytes = 100_000_000;
 const accountsShown = 3;
 
 /** Removes what is left of erased leads. SQLite works for minutes then, and can be killed at any moment. */
-export function removeTraces(context: CommandContext, output: Output, { removeTraces }: Pick<Erasure, "removeTraces">) {
-  return removeTraces((bytes) => {
+export function removeTraces(context: CommandContext, output: Output, erasure: Pick<Erasure, "removeTraces">): Traces {
+  return erasure.removeTraces((bytes) => {
     context.process.forgetSignals();
     if (bytes < manyBytes) return;
     output.say(
-      `Its bytes are now looked for in ${bytesText(bytes)}. Ctrl-C is safe: what is erased stays erased, and the same command, or the server within a day, removes its bytes.`,
+      `Its bytes are now looked for in ${bytesText(bytes)}. Ctrl-C is safe: what is erased stays erased, and the same ` +
+        "command, or the server within a day, removes its bytes.",
     );
   });
 }

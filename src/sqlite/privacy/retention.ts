@@ -2,7 +2,7 @@
 import { and, asc, count, eq, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
-import type { Erasure, Retaining, RetentionRepository, Traces } from "../../store/privacy.ts";
+import type { OnLook, Retaining, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -20,11 +20,7 @@ const leadsAtOnce = 500;
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
 /** Removes the bytes of erased leads from all files. Too many leads are not looked for one by one. */
-type RemoveTraces = (
-  wanted: readonly Wanted[],
-  isTooMany: boolean,
-  ...onLook: Parameters<Erasure["removeTraces"]>
-) => Traces;
+type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean, onLook: OnLook) => Traces;
 
 /** Retention on the one file. */
 export function openRetention(database: Connection): RetentionRepository {
@@ -46,7 +42,7 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
         recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
       };
       database.transaction(write, { behavior: "immediate" });
-      if (days === null) return { steps: () => [], removeTraces: () => noTraces };
+      if (days === null) return { steps: () => [], completes: false, removeTraces: () => noTraces };
       return retain(database, [{ ...account, retainDays: days }], nowMs, remove);
     },
   };
@@ -91,7 +87,7 @@ function accountsKeeping(database: Connection): Keeping[] {
 }
 
 function retain(database: Connection, keeping: readonly Keeping[], nowMs: number, remove: RemoveTraces): Retaining {
-  const wasCutShort = areTracesLeft(database);
+  const completes = areTracesLeft(database);
   let erased = 0;
   const wanted: Wanted[] = [];
   return {
@@ -111,10 +107,11 @@ function retain(database: Connection, keeping: readonly Keeping[], nowMs: number
         }
       }
     },
+    completes,
     removeTraces(onLook) {
-      if (erased === 0 && !wasCutShort) return noTraces;
+      if (erased === 0 && !completes) return noTraces;
       // What the last one has erased is not known any more, so it cannot be looked for.
-      const traces = remove(wanted, wasCutShort || erased > mostLookedFor, onLook);
+      const traces = remove(wanted, completes || erased > mostLookedFor, onLook);
       if (traces.gone) forgetTraces(database);
       return traces;
     },

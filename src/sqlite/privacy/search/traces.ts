@@ -2,9 +2,8 @@
  * What is left of erased leads in the bytes of the file. SQLite overwrites what is deleted, and the log is cut. Still, a
  * page that was split may keep a stale copy. So the bytes are looked for; where they are found, the file is written anew.
  */
-
 import { filesOf } from "../../../store/database-files.ts";
-import type { Erasure, Traces } from "../../../store/privacy.ts";
+import type { OnLook, Traces } from "../../../store/privacy.ts";
 import type { Connection } from "../../connection.ts";
 import { type Descriptors, sizeOf } from "../../file.ts";
 import { removeStaleDrafts } from "../../leftovers.ts";
@@ -34,7 +33,7 @@ export function removeTraces(
   wanted: Iterable<Wanted>,
   descriptors: Descriptors,
   isMuch: boolean,
-  ...[onLook]: Parameters<Erasure["removeTraces"]>
+  onLook: OnLook,
 ): Traces {
   const path = database.$client.filename;
   onLook(filesOf(path).reduce((sum, part) => sum + sizeOf(part), 0));
