@@ -1,8 +1,7 @@
 /** The tool list_leads: some leads, newest first, as a table that fits into a model's memory. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Lead, Leadfile, LeadQuery } from "../../../client/src/leadfile.ts";
-import { printable } from "../../operator/printable.ts";
-import type { Show } from "./mask.ts";
+import { cut, type Show } from "./mask.ts";
 
 export const mostLeads = 20;
 const longestText = 80;
@@ -22,7 +21,8 @@ interface Table {
 export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, signal: AbortSignal): Promise<Table> {
   const page = await client.leads.list({ ...query, limit: query.limit ?? mostLeads, signal });
   const columns = columnsOf(page.data);
-  const rows = page.data.map((lead) => columns.map((field) => cut(show(field, lead))));
+  const cell = (text: string | null) => (text === null ? null : cut(text, longestText));
+  const rows = page.data.map((lead) => columns.map((field) => cell(show(field, lead))));
   const fitting = howManyFit(rows, tokensOf(JSON.stringify(columns)));
   const last = page.data[fitting - 1];
   const hasMore = page.has_more || fitting < rows.length;
@@ -40,13 +40,6 @@ function columnsOf(leads: readonly Lead[]): (keyof Lead)[] {
   if (first === undefined) return [];
   const fields = Object.keys(first) as (keyof Lead)[]; // A lead has these alone.
   return fields.filter((field) => leads.some((lead) => lead[field] !== null));
-}
-
-/** Letters that nobody sees could tell a model what the person beside it cannot read. */
-function cut(whole: string | null): string | null {
-  const text = whole && printable(whole);
-  if (text === null || text.length <= longestText) return text;
-  return `${[...text].slice(0, longestText).join("")}…`;
 }
 
 function howManyFit(rows: readonly (readonly (string | null)[])[], used: number): number {

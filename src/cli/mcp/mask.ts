@@ -1,5 +1,6 @@
 /** Leads as a model may see them: persons are masked, and page addresses have no query. */
 import type { Lead } from "../../../client/src/leadfile.ts";
+import { printable } from "../../operator/printable.ts";
 
 /** One text of a lead, as it is shown. */
 export type Show = (field: keyof Lead, lead: Partial<Lead>) => string | null;
@@ -34,6 +35,12 @@ export const masked: Show = (field, lead) => {
   const unnamed = withoutPerson(freeText.has(field) ? decoded(shown) : shown, lead).replace(anEmail, maskEmail);
   return freeText.has(field) ? unnamed.replace(aPhone, maskPhone) : unnamed;
 };
+
+/** At most so many letters. Those that nobody sees could tell a model what the person beside it cannot read. */
+export function cut(text: string, longest: number): string {
+  const letters = [...printable(text)];
+  return letters.length > longest ? `${letters.slice(0, longest).join("")}…` : letters.join("");
+}
 
 /** A source may be an address as well. */
 function isAddress(field: keyof Lead, text: string): boolean {

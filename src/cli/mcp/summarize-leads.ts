@@ -1,7 +1,6 @@
 /** The tool summarize_leads: how many leads by day, pixel, page, state and source, over a span of time. */
 import { type Lead, type Leadfile, LeadfileError, type LeadQuery } from "../../../client/src/leadfile.ts";
-import { printable } from "../../operator/printable.ts";
-import type { Show } from "./mask.ts";
+import { cut, type Show } from "./mask.ts";
 
 export const usualDays = 30;
 export const mostDays = 92;
@@ -101,8 +100,8 @@ function count(counts: Record<"day" | "pixel" | "page" | "state" | "source", Cou
 }
 
 function add(counts: Counts, label: string): void {
-  const key = printable(label.slice(0, longestLabel));
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+  const shown = cut(label, longestLabel);
+  counts.set(shown, (counts.get(shown) ?? 0) + 1);
 }
 
 /** The largest first, so many at most, and the sum of all others. */

@@ -67,6 +67,16 @@ test("a summary names every state, and sums up the smallest of many sources", as
   expect(by_source["(others)"]).toBe(codes.length - 25);
 });
 
+test("a summary says which labels are only the beginning of a long text, and cuts no letter", async () => {
+  const long = `https://shop.example.com/${"x".repeat(74)}`;
+  const pages = [long, `${long}🙂`, `${long}🙂first`, `${long}🙂second`];
+  const leads = pages.map((page) => aLead({ page_url: page }));
+  const { url, aKey } = await serve({ leads });
+  const before = new Date(Date.parse(leads.at(-1)?.identified_at ?? "") + 1).toISOString();
+  const { text } = await (await anAgent(url, aKey())).call("summarize_leads", { before });
+  expect(JSON.parse(text).by_page).toEqual({ [`${long}🙂…`]: 2, [long]: 1, [`${long}🙂`]: 1 });
+});
+
 test("usage is that of the key, this call included", async () => {
   const { url, aKey } = await serve({ limit: 60 });
   const { text } = await (await anAgent(url, aKey())).call("usage");
