@@ -32,8 +32,9 @@ export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now
   // By the names that dashboards know. The library's own come with sixty about Node.js, which say nothing of Bun.
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process began.", () => performance.timeOrigin / 1000);
+  // The look has the folder itself open.
   gauge("process_open_fds", "Open files and connections.", () =>
-    existsSync(openFiles) ? readdirSync(openFiles).length : null,
+    existsSync(openFiles) ? readdirSync(openFiles).length - 1 : null,
   );
   new Counter({
     name: "process_cpu_seconds_total",
