@@ -7,8 +7,8 @@ const leastLast = 12;
 
 /**
  * Rows under a header, in columns as wide as their content. Control characters are shown as ?. On a narrow terminal the
- * last column is cut, then `lesser` columns are left out; on a very narrow one each row becomes a block of lines. Outside
- * a terminal nothing is cut or left out.
+ * last column is cut, then `lesser` columns are left out; on a very narrow one each row becomes a block of lines, with all
+ * columns. Outside a terminal nothing is cut or left out.
  */
 export function table(
   header: readonly string[],
@@ -17,15 +17,18 @@ export function table(
   lesser: readonly string[] = [],
 ): string {
   const lines = [header, ...rows].map((row) => row.map(printable));
+  const greater = lines.map((cells) => cells.filter((_, column) => !lesser.includes(header[column] ?? "")));
+  return inColumns(lines, width) ?? inColumns(greater, width) ?? blocks(header, lines.slice(1));
+}
+
+/** Lines in columns, the header first; null where even the least of the last column does not fit. */
+function inColumns(lines: readonly (readonly string[])[], width: number | null): string | null {
+  const [header = []] = lines;
   const widths = header.map((_, column) => Math.max(...lines.map((line) => Bun.stringWidth(line[column] ?? ""))));
   const last = widths.length - 1;
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   if (width !== null && before + (widths[last] ?? 0) > width) {
-    if (width - before < Math.min(leastLast, widths[last] ?? 0)) {
-      if (lesser.length === 0) return blocks(header, lines.slice(1));
-      const shown = (cells: readonly string[]) => cells.filter((_, column) => !lesser.includes(header[column] ?? ""));
-      return table(shown(header), rows.map(shown), width);
-    }
+    if (width - before < Math.min(leastLast, widths[last] ?? 0)) return null;
     widths[last] = width - before;
   }
   const [titles = [], ...body] = lines.map((line) => line.map((cell, column) => pad(cell, widths[column] ?? 0)));
