@@ -21,7 +21,7 @@ export interface LeadQuery {
   readonly hasEmail: boolean;
 }
 
-// TypeBox takes a moment by its pattern. Which days a month has, and which years are kept, is told where it is read.
+// TypeBox checks a moment by its pattern alone. Which days a month has, and which years are kept, is checked where it is read.
 FormatRegistry.Set("date-time", () => true);
 
 const moments = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B)";

@@ -11,7 +11,7 @@ import type { Output } from "../terminal/output.ts";
 const manyBytes = 100_000_000;
 const accountsShown = 3;
 
-/** Removes what is left of erased leads. SQLite works for minutes then, and can be killed at any moment. */
+/** Removes the bytes of erased leads. From here on a signal ends the process at once: SQLite may work for minutes. */
 export function removeTraces(context: CommandContext, output: Output, erasure: Pick<Erasure, "removeTraces">): Traces {
   return erasure.removeTraces((bytes) => {
     context.process.forgetSignals();

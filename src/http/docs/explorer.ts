@@ -1,5 +1,4 @@
 /** The explorer at /docs/try: Swagger UI from its package, with a key that only the open page knows. */
-
 import { version } from "swagger-ui-dist/package.json";
 import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
@@ -17,7 +16,7 @@ interface Asset {
 
 const script = { "Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "no-cache" };
 const sheet = { "Content-Type": "text/css; charset=utf-8", "Cache-Control": "no-cache" };
-/** The page asks for a megabyte and a half by its version, and a browser need load it once. */
+/** The page names the version of these 1.5 MB in their addresses, so that a browser loads each version once. */
 const lasting = { "Cache-Control": "public, max-age=31536000, immutable" };
 
 const page = `<!doctype html>

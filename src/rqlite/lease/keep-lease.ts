@@ -9,8 +9,8 @@ import { clockMarginMs, type Heard, type Lease, type Question } from "./lease.ts
 const askEveryMs = 500;
 const timeoutMs = 1_000;
 /**
- * Nobody else leads within the first half second behind a question that was answered (`-raft-timeout`). What another leader
- * takes after that waits for a lease and the margin: so the lease of a question within this gap is over by then.
+ * For half a second after a question that was answered, no other leader can begin (`-raft-timeout`). A write that another
+ * one takes later waits for a lease and the margin. So a lease from a question within this gap is over when it returns.
  */
 const longestGapMs = 500 + clockMarginMs;
 /** Between two looks at the own file while it lags behind the answer. */

@@ -69,7 +69,7 @@ export function makeBackup(path: string, file: string, nowMs: number, complete: 
 function record(database: Connection, nowMs: number, detail: AuditEntry["detail"]): string | null {
   try {
     recordAct(database, { atMs: nowMs, act: "backup", account: null, detail });
-    // The end of a thread, unlike that of a process, does not do it.
+    // A thread ends without closing its connection wholly, which would copy it.
     copyWal(database);
     return null;
   } catch (cause) {
