@@ -27,7 +27,7 @@ export const errors = {
     status: 401,
     message: "This API key does not exist. Check that the whole key was sent.",
     condition: "The key that was sent does not exist.",
-    cure: "Check that the whole key arrived: lf_ and 38 characters, without quotes. The owner of the server can test it with the command key check, and make a new one with key create.",
+    cure: 'Check that the whole key arrived: lf_ and 38 characters, without quotes. The owner of the server can test it with the admin command "key check", and make a new one with "key create".',
   },
   revoked_api_key: {
     status: 401,
@@ -39,7 +39,7 @@ export const errors = {
     status: 403,
     message: "The account of this API key has no active subscription. The owner of the server can activate it.",
     condition: "The key is valid, but its account has no active subscription.",
-    cure: "The owner of the server activates the account with the command account activate; the same key then works again at once.",
+    cure: 'The owner of the server activates the account with the admin command "account activate"; the same key then works again at once.',
   },
   invalid_parameter: {
     status: 400,
