@@ -126,7 +126,8 @@ function replace(
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
   if (erasedAgain + older > 0) vacuum(database);
   const kept = place(attached === "attached");
-  // The lock on the replaced file ends here, when it is no longer at its path.
+  // The lock on the replaced file ends here, when it is no longer at its path. Closing alone may leave it to the thread's end.
+  if (attached === "attached") database.run(sql`DETACH old`);
   database.$client.close();
   return { leads, erasedAgain, unblockedSince, older, merged, unread: carried.unread.map(({ name }) => name), kept };
 }

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openBackups } from "../../../src/sqlite/backup/backups.ts";
 import { anAdmin } from "../../admin.ts";
 import { aBackup, header, kept, rows } from "./a-backup.ts";
 
@@ -19,6 +20,14 @@ test("the backup is the database from then on, and the file before is kept besid
   for (const name of [old, "leadfile.db"]) expect(statSync(join(admin.folder, name)).mode & 0o777).toBe(0o600);
   using replaced = new Database(join(admin.folder, old));
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[30]]);
+});
+
+test("the file before can be opened as soon as the restore is done", async () => {
+  const { admin, file } = await aBackup();
+  const unheard = () => new AbortController().signal;
+  await openBackups(join(admin.folder, "leadfile.db")).restore(file, null, Date.now(), unheard);
+  using replaced = new Database(join(admin.folder, kept(admin)[0] ?? ""));
+  expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[20]]);
 });
 
 test("a machine that has nothing but the backup and its manifest gets everything back, keys too", async () => {
