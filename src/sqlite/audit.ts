@@ -1,5 +1,5 @@
 /** What was done with the file, when and to which account; who was found or erased is never written down. */
-import { desc, eq } from "drizzle-orm";
+import { desc, eq, type SQL } from "drizzle-orm";
 import type { AuditEntry, AuditRepository } from "../store/privacy.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
@@ -52,6 +52,12 @@ export function openOnRecord<Thing extends { readonly account: string }>(
       return find(id);
     },
   };
+}
+
+/** What was written down last, of all or of what meets a condition: told by its number, because a clock may be set back. */
+export function lastAct(database: Connection, condition?: SQL): { number: number; atMs: number } | undefined {
+  const acts = database.select({ number: audit.number, atMs: audit.at }).from(audit).where(condition);
+  return acts.orderBy(desc(audit.number)).limit(1).get();
 }
 
 export function openAudit(database: Connection): AuditRepository {

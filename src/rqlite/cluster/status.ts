@@ -1,7 +1,8 @@
 /** How a cluster is: what its nodes say of themselves, and whether the servers beside them answer. */
-import { desc, gte, inArray } from "drizzle-orm";
+import { gte, inArray } from "drizzle-orm";
 import { windowMs } from "../../contract/limits.ts";
 import { publicPaths } from "../../contract/paths.ts";
+import { lastAct } from "../../sqlite/audit.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { audit, flushes, keys, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
@@ -116,8 +117,7 @@ function readKept(database: Connection) {
 
 /** The number of the last act that erased something; 0 where there was none. */
 function lastErasing(database: Connection): number {
-  const acts = database.select({ number: audit.number }).from(audit).where(inArray(audit.act, erasingActs));
-  return acts.orderBy(desc(audit.number)).limit(1).get()?.number ?? 0;
+  return lastAct(database, inArray(audit.act, erasingActs))?.number ?? 0;
 }
 
 /** What was counted longer ago says nothing of the balancer as it is now. */

@@ -1,7 +1,7 @@
 /** Retention waits where the clock may be wrong, because nothing brings back what it erases. */
-import { and, desc, eq, gte, lte } from "drizzle-orm";
+import { and, eq, gte, lte } from "drizzle-orm";
 import { dayMs, dayOf } from "../../contract/time.ts";
-import { recordAct } from "../audit.ts";
+import { lastAct, recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { audit, usage } from "../schema.ts";
 
@@ -28,18 +28,16 @@ export function waitUntil(database: Connection, nowMs: number, hasJumped: boolea
 
 /** Whether retention waited under a clock that was set back since, and that is not on record yet. */
 export function wasSetBack(database: Connection, nowMs: number): boolean {
-  const last = database.select({ at: audit.at }).from(audit).orderBy(desc(audit.number)).limit(1).get();
-  return last !== undefined && last.at > nowMs + waitMs && (lastWait(database) ?? nowMs) > nowMs;
+  const last = lastAct(database);
+  return last !== undefined && last.atMs > nowMs + waitMs && (lastWait(database) ?? nowMs) > nowMs;
 }
 
 /** Whether a clock is far ahead of what it has written. What it wrote within its last day proves nothing. */
 export function isFarAhead(database: Connection, nowMs: number): boolean {
   const before = nowMs - waitMs;
-  // By number, because a clock that was wrong for a while has left later times behind it.
-  const acts = database.select({ at: audit.at }).from(audit).where(lte(audit.at, before)).orderBy(desc(audit.number));
-  const last = acts.limit(1).get();
+  const last = lastAct(database, lte(audit.at, before));
   if (last === undefined) return false;
-  let knownMs = last.at;
+  let knownMs = last.atMs;
   const since = and(gte(usage.day, dayOf(knownMs)), lte(usage.day, dayOf(before)));
   for (const { day } of database.selectDistinct({ day: usage.day }).from(usage).where(since).orderBy(usage.day).all()) {
     const begunMs = Date.parse(day);
@@ -50,6 +48,5 @@ export function isFarAhead(database: Connection, nowMs: number): boolean {
 }
 
 function lastWait(database: Connection): number | null {
-  const last = database.select({ at: audit.at }).from(audit).where(eq(audit.act, waits)).orderBy(desc(audit.number));
-  return last.limit(1).get()?.at ?? null;
+  return lastAct(database, eq(audit.act, waits))?.atMs ?? null;
 }
