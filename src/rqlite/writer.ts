@@ -9,7 +9,7 @@ import { StoreError } from "../store/errors.ts";
 import { type LastWrite, lastWrite, readLastWrite } from "./last-write.ts";
 import { type Write, waitForAll } from "./lease/wait-for-all.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
-import { type BlockingNode, openBlockingNode } from "./node/blocking.ts";
+import { openBlockingNode } from "./node/blocking.ts";
 import { listMembersBlocking } from "./node/members.ts";
 import { questionRequest, type RqliteNode, readValue, readWritten, type Statement, writeRequest } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
@@ -37,8 +37,6 @@ class WriteRefused extends Error {
 export interface Writer extends Disposable {
   /** The file of the node beside. */
   readonly file: LocalFile;
-  /** Asks a node, and waits for its answer. */
-  readonly ask: BlockingNode["ask"];
   /** Writes all statements or none. Throws WriteRefused, or a StoreError where no majority took it. */
   commit(statements: readonly Statement[]): void;
   /** The same for what must hold at once: it returns when every node shows it, or answers nobody any more. */
@@ -166,7 +164,6 @@ export function openWriter(
 
   return {
     file,
-    ask: blocking.ask,
     commit: (statements) => void commit(statements),
     commitEverywhere(statements) {
       const write = commit([...statements, raise], timeoutsMs.urgent);
