@@ -27,6 +27,15 @@ async function deliver(address: string, ...emails: readonly string[]): Promise<n
   return answer.status;
 }
 
+/** Revokes a source by another node while one stands still; gives the end of the command, and what a delivery gets there. */
+async function revokeBeside({ engine }: Place, by: Admin, id: string, address: string) {
+  engine.kill("SIGSTOP");
+  const ended = await by.run("source", "revoke", id, "--yes");
+  const status = await deliver(address, "two@example.com");
+  engine.kill("SIGCONT");
+  return { ended, status };
+}
+
 /** As if no server had ever run beside the node. */
 async function forgetServer({ node }: Place): Promise<void> {
   const body = JSON.stringify([["DELETE FROM nodes WHERE name = ?", node.name]]);
@@ -42,10 +51,7 @@ describe.skipIf(missing !== null)(`deliveries to a cluster${missing === null ? "
     const { id, path } = await aSource(cluster.admin(other), cluster);
     const { url } = await receiveBeside(still, 3600);
     await until(async () => (await deliver(url + path, "one@example.com")) === 200);
-    still.engine.kill("SIGSTOP");
-    const ended = await cluster.admin(other).run("source", "revoke", id, "--yes");
-    const status = await deliver(url + path, "two@example.com");
-    still.engine.kill("SIGCONT");
+    const { ended, status } = await revokeBeside(still, cluster.admin(other), id, url + path);
     expect(ended.status === 0 ? "" : ended.stderr).toBe("");
     expect(status).toBe(503);
     await until(async () => (await deliver(url + path, "two@example.com")) === 401);
@@ -60,10 +66,7 @@ describe.skipIf(missing !== null)(`deliveries to a cluster${missing === null ? "
     await forgetServer(still);
     const { url } = await receiveBeside(still, 3600);
     await until(async () => (await deliver(url + path, "one@example.com")) === 200);
-    still.engine.kill("SIGSTOP");
-    const ended = await cluster.admin(other).run("source", "revoke", id, "--yes");
-    const status = await deliver(url + path, "two@example.com");
-    still.engine.kill("SIGCONT");
+    const { ended, status } = await revokeBeside(still, cluster.admin(other), id, url + path);
     expect(ended.stderr).toContain(`${still.node.name} could not be asked`);
     expect(status).toBe(503);
   });

@@ -22,6 +22,15 @@ const filesIn = ({ folder }: Admin) =>
     .filter((name) => !/^\.bun|-(?:wal|shm)$|\.serving$/.test(name))
     .toSorted();
 
+/** Sends a signal to a command once it has made a file, and gives its status, and what it says. */
+async function stopped(admin: Admin, signal: NodeJS.Signals, ...words: string[]): Promise<[number, string]> {
+  const before = filesIn(admin).length;
+  const child = admin.start(...words);
+  await until(() => filesIn(admin).length > before, 1);
+  child.kill(signal);
+  return [await child.exited, await child.stderr.text()];
+}
+
 /** A file that is read no further than to its middle: its second half never comes. */
 function thatNeverEnds(file: string): void {
   const content = readFileSync(file);
@@ -36,10 +45,7 @@ test.each(signals)("%s ends a backup with %i, and no part of it is left", async 
   const admin = anAdmin();
   await admin.import(rows(20_000));
   const before = filesIn(admin);
-  const child = admin.start("backup", join(admin.folder, "copy.db"));
-  await until(() => filesIn(admin).length > before.length, 1);
-  child.kill(signal);
-  expect([await child.exited, await child.stderr.text()]).toEqual([
+  expect(await stopped(admin, signal, "backup", join(admin.folder, "copy.db"))).toEqual([
     status,
     "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n",
   ]);
@@ -65,10 +71,7 @@ test("a signal ends a backup of a cluster while the node still sends it, and no 
   onTestFinished(() => node.stop(true));
   const admin = anAdmin([], { CLUSTER: node.url.origin, NODE: "n1", DATABASE_PATH: file });
   const before = filesIn(admin);
-  const child = admin.start("backup", join(admin.folder, "copy.db"));
-  await until(() => filesIn(admin).length > before.length, 1);
-  child.kill("SIGINT");
-  expect([await child.exited, await child.stderr.text()]).toEqual([
+  expect(await stopped(admin, "SIGINT", "backup", join(admin.folder, "copy.db"))).toEqual([
     130,
     "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n",
   ]);
@@ -82,10 +85,7 @@ test("a signal ends a drill, and its place is gone", async () => {
   await admin.run("backup", file);
   thatNeverEnds(file);
   const before = filesIn(admin);
-  const child = admin.start("backup", "--drill", file);
-  await until(() => filesIn(admin).length > before.length, 1);
-  child.kill("SIGINT");
-  expect([await child.exited, await child.stderr.text()]).toEqual([
+  expect(await stopped(admin, "SIGINT", "backup", "--drill", file)).toEqual([
     130,
     `Stopped. ${file} is there, and was not tested to the end. Run it again to complete it.\n`,
   ]);
@@ -100,10 +100,7 @@ test("a signal ends a restore, and the database is as it was", async () => {
   await admin.import("date,pixel_id,email\n2026-02-01,px,newer@example.com\n");
   const exported = await admin.exported();
   const before = filesIn(admin);
-  const child = admin.start("restore", file);
-  await until(() => filesIn(admin).length > before.length, 1);
-  child.kill("SIGTERM");
-  expect([await child.exited, await child.stderr.text()]).toEqual([
+  expect(await stopped(admin, "SIGTERM", "restore", file)).toEqual([
     143,
     `Stopped. ${admin.file} is as it was. Run it again to complete it.\n`,
   ]);
