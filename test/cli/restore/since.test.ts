@@ -27,6 +27,8 @@ test("requests that were counted since the backup are counted still, and those t
   const file = join(admin.folder, "copy.db");
   const count = (day: string, requests: number) => {
     using database = new Database(admin.file);
+    // The thread of the backup may still be closing the file.
+    database.run("PRAGMA busy_timeout = 5000");
     database.run("INSERT OR REPLACE INTO usage (key, day, requests) VALUES (1, ?, ?)", [`2026-05-${day}`, requests]);
   };
   count("01", 5);
