@@ -4,7 +4,7 @@ import type { Flushed, UsagePart } from "../store/usage.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
-import { openDisclosureWriter } from "./privacy/ledger/disclosures.ts";
+import { writeDisclosures } from "./privacy/ledger/disclosures.ts";
 import { addUsage } from "./usage.ts";
 import { truncateWal, type Wal } from "./wal.ts";
 
@@ -20,11 +20,10 @@ export function createFlush(
   usage: Pending<UsagePart>,
   ledger: Pending<DisclosurePart>,
 ): () => Flushed {
-  const writeDisclosures = openDisclosureWriter(database);
   return () => {
     const counted = flush(usage, (part) => addUsage(database, part));
     if (counted === "locked" || counted === "more") return counted;
-    const noted = flush(ledger, writeDisclosures);
+    const noted = flush(ledger, (part) => writeDisclosures(database, part));
     return noted === "idle" ? counted : noted;
   };
 }

@@ -5,7 +5,7 @@ import type { Lead } from "../../src/contract/lead.ts";
 import { dayMs, dayOf } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
-import { openDisclosureWriter } from "../../src/sqlite/privacy/ledger/disclosures.ts";
+import { writeDisclosures } from "../../src/sqlite/privacy/ledger/disclosures.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount } from "../harness.ts";
@@ -27,9 +27,10 @@ function aFile() {
     },
     /** As if the key had read a page with all leads on each day. */
     readOn(...days: readonly number[]): void {
-      const writePage = openDisclosureWriter(openDatabase(path));
+      const database = openDatabase(path);
       const added = [{ oldestMs: 0, newestMs: noonMs }];
-      for (const day of days) writePage({ key: 1, day: dayOf(noonMs + day * dayMs), filter: "", removed: [], added });
+      for (const day of days)
+        writeDisclosures(database, { key: 1, day: dayOf(noonMs + day * dayMs), filter: "", removed: [], added });
     },
     received: ({ id }: Lead) => [...admin.people.find(account, [{ kind: "id", value: id }], noonMs)][0]?.received,
   };

@@ -1,5 +1,5 @@
 /** Pages that were answered on their way into the ledger of a cluster. Sent again, a part changes nothing. */
-import { openDisclosureReader, openDisclosureWriter } from "../../sqlite/privacy/ledger/disclosures.ts";
+import { openDisclosureReader, writeDisclosures } from "../../sqlite/privacy/ledger/disclosures.ts";
 import { createDisclosureLedger } from "../../store/disclosure-ledger.ts";
 import { openCapturing, type ReadFile } from "../capturing.ts";
 import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "../node/node.ts";
@@ -10,13 +10,13 @@ export function createDisclosureFlusher(node: RqliteNode, file: ReadFile) {
   const ledger = createDisclosureLedger({ of: (key, day) => openDisclosureReader(file.current()).of(key, day) });
   let collected: Statement[] = [];
   const commit = (statements: readonly Statement[]) => void collected.push(...statements);
-  const write = openDisclosureWriter(openCapturing({ file, commit, catchUp: () => {} }));
+  const capturing = openCapturing({ file, commit, catchUp: () => {} });
   let sending: Promise<void> | null = null;
 
   async function send(): Promise<void> {
     for (let part = ledger.next(); part !== null; part = ledger.next()) {
       collected = [];
-      write(part);
+      writeDisclosures(capturing, part);
       if (collected.length > 0) {
         const written = readWritten(await ask(writeRequest(node, collected, timeoutMs)));
         if (written.kind !== "done") throw new Error(written.reason);

@@ -8,6 +8,7 @@ import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
 import { accounts, leads } from "../schema.ts";
+import { areDisclosuresOld, forgetOldDisclosures } from "./ledger/disclosures.ts";
 import { openDeletion } from "./one-lead.ts";
 import { isFarAhead } from "./retention-hold.ts";
 import { type Wanted, wantedOf } from "./search/forms.ts";
@@ -51,9 +52,12 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
 /** There are no bytes to look for, or none that could be removed from here. */
 export const noTraces: Traces = { gone: true, bytes: 0, sharedBy: [], copies: [], givenNames: [] };
 
-/** Whether any account has leads that are older than it keeps, or bytes of such leads are still to be looked for. */
+/**
+ * Whether any account has leads that are older than it keeps, or bytes of such leads are still to be looked for; or the
+ * ledger has what is too old.
+ */
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
-  if (areTracesLeft(database)) return true;
+  if (areTracesLeft(database) || areDisclosuresOld(database, nowMs)) return true;
   return accountsKeeping(database).some((account) => isAny(database, isTooOld(account, nowMs)));
 }
 
@@ -66,8 +70,9 @@ function isAny(database: Connection, those: SQL | undefined): boolean {
   return database.select({ ms: leads.identifiedAt }).from(leads).where(those).limit(1).values().length > 0;
 }
 
-/** Erases what is older than its account keeps, and puts it on record. */
+/** Erases what is older than its account keeps, and puts it on record. Of the ledger goes what is too old. */
 export function applyRetention(database: Connection, nowMs: number, remove: RemoveTraces) {
+  forgetOldDisclosures(database, nowMs);
   const retaining = retain(database, accountsKeeping(database), nowMs, remove);
   const erased = [...retaining.steps()].at(-1) ?? 0;
   return { erased, traces: retaining.removeTraces(() => undefined) };

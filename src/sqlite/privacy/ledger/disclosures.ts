@@ -1,5 +1,5 @@
 /** The ledger of disclosures in the file: reads and writes what each key received on each day. */
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../contract/time.ts";
 import { type DisclosurePart, type DisclosureReader, keptDays, type Span } from "../../../store/disclosures.ts";
 import type { Connection } from "../../connection.ts";
@@ -23,8 +23,8 @@ export function openDisclosureReader(database: Connection): DisclosureReader {
   };
 }
 
-/** Removes and adds in one transaction: in between, a lead would seem to have no recipient. */
-function writeDisclosures(database: Connection, part: DisclosurePart): void {
+/** Writes a part. Removes and adds in one transaction: in between, a lead would seem to have no recipient. */
+export function writeDisclosures(database: Connection, part: DisclosurePart): void {
   const { removed, added } = part;
   if (removed.length === 0 && added.length === 0) return;
   if (removed.length === 0) {
@@ -60,18 +60,17 @@ function pairs(spans: readonly Span[]): string {
   return JSON.stringify(spans.map(({ oldestMs, newestMs }) => [oldestMs, newestMs]));
 }
 
-/** Deletes what is older than is kept. */
-function forgetOldDisclosures(database: Connection, today: string): void {
-  const firstKept = dayOf(Date.parse(today) - keptDays * dayMs);
-  database.run(sql`DELETE FROM disclosures WHERE key IN (SELECT number FROM keys) AND day < ${firstKept}`);
+/** Whether anything is older than is kept. */
+export function areDisclosuresOld(database: Connection, nowMs: number): boolean {
+  return database.values(sql`SELECT 1 FROM disclosures WHERE ${areOld(nowMs)} LIMIT 1`).length > 0;
 }
 
-/** Writes parts of the ledger. When a new day begins it deletes what is too old. */
-export function openDisclosureWriter(database: Connection): (part: DisclosurePart) => void {
-  let forgottenOn = "";
-  return (part) => {
-    if (part.day !== forgottenOn) forgetOldDisclosures(database, part.day);
-    forgottenOn = part.day;
-    writeDisclosures(database, part);
-  };
+/** Deletes what is older than is kept. Nothing brings it back, so the clock must be trusted. */
+export function forgetOldDisclosures(database: Connection, nowMs: number): void {
+  database.run(sql`DELETE FROM disclosures WHERE ${areOld(nowMs)}`);
+}
+
+/** The first condition lets SQLite use the key of the table. */
+function areOld(nowMs: number): SQL {
+  return sql`key IN (SELECT number FROM keys) AND day < ${dayOf(nowMs - keptDays * dayMs)}`;
 }
