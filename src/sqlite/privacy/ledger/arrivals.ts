@@ -1,10 +1,12 @@
-/** When leads came: the UTC days on which an import wrote them, and later imports that may have replaced them. */
-import { and, eq, sql } from "drizzle-orm";
+/** When leads came: the UTC days on which an import wrote them, and where they may have been before that. */
+import { and, asc, eq, gt, or, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../contract/time.ts";
+import type { Span } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";
 import { accounts, audit, imports } from "../../schema.ts";
 import { unblockAct } from "../lift-blocks.ts";
+import { retentionAct } from "../retention.ts";
 
 interface Arrival {
   /** A lead was not there on any day before this one. */
@@ -16,47 +18,89 @@ interface Arrival {
 /** A lead of an unknown import may have come on any day. */
 const unknown: Arrival = { firstDay: "", lastDay: "~" };
 
+/** Leads that were there and went, of which some may have come again. */
+interface Gone {
+  /** The import that had brought them; null where it may have been any. */
+  readonly batch: number | null;
+  /** Only a later import can have brought them again. */
+  readonly untilMs: number;
+  /** Which leads may be such ones, by the moment that they have now: from the one to before the other. */
+  readonly fromMs: number;
+  readonly beforeMs: number;
+  /** The moments at which they were before; null where those are the ones that they have now. */
+  readonly span: Span | null;
+  readonly firstDay: string;
+  readonly lastDay: string;
+}
+
+/** Where a lead may have been before it came: at a moment of the span, on days from the first to the last. */
+type Before = Pick<Gone, "firstDay" | "lastDay"> & { readonly span: Span };
+
 export function openArrivals(database: Connection, account: AccountNumber) {
-  const rows = database.select().from(imports).where(eq(imports.account, account)).all();
-  // An import that was cut short ran for less than a day.
-  const arrivals = rows.map(({ number, at, finishedAt, replaced }) => ({
-    number,
-    replaced,
-    arrival: { firstDay: dayOf(at), lastDay: dayOf(finishedAt ?? at + dayMs) },
-  }));
-  const byNumber = new Map(arrivals.map(({ number, arrival }) => [number, arrival]));
-  const begun = new Map(rows.map(({ number, at }) => [number, at]));
-  const unblocked = listUnblockings(database, account);
-  const replacing = arrivals.filter(({ replaced }) => replaced > 0);
-  const undone = rows.flatMap(({ at, oldest, newest, undoneAt }) =>
-    undoneAt === null || oldest === null || newest === null
-      ? []
-      : [{ oldest, newest, firstDay: dayOf(at), lastDay: dayOf(undoneAt) }],
+  const rows = listImports(database, account);
+  const byNumber = new Map(
+    rows.map(({ number, at, endMs }) => [number, { endMs, firstDay: dayOf(at), lastDay: dayOf(endMs) }]),
   );
+  const replacing = rows.filter(({ replaced }) => replaced > 0);
+  const gone = [...rows.flatMap(goneOf), ...listLetInAgain(database, account)];
   return {
     of: (batch: number): Arrival => byNumber.get(batch) ?? unknown,
     /** Whether a lead of an import may have had other values on a day than it has now. */
     mayHaveReplaced: (batch: number, day: string): boolean =>
-      replacing.some(({ number, arrival }) => number > batch && day <= arrival.lastDay),
-    /**
-     * Whether a lead of an import may have been there on a day before it came: by an import that was taken back since, or
-     * before an erasure whose person was let in again.
-     */
-    mayHaveBeenThere: (batch: number, ms: number, day: string): boolean =>
-      undone.some(
-        ({ oldest, newest, firstDay, lastDay }) => oldest <= ms && ms <= newest && firstDay <= day && day <= lastDay,
-      ) || unblocked.some((atMs) => day <= dayOf(atMs) && atMs <= (begun.get(batch) ?? atMs)),
+      // The same import may have the lead twice; and a restore takes back what was replaced.
+      replacing.some(({ number, endMs, undoneAt }) => number >= batch && day <= dayOf(undoneAt ?? endMs)),
+    /** Where a lead of an import may have been before: it was taken back or erased, and let in again. */
+    before(batch: number, ms: number): Before[] {
+      const endMs = byNumber.get(batch)?.endMs ?? Number.NEGATIVE_INFINITY;
+      return gone
+        .filter((one) => one.batch !== batch && one.untilMs <= endMs && one.fromMs <= ms && ms < one.beforeMs)
+        .map(({ span, ...days }) => ({ ...days, span: span ?? { oldestMs: ms, newestMs: ms } }));
+    },
   };
 }
 
-/** When blocks of an account were lifted. */
-function listUnblockings(database: Connection, account: AccountNumber): number[] {
-  const ofAccount = eq(accounts.id, audit.account);
-  const lifted = and(
-    eq(accounts.number, account),
-    eq(audit.act, unblockAct),
-    sql`${audit.detail} ->> '$.unblocked' > 0`,
-  );
-  const rows = database.select({ at: audit.at }).from(audit).innerJoin(accounts, ofAccount).where(lifted).all();
-  return rows.map(({ at }) => at);
+type ImportRow = typeof imports.$inferSelect & { readonly endMs: number };
+
+function listImports(database: Connection, account: AccountNumber): ImportRow[] {
+  const rows = database.select().from(imports).where(eq(imports.account, account)).all();
+  // An import that was cut short ran for less than a day.
+  return rows.map((row) => ({ ...row, endMs: row.finishedAt ?? row.at + dayMs }));
+}
+
+function goneOf({ number: batch, at, finishedAt, undoneAt, oldest, newest }: ImportRow): Gone[] {
+  if (oldest === null || newest === null) return [];
+  const firstDay = dayOf(at);
+  const span = { oldestMs: oldest, newestMs: newest };
+  // Wrong times are a reason for an undo, so a lead may come again with another one, but with none later than the undo. That
+  // took less than a day.
+  if (undoneAt !== null) {
+    const which = { untilMs: undoneAt, fromMs: Number.NEGATIVE_INFINITY, beforeMs: undoneAt };
+    return [{ batch, ...which, span, firstDay, lastDay: dayOf(undoneAt + dayMs) }];
+  }
+  if (finishedAt !== null) return [];
+  // It may be an undo that was cut short.
+  return [{ batch, untilMs: at, fromMs: oldest, beforeMs: newest + 1, span: null, firstDay, lastDay: unknown.lastDay }];
+}
+
+/** The leads that blocks or a retention kept out until those were lifted. */
+function listLetInAgain(database: Connection, account: AccountNumber): Gone[] {
+  const unblocked = and(eq(audit.act, unblockAct), gt(sql`${audit.detail} ->> '$.unblocked'`, 0));
+  const acts = database
+    .select({ act: audit.act, at: audit.at, days: sql<number | null>`${audit.detail} ->> '$.days'` })
+    .from(audit)
+    .innerJoin(accounts, eq(accounts.id, audit.account))
+    .where(and(eq(accounts.number, account), or(unblocked, eq(audit.act, retentionAct))))
+    .orderBy(asc(audit.number))
+    .all();
+  const until = (untilMs: number, beforeMs: number): Gone => ({
+    ...{ batch: null, untilMs, fromMs: Number.NEGATIVE_INFINITY, beforeMs, span: null },
+    ...{ firstDay: unknown.firstDay, lastDay: dayOf(untilMs) },
+  });
+  const retentions = acts.filter(({ act }) => act === retentionAct);
+  const ended = retentions.flatMap(({ days }, place) => {
+    const next = retentions[place + 1];
+    return days === null || next === undefined ? [] : [until(next.at, next.at - days * dayMs)];
+  });
+  const lifted = acts.filter(({ act }) => act === unblockAct).map(({ at }) => until(at, Number.POSITIVE_INFINITY));
+  return [...ended, ...lifted];
 }

@@ -2,7 +2,7 @@
 import { asc, eq } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
 import { readFilter } from "../../../store/disclosed-pages.ts";
-import type { Received } from "../../../store/disclosures.ts";
+import type { Received, Span } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";
 import { disclosures, keys } from "../../schema.ts";
@@ -23,16 +23,20 @@ export function openRecipients(database: Connection, account: AccountNumber): Fi
   return ({ lead, batch }) => {
     const ms = Date.parse(lead.identified_at);
     const arrival = arrivals.of(batch);
+    const before = arrivals.before(batch, ms);
     return pages.flatMap(({ key, filters }) => {
       const days = filters.flatMap(({ isFor, filter, covering }) => {
         const fits = isFor(lead);
-        return covering(ms).flatMap((day) => {
-          const isEarlier = day < arrival.firstDay;
-          if (isEarlier && !arrivals.mayHaveBeenThere(batch, ms, day)) return [];
-          // Another import may have brought or replaced the lead: then its old values, and whether they fitted, are not known.
-          const isUnsure = isEarlier || (filter !== "" && arrivals.mayHaveReplaced(batch, day));
+        const since = covering({ oldestMs: ms, newestMs: ms }).flatMap((day) => {
+          if (day < arrival.firstDay) return [];
+          // Whether its old values fitted is not known.
+          const isUnsure = filter !== "" && arrivals.mayHaveReplaced(batch, day);
           return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
         });
+        const earlier = before.flatMap(({ span, firstDay, lastDay }) =>
+          covering(span).filter((day) => firstDay <= day && day <= lastDay && day <= arrival.firstDay),
+        );
+        return [...since, ...earlier.map((day) => ({ day, possibly: true }))];
       });
       const inOrder = days.toSorted((one, other) => one.day.localeCompare(other.day));
       const [first, last] = [inOrder[0], inOrder.at(-1)];
@@ -46,8 +50,8 @@ export function openRecipients(database: Connection, account: AccountNumber): Fi
 interface FilterPages {
   readonly filter: string;
   readonly isFor: (lead: Lead) => boolean;
-  /** The days with a page that covers a moment. */
-  readonly covering: (ms: number) => string[];
+  /** The days with a page that covers some of a span. */
+  readonly covering: (span: Span) => string[];
 }
 
 interface KeyPages {
@@ -81,17 +85,15 @@ function readPages(database: Connection, account: AccountNumber): KeyPages[] {
   }));
 }
 
-/** Finds spans over a moment, looking back from it. No span up to `place` ends after `reach[place]`, so it can stop. */
-function openCovering(
-  spans: readonly { readonly day: string; readonly oldestMs: number; readonly newestMs: number }[],
-) {
+/** Finds pages over a span, looking back from its end. No page up to `place` ends after `reach[place]`, so it can stop. */
+function openCovering(pages: readonly (Span & { readonly day: string })[]) {
   let farthest = Number.NEGATIVE_INFINITY;
-  const reach = spans.map(({ newestMs }) => (farthest = Math.max(farthest, newestMs)));
-  return (ms: number): string[] => {
+  const reach = pages.map(({ newestMs }) => (farthest = Math.max(farthest, newestMs)));
+  return ({ oldestMs, newestMs }: Span): string[] => {
     const days: string[] = [];
-    for (let place = countUntil(spans, ms) - 1; place >= 0 && (reach[place] ?? 0) >= ms; place--) {
-      const span = spans[place];
-      if (span !== undefined && span.newestMs >= ms) days.push(span.day);
+    for (let place = countUntil(pages, newestMs) - 1; place >= 0 && (reach[place] ?? 0) >= oldestMs; place--) {
+      const page = pages[place];
+      if (page !== undefined && page.newestMs >= oldestMs) days.push(page.day);
     }
     return days;
   };
