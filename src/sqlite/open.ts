@@ -1,5 +1,4 @@
 /** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
-import type { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
@@ -35,7 +34,7 @@ function closeEmpty(path: string): void {
 function connectToPath(path: string): Connection {
   for (;;) {
     const before = inodeOf(path);
-    const database = openAgain(path);
+    const database = openAgain(path, before);
     if (before === undefined || before === inodeOf(path)) return database;
     database.$client.close();
   }
@@ -43,16 +42,24 @@ function connectToPath(path: string): Connection {
 
 /**
  * Opens a file a second time within a process, without a look at the file itself: that would drop the locks of the
- * process.
+ * process. The inode is that of the file where another one may be put at the path meanwhile.
  */
-export function openAgain(path: string): Connection {
+export function openAgain(path: string, inode?: number): Connection {
   const client = new RequestingDatabase(path, { create: true, readwrite: true });
   try {
-    client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
     // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
-    refuseUnusable(drizzle({ client }), path);
-    turnToLog(client);
+    // A restore keeps others from the file that it replaces. Who reads that one afterwards takes the log of the new one for
+    // its own, by the name, and may remove it.
+    const isReplaced = () => inode !== undefined && inode !== inodeOf(path);
+    untilUnlocked(() => isReplaced() || refuseUnusable(drizzle({ client }), path));
+    if (isReplaced()) {
+      client.close();
+      return openAgain(path, inodeOf(path));
+    }
+    // Readers and the one writer do not wait for each other then.
+    untilUnlocked(() => client.run("PRAGMA journal_mode = WAL"));
+    client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.
     client.run("PRAGMA synchronous = FULL");
     client.run("PRAGMA foreign_keys = ON");
@@ -90,15 +97,12 @@ export function enlargeCache({ $client }: Connection): void {
   $client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
 }
 
-/**
- * Readers and the one writer do not wait for each other. SQLite does not wait either when several programs set this
- * mode in a new file at once.
- */
-function turnToLog(client: Database): void {
+/** Tries for as long as another program has the file locked, and throws what SQLite says then. */
+function untilUnlocked(work: () => unknown): void {
   const endMs = performance.now() + lockWaitMs.toWrite;
   for (;;) {
     try {
-      client.run("PRAGMA journal_mode = WAL");
+      work();
       return;
     } catch (cause) {
       if (!isLocked(cause) || performance.now() > endMs) throw cause;

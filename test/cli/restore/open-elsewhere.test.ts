@@ -1,6 +1,9 @@
 /** bun admin restore while another process has the file open, and two servers on one file. */
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { copyFileSync, readdirSync, readlinkSync, renameSync } from "node:fs";
 import { anAdmin } from "../../admin.ts";
+import { until } from "../../eventually.ts";
 import { client } from "../../harness.ts";
 import { start } from "../../process.ts";
 import { aBackup } from "./a-backup.ts";
@@ -47,3 +50,37 @@ test("a second server on the same file is refused, and ends with 1 and one line"
   // The lock goes with its process, however that ended.
   await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
 });
+
+const proc = process.platform === "linux";
+
+test.skipIf(!proc)(
+  "a command that waited for the file which was replaced leaves the log of the new one alone",
+  async () => {
+    const admin = anAdmin();
+    // As a restore has it: for itself alone, without a log, and then under another name.
+    using replaced = new Database(admin.file);
+    replaced.run("PRAGMA journal_mode = DELETE");
+    copyFileSync(admin.file, `${admin.file}.draft`);
+    replaced.run("BEGIN EXCLUSIVE");
+    const waiting = admin.start("account", "list");
+    const open = () => readdirSync(`/proc/${waiting.pid}/fd`).map((each) => linkAt(`/proc/${waiting.pid}/fd/${each}`));
+    await until(() => open().includes(admin.file));
+    renameSync(`${admin.file}.draft`, admin.file);
+    using served = new Database(admin.file);
+    served.run("PRAGMA journal_mode = WAL");
+    served.run("UPDATE accounts SET name = 'renamed'");
+    replaced.run("COMMIT");
+    expect(await waiting.exited).toBe(0);
+    using another = new Database(admin.file);
+    expect(another.query("SELECT name FROM accounts").values()).toEqual([["renamed"]]);
+  },
+);
+
+/** Where a descriptor leads; empty where it was closed just now. */
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
