@@ -1,7 +1,18 @@
 /** Opening the file: what is made, what is migrated, and what is refused and left as it is. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { explain } from "../../src/operator/explain.ts";
@@ -9,9 +20,10 @@ import { UserError } from "../../src/operator/user-error.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { leads } from "../../src/sqlite/schema.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
-import { aLead } from "../builders.ts";
+import { aLead, someLeads } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { aKey, anAccount } from "../harness.ts";
+import { aSmallDisk, fill, mounts } from "../small-disk.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -130,6 +142,25 @@ describe("a file of an older version", () => {
       .query<{ doc: string; later: number }, []>(`SELECT doc, later FROM ${getTableName(leads)}, later`)
       .all();
     expect(docs).toEqual([{ doc: JSON.stringify(lead), later: 7 }]);
+  });
+
+  test.skipIf(!mounts)("is copied again where a full disk has cut the copy short", async () => {
+    using disk = aSmallDisk(aFolder(), "size=4m");
+    const path = join(disk.path, "leadfile.db");
+    const store = openAdminStore(path);
+    const account = anAccount(store, { leads: someLeads(500) });
+    store.close();
+    const { folder, version } = aLaterVersion();
+    fill(disk.path);
+    const rest = join(disk.path, "rest");
+    truncateSync(rest, statSync(rest).size - 300_000);
+    expect((await open(folder, path)).status).toBe(1);
+    rmSync(rest);
+    expect((await open(folder, path)).status).toBe(0);
+    expect(readdirSync(disk.path).filter((name) => name.includes("draft"))).toEqual([]);
+    const copy = openAdminStore(`${path}.before-migration-${version}`);
+    expect([...copy.leads.export(account.number)].flat()).toHaveLength(500);
+    copy.close();
   });
 
   test("is not copied when there is nothing to migrate", async () => {
