@@ -115,7 +115,7 @@ export function anAccount(admin: AdminStore, { leads = [], pixels = [], active =
   if (account === null) throw new Error("the name of a built account was taken");
   for (const pixel of pixels) admin.pixels.create(account.number, pixel, noonMs);
   importLeads(admin.leads, account.number, leads.map(newLead));
-  if (!active) admin.accounts.setActive(account.number, false);
+  if (!active) admin.accounts.setActive(account.number, false, noonMs);
   return account;
 }
 

@@ -60,7 +60,7 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
     .action((idOrName: string, options) => {
       const { accounts } = context.store();
       const account = accountOf(context, idOrName);
-      accounts.setActive(account.number, active);
+      accounts.setActive(account.number, active, context.now());
       const now = view({ ...account, active });
       outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);
     });

@@ -18,7 +18,9 @@ export function auditCommand(context: CommandContext): Command {
     .description("the record of what was done with the data, without personal data")
     .addCommand(
       jsonCommand("list")
-        .description("list acts, newest first: find, erase, unblock, export, retain, backup, restore and those on keys")
+        .description(
+          "list acts, newest first: find, erase, unblock, export, retain, backup, restore and those on keys and subscriptions",
+        )
         .option("--account <ACCOUNT>", "only acts on this account; its id or exact name")
         .option("--limit <N>", "how many to show at most", "100")
         .action((options: Options) => {

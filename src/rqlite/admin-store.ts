@@ -49,7 +49,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     ...store,
     accounts: {
       ...store.accounts,
-      setActive: (account, active) => (active ? store : everywhere).accounts.setActive(account, active),
+      setActive: (account, active, nowMs) => (active ? store : everywhere).accounts.setActive(account, active, nowMs),
     },
     keys: { ...store.keys, expire: everywhere.keys.expire, revoke: everywhere.keys.revoke },
     leads: {

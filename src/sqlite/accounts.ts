@@ -3,6 +3,7 @@ import { asc, eq, or, sql } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import { StoreError } from "../store/errors.ts";
 import type { Account, AccountRepository } from "../store/repositories.ts";
+import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { mostAccounts } from "./position.ts";
 import { accounts } from "./schema.ts";
@@ -32,8 +33,15 @@ export function openAccounts(database: Connection): AccountRepository {
     },
     list: (): Account[] => database.select(columns).from(accounts).orderBy(asc(accounts.number)).all(),
     find,
-    setActive(account, active) {
-      database.update(accounts).set({ active }).where(eq(accounts.number, account)).run();
+    setActive(number, active, nowMs) {
+      const is = eq(accounts.number, number);
+      const set = () => {
+        const account = database.select({ id: accounts.id }).from(accounts).where(is).get()?.id ?? null;
+        database.update(accounts).set({ active }).where(is).run();
+        const act = active ? "account.activate" : "account.deactivate";
+        recordAct(database, { atMs: nowMs, act, account, detail: {} });
+      };
+      database.transaction(set, { behavior: "immediate" });
     },
   };
 }

@@ -19,7 +19,7 @@ export interface AccountRepository {
   list(): Account[];
   /** By id or by exact name. */
   find(idOrName: string): Account | null;
-  setActive(account: AccountNumber, active: boolean): void;
+  setActive(account: AccountNumber, active: boolean, nowMs: number): void;
 }
 
 export interface PixelRepository extends PixelReader {

@@ -61,7 +61,7 @@ test("no key, no query and nothing of a lead is ever in the log", async () => {
       await send({ target, headers, method: "POST" });
     }
   }
-  admin.accounts.setActive(account.number, false);
+  admin.accounts.setActive(account.number, false, Date.now());
   await send({ target: `/api/v1/leads${query}`, headers: { Authorization: `Bearer ${keys[0]}` } });
   const log = logged.join("");
   expect(logged.length).toBeGreaterThan(40);

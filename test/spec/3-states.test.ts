@@ -36,9 +36,9 @@ test.each(["/leads", "/pixels", "/usage"])(
   async (path) => {
     const { as, aKey, admin, account } = await serve({ leads: [aLead()] });
     const client = as(aKey());
-    admin.accounts.setActive(account.number, false);
+    admin.accounts.setActive(account.number, false, Date.now());
     expect(await client.get(path)).toMatchObject({ status: 403, body: { error: { code: "subscription_required" } } });
-    admin.accounts.setActive(account.number, true);
+    admin.accounts.setActive(account.number, true, Date.now());
     expect((await client.get(path)).status).toBe(200);
   },
 );

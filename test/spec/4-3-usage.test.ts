@@ -37,7 +37,7 @@ test("a request that is refused for want of a subscription counts", async () => 
   const server = await serve({ active: false });
   const key = server.aKey();
   await server.as(key).get("/leads");
-  server.admin.accounts.setActive(server.account.number, true);
+  server.admin.accounts.setActive(server.account.number, true, Date.now());
   expect(await countsOf(server, key)).toEqual([2, 2]);
 });
 

@@ -105,7 +105,7 @@ test.each(conditions.slice(0, -1))("$name is answered before whatever comes late
   const server = await serve({ baseUrl: "https://www.example.com", limit: 1 });
   for (const second of laterThan(first)) {
     const active = ![first, second].some(({ code }) => code === "subscription_required");
-    server.admin.accounts.setActive(server.account.number, active);
+    server.admin.accounts.setActive(server.account.number, active, Date.now());
     const { status, error } = await answerTo(server, first, second);
     expect({ second: second.name, status, code: error.code }).toEqual({
       second: second.name,

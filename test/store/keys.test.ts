@@ -19,7 +19,7 @@ describe.each(stores)("in %s", (_, open) => {
     expect(record).toMatchObject({ label: "reporting", createdMs: noonMs, revokedMs: null, lastUsed: null });
     const known = { account: number, prefix: record.prefix, revokedMs: null, subscribed: true };
     expect(store.served.keys.find(digest)).toMatchObject(known);
-    store.accounts.setActive(number, false);
+    store.accounts.setActive(number, false, noonMs);
     expect(store.served.keys.find(digest)).toMatchObject({ ...known, subscribed: false });
     expect(store.served.keys.find(digestOf("lf_other"))).toBeNull();
     expect(store.keys.findByDigest(digest)).toEqual(record);

@@ -29,16 +29,12 @@ const withAccount = sql`
   JOIN old.accounts AS old_account ON old_account.number = replaced.account
   JOIN main.accounts AS account ON account.id = old_account.id`;
 
-/** A column of rows that both files have is as the replaced file has it, where that says anything. */
-const takeOver = (table: string, id: string, column: string) =>
+/** The end of what both files have is as the replaced file has it, where the backup has none, or a later one. */
+const takeOverEnds = (table: string, column: "revoked_at" | "expires_at") =>
   sql.raw(`
     UPDATE main.${table} SET ${column} = replaced.${column} FROM old.${table} AS replaced
-    WHERE replaced.${id} = main.${table}.${id} AND replaced.${column} IS NOT NULL
-      AND replaced.${column} IS NOT main.${table}.${column}`);
-
-/** A revocation is final: one that the backup has stays as it is. */
-const takeOverRevocations = (table: string) =>
-  sql`${takeOver(table, "digest", "revoked_at")} AND ${sql.raw(`main.${table}.revoked_at`)} IS NULL`;
+    WHERE replaced.digest = main.${table}.digest
+      AND replaced.${column} < ifnull(main.${table}.${column}, ${Number.MAX_SAFE_INTEGER})`);
 
 /**
  * Keys that were made since the backup, and were revoked or have expired, stay revoked for ever (§5). A key that
@@ -70,13 +66,26 @@ const keepUsage = sql`
   WHERE TRUE
   ON CONFLICT DO UPDATE SET requests = excluded.requests WHERE excluded.requests > requests`;
 
-/**
- * The last setting of both files holds, even if it keeps everything: the older one would erase what the owner wants.
- */
-const followLastRetention = sql`
-  UPDATE main.accounts SET retain_days = last.days FROM (
-    SELECT account, detail ->> '$.days' AS days, max(at) FROM main.audit WHERE act = 'retain.set' GROUP BY account
-  ) AS last WHERE last.account = main.accounts.id AND last.days IS NOT main.accounts.retain_days`;
+/** In the order of their numbers: a clock may have been wrong. */
+const keepAudit = sql`
+  INSERT INTO main.audit (at, act, account, detail)
+  SELECT at, act, account, detail FROM old.audit
+  WHERE (at, act, ifnull(account, ''), detail) NOT IN (SELECT at, act, ifnull(account, ''), detail FROM main.audit)
+  ORDER BY number`;
+
+/** What an account was set to last, by the record of both files: either of them may be the older one. */
+const followLast = (column: "active" | "retain_days", setting: string, acts: string) =>
+  sql.raw(`
+    UPDATE main.accounts SET ${column} = last.setting FROM (
+      SELECT account, ${setting} AS setting, max(number) FROM main.audit WHERE act IN (${acts}) GROUP BY account
+    ) AS last WHERE last.account = main.accounts.id AND last.setting IS NOT main.accounts.${column}`);
+const followSubscriptions = followLast(
+  "active",
+  "act = 'account.activate'",
+  "'account.activate', 'account.deactivate'",
+);
+/** Even if it keeps everything: an older one would erase what the owner wants. */
+const followRetention = followLast("retain_days", "detail ->> '$.days'", "'retain.set'");
 
 const mergeInstances = sql`
   INSERT INTO main.instances (id, secret)
@@ -93,12 +102,13 @@ const mergeDigests = sql`
   INSERT OR IGNORE INTO main.suppressed_digests (account, digest, erased_at)
   SELECT account.number, replaced.digest, replaced.erased_at FROM old.suppressed_digests AS replaced ${withAccount}`;
 
-/** Imports that were undone since the backup, as the old file knows. */
+/** Imports that were undone since the backup, as the old file knows. What a restore has taken back, a newer backup has. */
 const undoneSince = sql`
   SELECT import.number, replaced.undone_at FROM old.imports AS replaced ${withAccount}
   JOIN main.imports AS import
     ON import.number = replaced.number AND import.at = replaced.at AND import.account = account.number
-  WHERE replaced.undone_at IS NOT NULL AND import.undone_at IS NULL`;
+  WHERE replaced.undone_at IS NOT NULL AND import.undone_at IS NULL
+    AND replaced.undone_at NOT IN (SELECT at FROM main.audit WHERE act = 'restore')`;
 
 const takeBackLeads = sql`DELETE FROM main.stored_leads WHERE import IN (SELECT number FROM (${undoneSince}))`;
 
@@ -128,12 +138,6 @@ const mergeDisclosures = sql`
       AND known.filter = page.filter AND known.oldest = page.oldest AND known.newest >= page.newest)
   ON CONFLICT DO UPDATE SET newest = excluded.newest`;
 
-const keepAudit = sql`
-  INSERT INTO main.audit (at, act, account, detail)
-  SELECT at, act, account, detail FROM (
-    SELECT at, act, account, detail FROM old.audit EXCEPT SELECT at, act, account, detail FROM main.audit
-  ) ORDER BY at`;
-
 export interface Part {
   readonly name: string;
   /** The tables that it is read from. */
@@ -143,19 +147,20 @@ export interface Part {
 
 /** In this order each part finds the rows to which it refers. */
 export const allParts: readonly Part[] = [
+  { name: "the audit", tables: ["audit"], merges: () => [keepAudit] },
   {
     name: "revoked keys",
     tables: ["keys", "accounts", "disclosures"],
-    merges: (nowMs) => [takeOverRevocations("keys"), keepRevokedKeys(nowMs)],
+    merges: (nowMs) => [takeOverEnds("keys", "revoked_at"), keepRevokedKeys(nowMs)],
   },
-  { name: "expiries of keys", tables: ["keys"], merges: () => [takeOver("keys", "digest", "expires_at")] },
+  { name: "expiries of keys", tables: ["keys"], merges: () => [takeOverEnds("keys", "expires_at")] },
   { name: "days of usage", tables: ["usage", "keys"], merges: () => [keepUsage] },
   {
     name: "sources",
     tables: ["sources", "accounts"],
-    merges: () => [takeOverRevocations("sources"), keepSources],
+    merges: () => [takeOverEnds("sources", "revoked_at"), keepSources],
   },
-  { name: "subscriptions", tables: ["accounts"], merges: () => [takeOver("accounts", "id", "active")] },
+  { name: "subscriptions", tables: ["audit"], merges: () => [followSubscriptions] },
   {
     name: "erasures",
     tables: ["suppressions", "suppressed_digests", "instances", "accounts"],
@@ -164,8 +169,7 @@ export const allParts: readonly Part[] = [
   { name: "undone imports", tables: ["imports", "accounts"], merges: () => [takeBackLeads, keepUndone] },
   { name: "the record of imports", tables: ["imports", "accounts"], merges: (nowMs) => [keepImports(nowMs)] },
   { name: "the ledger of recipients", tables: ["disclosures", "keys"], merges: () => [mergeDisclosures] },
-  { name: "retention", tables: ["accounts"], merges: () => [takeOver("accounts", "id", "retain_days")] },
-  { name: "the audit", tables: ["audit"], merges: () => [keepAudit, followLastRetention] },
+  { name: "retention", tables: ["audit"], merges: () => [followRetention] },
 ];
 
 /** Deletes all leads of erased persons. Gives the number of leads. */

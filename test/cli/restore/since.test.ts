@@ -123,3 +123,50 @@ test("imports since the backup are listed as taken back, and who received their 
   const { received } = (await admin.run("lead", "find", "acme", "--email", "d1@example.com", "--json")).json;
   expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
 });
+
+test("the leads of an import come back with a backup that has them, though an older one was restored before", async () => {
+  const admin = anAdmin();
+  const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
+  await admin.import(header + rows(0, 5));
+  await admin.run("backup", older);
+  await admin.import(header + rows(5, 20));
+  await admin.run("backup", newer);
+  expect((await admin.run("restore", older, "--json")).json["leads"]).toBe(5);
+  const { json, stderr } = await admin.run("restore", newer, "--json");
+  expect({ leads: json["leads"], stderr }).toEqual({
+    leads: 20,
+    stderr: expect.not.stringContaining("undone imports"),
+  });
+  expect((await admin.run("import", "list", "acme", "--json")).stdout).not.toContain("taken back");
+});
+
+test("a file that is older than the backup brings back no subscription, and no later end of a key", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  const { id } = (await admin.run("key", "create", "acme", "--expires", "2099-01-31", "--json")).json;
+  await admin.run("account", "deactivate", "other");
+  const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
+  await admin.run("backup", older);
+  await admin.run("key", "rotate", id, "--overlap", "0");
+  await admin.run("account", "deactivate", "acme");
+  await admin.run("account", "activate", "other");
+  await admin.run("backup", newer);
+  const machine = anAdmin([]);
+  expect((await machine.run("restore", older)).status).toBe(0);
+  expect((await machine.run("restore", newer)).stderr).not.toMatch(/subscriptions|expiries/);
+  const accounts = JSON.parse((await machine.run("account", "list", "--json")).stdout);
+  expect(accounts).toMatchObject([{ subscription: "inactive" }, { subscription: "active" }]);
+  const keys = JSON.parse((await machine.run("key", "list", "acme", "--json")).stdout);
+  expect(keys).toMatchObject([{ id, state: "revoked" }, {}]);
+});
+
+test("the retention that was set last holds, though a clock that was wrong has dated one before it later", async () => {
+  const now = Date.parse("2026-05-20T09:15:00Z");
+  const admin = anAdmin(["acme"], {}, now);
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  const wrong = anAdmin([], { DATABASE_PATH: admin.file }, Date.parse("2036-05-20T09:15:00Z"));
+  await wrong.run("retain", "acme", "--days", "30");
+  await admin.run("retain", "acme", "--days", "365");
+  expect((await admin.run("restore", file)).status).toBe(0);
+  expect((await admin.run("account", "list", "--json")).stdout).toContain('"retain_days":365');
+});

@@ -104,7 +104,7 @@ async function importAtLast({ store, file, account, random, importing }: Importi
     let isOver = false;
     const exited = child.exited.finally(() => (isOver = true));
     while (!isOver) {
-      if (existsSync(`${file}.asking`)) store.accounts.setActive(account.number, true);
+      if (existsSync(`${file}.asking`)) store.accounts.setActive(account.number, true, Date.now());
       if (turn < kills && imported() > enough) child.kill("SIGKILL");
       await Bun.sleep(random.below(20));
     }
