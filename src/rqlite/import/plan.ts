@@ -56,7 +56,7 @@ export function openPlanner(database: Connection, account: AccountNumber, option
     plan(leads, context) {
       // Read before a lead is looked at: what somebody changes meanwhile makes the plan unfit.
       const rules = readRules(database, account);
-      const newest = file.leads.newest();
+      const newest = file.leads.newest()?.at ?? null;
       draft.clear();
       writer.begin(context);
       const outcomes = leads.map(writer.write);

@@ -7,7 +7,7 @@ import type { Connection } from "../connection.ts";
 import { placeholder } from "../reading/placeholder.ts";
 import { leads } from "../schema.ts";
 import type { Staging } from "./staging.ts";
-import type { StoredLeads } from "./stored-leads.ts";
+import type { Place, StoredLeads } from "./stored-leads.ts";
 
 /** So many are looked at, oldest first: what overlaps with an earlier file lies at that end. */
 const mostLookedAt = 20_000;
@@ -44,10 +44,10 @@ export function countChangedVisits(
 }
 
 /** The leads with a time that is not newer than all that is stored. */
-function* upTo(newestMs: number | null, staging: Pick<Staging, "read">) {
+function* upTo(newest: Place | null, staging: Pick<Staging, "read">) {
   for (const lead of staging.read(0, mostLookedAt)) {
     const { identifiedMs } = lead;
-    if (identifiedMs === null || newestMs === null || identifiedMs > newestMs) return;
+    if (identifiedMs === null || newest === null || identifiedMs > newest.at) return;
     yield { ...lead, identifiedMs };
   }
 }

@@ -59,7 +59,7 @@ export function openPreparation(
     preview(mayShareIds) {
       staging.sort();
       const changed = countChangedVisits(database, account, staging, stored);
-      return { ...staging.preview(stored.newest(), mayShareIds), ...changed };
+      return { ...staging.preview(stored.newest()?.at ?? null, mayShareIds), ...changed };
     },
   };
 }

@@ -28,7 +28,7 @@ export interface LeadWriter {
   begin(context: WriteContext): void;
   /** Writes one lead, within the transaction. */
   write(lead: NewLead): ImportOutcome;
-  /** The newest lead that there was before the first one of this import; null where there was none. */
+  /** The newest lead that others have brought before, or since between two transactions; null where there is none. */
   newestBefore(): number | null;
   /** Whether any lead from a moment on may go in without a look at each. */
   takesAllFrom(oldestMs: number): boolean;
@@ -82,8 +82,10 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
       context = now;
       guard.refresh(now.nowMs);
       ties.forget();
-      newest = leads.newest() ?? none;
-      newestBefore ??= newest;
+      const last = leads.newest();
+      newest = last?.at ?? none;
+      // Clients may have read what another import has brought meanwhile, and pass what comes in behind it.
+      if (newestBefore === null || last?.batch !== now.batch) newestBefore = Math.max(newestBefore ?? none, newest);
     },
     write(lead) {
       const objection = guard.objection(lead);

@@ -1,5 +1,5 @@
 /** The leads of an account, as an import finds and writes them: each statement is prepared once. */
-import { and, eq, gte, max, notExists, sql } from "drizzle-orm";
+import { and, desc, eq, gte, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
@@ -26,8 +26,8 @@ export interface StoredLeads {
   insert(lead: NewLead, placed: Placed): boolean;
   /** Gives a lead that is there another content. It stays where it is. */
   replace(lead: NewLead, placed: Placed): void;
-  /** The moment of the newest lead; null where there is none. */
-  newest(): number | null;
+  /** Where the newest lead lies; null where there is none. */
+  newest(): Place | null;
   /** Where the lead with this id lies; null when there is none. */
   find(id: string): Place | null;
   /** The first free millisecond after one that is taken. */
@@ -49,14 +49,9 @@ const content = {
 };
 
 export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
-  const newest = database
-    .select({ ms: max(leads.identifiedAt) })
-    .from(leads)
-    .where(ofAccount)
-    .prepare();
-  const found = database
-    .select({ at: leads.identifiedAt, batch: leads.import })
-    .from(leads)
+  const places = () => database.select({ at: leads.identifiedAt, batch: leads.import }).from(leads);
+  const newest = places().where(ofAccount).orderBy(desc(leads.identifiedAt)).limit(1).prepare();
+  const found = places()
     .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
     .prepare();
   const firstFree = prepareFirstFree(database);
@@ -64,7 +59,7 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
   return {
     insert: prepareInsert(database, accountNumber),
     replace: prepareReplace(database, accountNumber),
-    newest: () => newest.get({ account: accountNumber })?.ms ?? null,
+    newest: () => newest.get({ account: accountNumber }) ?? null,
     find(id) {
       const [row] = found.values({ account: accountNumber, uuid: bytesOf(id) });
       return row === undefined ? null : { at: row[0], batch: row[1] };
