@@ -15,6 +15,12 @@ test("--identity tells rows apart by the fields that it names", async () => {
   });
 });
 
+test("--identity tells the same rows apart in whatever order its fields are named", async () => {
+  const admin = anAdmin();
+  await admin.import(two, ...px, "--identity", "email,city");
+  expect((await admin.import(two, ...px, "--identity", "city,email")).json).toMatchObject({ duplicates: 2 });
+});
+
 describe("--identity without a time among its fields", () => {
   const header = "First Name,Last Name,Business Email,Company Name,City,Last Seen At";
   const seen = (time: string, city: string) => `${header}\nDana,W,dana@example.com,Harbor,${city},${time}\n`;

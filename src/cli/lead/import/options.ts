@@ -51,8 +51,9 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
   };
 }
 
+/** In whatever order they are named: the next import of the same rows may name them in another one. */
 function readIdentity(text: string): IdentityField[] {
-  return text.split(",").map((part) => {
+  const named = text.split(",").map((part) => {
     const field = wholeIdentity.find((known) => known === part.trim());
     if (field !== undefined) return field;
     throw new UserError(
@@ -61,6 +62,7 @@ function readIdentity(text: string): IdentityField[] {
       2,
     );
   });
+  return wholeIdentity.filter((field) => named.includes(field));
 }
 
 /** Throws a UserError when --pixel names one that the account does not have and that is not to be made. */
