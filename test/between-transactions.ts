@@ -2,17 +2,18 @@
 import { onTestFinished } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
+import type { Connection } from "../src/sqlite/connection.ts";
 import { openAgain } from "../src/sqlite/open.ts";
 import { until } from "./eventually.ts";
 
 /**
  * Takes the lock for writing again and again until the command has ended, and gives its status. Each time it tells how
- * many leads there are; the command waits meanwhile.
+ * many leads there are, and writes what it is told to; the command waits meanwhile.
  */
 export async function betweenTransactions(
   file: string,
   ended: Promise<number>,
-  look: (leads: number) => void,
+  look: (leads: number, writer: Connection) => void,
 ): Promise<number> {
   const writer = openAgain(file);
   onTestFinished(() => writer.$client.close());
@@ -23,7 +24,7 @@ export async function betweenTransactions(
   });
   await until(() => {
     // Somebody has much to write as long as this file is there.
-    if (existsSync(`${file}.asking`)) writer.transaction(() => look(count()), { behavior: "immediate" });
+    if (existsSync(`${file}.asking`)) writer.transaction(() => look(count(), writer), { behavior: "immediate" });
     return isOver;
   }, 5);
   return ended;

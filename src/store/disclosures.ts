@@ -60,7 +60,7 @@ export interface Received {
   readonly possibly: boolean;
 }
 
-/** How far a live key has read before an import, by filter; nothing of a key that never read. */
+/** How far a live key has read, by filter; nothing of a key that never read. */
 export interface ReadPosition {
   readonly key: string;
   readonly label: string | null;
@@ -77,9 +77,15 @@ export interface Passed {
   readonly overlapSeconds: number;
 }
 
+/** How far clients had read when the leads of an import behind a moment were written; null where those are all of them. */
+export interface Reached {
+  readonly afterMs: number | null;
+  readonly positions: readonly ReadPosition[];
+}
+
 export interface RecipientRepository {
-  /** How far each live key of an account has read; to be asked before an import writes its first lead. */
+  /** How far each live key of an account has read. */
   positions(account: AccountNumber, nowMs: number): readonly ReadPosition[];
-  /** What these have passed of an import that is written. */
-  passed(account: AccountNumber, batch: number, positions: readonly ReadPosition[]): readonly Passed[];
+  /** What clients have passed of an import that is written; of two that hold for a lead the last one counts. */
+  passed(account: AccountNumber, batch: number, reached: readonly Reached[]): readonly Passed[];
 }

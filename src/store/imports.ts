@@ -99,6 +99,8 @@ export interface MergeProgress {
   readonly counts: Readonly<ImportCounts>;
   /** The number of the batch; null while nothing was added. */
   readonly batch: number | null;
+  /** The moment of the newest lead that it added; null while there is none. */
+  readonly newestMs: number | null;
   /** How many leads of other imports it replaced: then it cannot be taken back. */
   readonly overwritten: number;
   /** How many have the id of a lead of another import that lies at quite another time. */

@@ -1,9 +1,12 @@
 /** Whom a lead was given to: said by find, on the receipt of an erasure, by the list of keys, and at the end of an import. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
 import { dayMs, dayOf, writeMoment } from "../../src/contract/time.ts";
 import { type Admin, anAdmin, type Printed } from "../admin.ts";
+import { betweenTransactions } from "../between-transactions.ts";
 import { eventually } from "../eventually.ts";
 import { client } from "../harness.ts";
 import { type RunningProcess, start } from "../process.ts";
@@ -14,7 +17,7 @@ const rows = (...hours: readonly number[]) =>
 
 /** A server on a file with some leads, and two keys of which one has read a page, on a day of which it may be another one by now. */
 async function read(settings: Readonly<Record<string, string>> = {}) {
-  const admin = anAdmin();
+  const admin = anAdmin(["acme"], {}, Date.now());
   await admin.import(rows(30, 20, 10));
   // As long as the import runs nobody knows what a page had; and midnight may come before it is read.
   using file = new Database(admin.file);
@@ -95,6 +98,51 @@ test("an import with leads that came late says which clients have passed them, a
   expect(overlap).toBeLessThanOrEqual(3 * 3600 + 60);
   expect(stderr).toMatch(/Client crm has passed 2 of them; polling with an overlap of [34] hours meets them\./);
   expect((await admin.import(rows(4, 3))).json["passed"]).toEqual([]);
+});
+
+test("an inbox says of a file which clients have passed leads of it", async () => {
+  const { admin, server } = await read();
+  await stopped(server);
+  utimesSync(admin.put("inbox/acme/export.csv", rows(13, 5)), 0, 0);
+  expect((await admin.run("inbox", join(admin.folder, "inbox"), "--once")).stderr).toMatch(
+    /^acme\/export\.csv: done; 2 leads added; Client crm has passed 1 of them; polling with an overlap of [34] hours meets them\n$/,
+  );
+});
+
+test("an import says whom its leads come too late for after another one was taken back, or a lead was erased", async () => {
+  const { admin, crm, server } = await read();
+  await stopped(server);
+  await admin.run("lead", "erase", "acme", "--email", "h10@example.com");
+  const passedBy = async (...hours: readonly number[]) => {
+    const { json } = await admin.import(rows(...hours));
+    return { late: json["late"], passed: json["passed"] };
+  };
+  const passed = [{ key: crm.id, label: "crm", late: 1, overlap_seconds: expect.any(Number) }];
+  expect(await passedBy(15, 5)).toEqual({ late: 0, passed });
+  for (const number of ["1", "2"]) await admin.run("import", "undo", "acme", number);
+  expect(await passedBy(16, 4)).toEqual({ late: 0, passed });
+});
+
+test("an import says whom leads come too late for because another one has brought newer leads meanwhile", async () => {
+  const { admin, crm, server } = await read();
+  await stopped(server);
+  const many = 20_000;
+  const file = admin.put("export.csv", rows(...Array.from({ length: many }, (_, n) => 9 - n / 10_000)));
+  const child = admin.start("lead", "import", "acme", file, "--create-pixels", "--json");
+  let late = 0;
+  const status = await betweenTransactions(admin.file, child.exited, (leads, writer) => {
+    if (late > 0 || leads <= 3) return;
+    late = many + 3 - leads;
+    // As if another import had brought a lead, and the client had read on.
+    const ms = Date.now() - 3_600_000;
+    writer.run(sql`INSERT INTO stored_leads (position, uuid, pixel, has_email, import, doc)
+      SELECT max(position) - max(identified_at) + ${ms}, x'01', pixel, 0, 1, doc FROM stored_leads`);
+    writer.run(sql`INSERT INTO disclosures VALUES (1, ${dayOf(ms)}, '', ${ms}, ${ms})`);
+  });
+  expect([status, JSON.parse(await child.stdout.text())]).toMatchObject([
+    0,
+    { imported: many, late, passed: [{ key: crm.id, late }] },
+  ]);
 });
 
 test("DISCLOSURES=off keeps nothing, and find and doctor mention it", async () => {

@@ -78,9 +78,9 @@ export function rowOf(record: BatchRecord, finishedMs: number | null) {
 
 /** How far a batch is, for whoever waits for it. */
 export function progressOf(record: BatchRecord): Omit<MergeProgress, "done"> {
-  const { counts, isThere, number, overwritten, ofOtherVisit } = record;
+  const { counts, isThere, number, newestMs, overwritten, ofOtherVisit } = record;
   const batch = isThere && hasBrought(counts) ? number : null;
-  return { counts: { ...counts }, batch, overwritten, ofOtherVisit };
+  return { counts: { ...counts }, batch, newestMs, overwritten, ofOtherVisit };
 }
 
 function hasBrought({ imported, replaced }: ImportCounts): boolean {

@@ -1,13 +1,11 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
 import { type Command, Option } from "commander";
-import { printable } from "../../../operator/printable.ts";
 import type { Passed } from "../../../store/disclosures.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
-import { grouped } from "../../terminal/numbers.ts";
 import { importFile } from "./import-file.ts";
 import { watchInterruption } from "./interruption.ts";
 import type { ImportRequest } from "./options.ts";
-import { summaryText } from "./report.ts";
+import { passedText, summaryText } from "./report.ts";
 
 export function importCommand(context: CommandContext): Command {
   return jsonCommand("import")
@@ -51,22 +49,4 @@ Ends with 3 when it is done but has rejected rows.`,
 
 function passedView({ key, label, late, overlapSeconds }: Passed) {
   return { key, label, late, overlap_seconds: overlapSeconds };
-}
-
-function passedText({ label, prefix, late, overlapSeconds }: Passed): string {
-  const client = printable(label ?? `${prefix}…`);
-  return `Client ${client} has passed ${grouped(late)} of them; polling with an overlap of ${overlapText(overlapSeconds)} meets them.`;
-}
-
-/** A time rounded up, in the largest unit of which there are at least two. */
-function overlapText(seconds: number): string {
-  const units = [
-    ["day", 86_400],
-    ["hour", 3600],
-    ["minute", 60],
-    ["second", 1],
-  ] as const;
-  const [name, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["second", 1];
-  const count = Math.ceil(seconds / length);
-  return `${grouped(count)} ${name}${count === 1 ? "" : "s"}`;
 }

@@ -7,7 +7,7 @@ import { writeRejects } from "../../../ingest/file/rejects.ts";
 import { openSource } from "../../../ingest/file/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../ingest/reading.ts";
 import { giveWay } from "../../../operator/priority.ts";
-import type { Passed } from "../../../store/disclosures.ts";
+import type { Passed, Reached } from "../../../store/disclosures.ts";
 import { emptyCounts, type ImportOrigin, type MergeProgress } from "../../../store/imports.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { accountOf } from "../../arguments.ts";
@@ -70,15 +70,16 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     if (request.rejects !== undefined && request.dryRun !== true) {
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles, request.followsNoLink);
     }
-    const positions = recipients.positions(account.number, context.now());
-    const merged = await merge(run, staged.merge(fileRead.counts, context.now), leads);
+    const positions = () => recipients.positions(account.number, context.now());
+    const reached: Reached[] = [{ afterMs: null, positions: positions() }];
+    // What is late comes in behind clients as they are by then: others may have brought newer leads meanwhile.
+    const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
+    const merged = await merge(run, staged.merge(fileRead.counts, context.now), leads, onLate);
     // Deliveries have columns of their own, and those of the last one need not be all that --map names.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
     for (const line of remarks) output.say(line);
-    const { batch, counts } = merged;
-    const isLate = batch !== null && counts.late > 0;
-    const passed = isLate ? recipients.passed(account.number, batch, positions) : [];
+    const passed = merged.batch === null ? [] : recipients.passed(account.number, merged.batch, reached);
     return { ...merged, account, passed, remarks: [...doubts, ...remarks] };
   } finally {
     interruption.close();
@@ -107,15 +108,19 @@ function originOf(file: string, { rejects, rejectsKept = rejects }: ImportReques
   return { file: name, by: username === "unknown" ? `uid ${uid}` : username, rejectsFile, startedMs };
 }
 
-/** Writes what was put aside, and says how far it is. */
+const nothing = { done: 0, batch: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
+
+/** Writes what was put aside, and says how far it is. `onLate` hears behind which moment leads have come late. */
 async function merge(
   { output, request, interruption }: ImportRun,
   steps: AsyncIterable<MergeProgress>,
   leads: number,
+  onLate: (afterMs: number | null) => void,
 ): Promise<MergeProgress> {
   using progress = createProgress("Writing", leads, output);
-  let merged: MergeProgress = { done: 0, counts: emptyCounts(), batch: null, overwritten: 0, ofOtherVisit: 0 };
+  let merged: MergeProgress = { ...nothing, counts: emptyCounts() };
   for await (const step of steps) {
+    if (step.counts.late > merged.counts.late) onLate(merged.newestMs);
     merged = step;
     progress.update(step.done, step.done);
     // A dry run changes nothing: it is stopped as the reading is.

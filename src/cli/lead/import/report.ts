@@ -5,6 +5,7 @@ import type { Warning } from "../../../ingest/lead/details.ts";
 import { emptyRow } from "../../../ingest/lead/lead.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
+import type { Passed } from "../../../store/disclosures.ts";
 import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
@@ -119,4 +120,23 @@ function batchText({ batch, overwritten, account }: Merged): string[] {
   const undo = `${adminCommand} import undo ${named} ${batch} takes it back`;
   const replaced = `it replaced ${leadsText(overwritten)} of other imports, and cannot be taken back`;
   return [`This is import ${batch}; ${overwritten > 0 ? replaced : undo}.`];
+}
+
+/** How far back a client has to look. */
+export function passedText({ label, prefix, late, overlapSeconds }: Passed): string {
+  const client = printable(label ?? `${prefix}…`);
+  return `Client ${client} has passed ${grouped(late)} of them; polling with an overlap of ${overlapText(overlapSeconds)} meets them.`;
+}
+
+/** A time rounded up, in the largest unit of which there are at least two. */
+function overlapText(seconds: number): string {
+  const units = [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ] as const;
+  const [name, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["second", 1];
+  const count = Math.ceil(seconds / length);
+  return `${grouped(count)} ${name}${count === 1 ? "" : "s"}`;
 }

@@ -16,6 +16,7 @@ import type { Output } from "../../terminal/output.ts";
 import { importFile } from "./import-file.ts";
 import { goOn } from "./interruption.ts";
 import { checkPixel, type ImportRequest, readRules } from "./options.ts";
+import { passedText } from "./report.ts";
 
 /** Nobody reads along; what became of the file is said once. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
@@ -56,7 +57,7 @@ export async function importUnattended(
     followsNoLink: true,
   };
   try {
-    const { counts, remarks } = await importFile(context, {
+    const { counts, passed, remarks } = await importFile(context, {
       idOrName: account,
       file,
       request,
@@ -64,7 +65,11 @@ export async function importUnattended(
       // Told to end, an inbox ends after this file.
       interruption: goOn,
     });
-    return { kind: "done", rejected: counts.rejected, remarks: [broughtText(counts), ...remarks] };
+    return {
+      kind: "done",
+      rejected: counts.rejected,
+      remarks: [broughtText(counts), ...passed.map(passedText), ...remarks],
+    };
   } catch (cause) {
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;

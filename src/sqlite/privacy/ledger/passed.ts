@@ -10,12 +10,17 @@ import { disclosures, imports, keys, leads } from "../../schema.ts";
 export function openRecipientRepository(database: Connection): RecipientRepository {
   return {
     positions: (account, nowMs) => readPositions(database, account, nowMs),
-    passed(account, batch, positions) {
-      const newest = Math.max(...positions.flatMap(({ upToMs }) => [...upToMs.values()]));
-      const clients = positions.map(openClient);
-      if (clients.length === 0) return [];
-      for (const lead of leadsOfBatch(database, account, batch, newest)) for (const client of clients) client.see(lead);
-      return clients.flatMap(({ passed }) => passed());
+    passed(account, batch, reached) {
+      const furthest = reached.flatMap(({ positions }) => positions.flatMap(({ upToMs }) => [...upToMs.values()]));
+      if (furthest.length === 0) return [];
+      const clients = reached.map(({ afterMs, positions }) => ({ afterMs, clients: positions.map(openClient) }));
+      const passed = new Map<string, Passed>();
+      for (const lead of leadsOfBatch(database, account, batch, Math.max(...furthest))) {
+        const ms = Date.parse(lead.identified_at);
+        const then = clients.findLast(({ afterMs }) => afterMs === null || afterMs < ms);
+        for (const { position, beyond } of then?.clients ?? []) note(passed, position, beyond(lead, ms));
+      }
+      return [...passed.values()];
     },
   };
 }
@@ -44,21 +49,24 @@ function readPositions(database: Connection, account: AccountNumber, nowMs: numb
 }
 
 /** A client that polls. It never sees a lead that comes in behind the place up to which it has read. */
-function openClient({ key, label, prefix, upToMs }: ReadPosition) {
-  const reading = [...upToMs].map(([filter, ms]) => ({ isFor: readFilter(filter), ms }));
-  let late = 0;
-  let overlapMs = 0;
+function openClient(position: ReadPosition) {
+  const reading = [...position.upToMs].map(([filter, ms]) => ({ isFor: readFilter(filter), ms }));
   return {
-    see(lead: Lead): void {
-      const ms = Date.parse(lead.identified_at);
-      const behind = reading.filter(({ isFor, ms: upTo }) => ms < upTo && isFor(lead)).map(({ ms: upTo }) => upTo - ms);
-      if (behind.length === 0) return;
-      late++;
-      overlapMs = Math.max(overlapMs, ...behind);
-    },
-    passed: (): Passed[] =>
-      late === 0 ? [] : [{ key, label, prefix, late, overlapSeconds: Math.ceil(overlapMs / 1000) }],
+    position,
+    /** How far it has read beyond a lead that it never sees; 0 for any other. */
+    beyond: (lead: Lead, ms: number) =>
+      Math.max(
+        0,
+        ...reading.filter(({ isFor, ms: upTo }) => ms < upTo && isFor(lead)).map(({ ms: upTo }) => upTo - ms),
+      ),
   };
+}
+
+function note(passed: Map<string, Passed>, { key, label, prefix }: ReadPosition, beyondMs: number): void {
+  if (beyondMs === 0) return;
+  const { late, overlapSeconds } = passed.get(key) ?? { late: 0, overlapSeconds: 0 };
+  const seconds = Math.max(overlapSeconds, Math.ceil(beyondMs / 1000));
+  passed.set(key, { key, label, prefix, late: late + 1, overlapSeconds: seconds });
 }
 
 /** The leads of an import that are older than a moment. */
