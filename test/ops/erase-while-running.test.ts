@@ -1,7 +1,7 @@
 /** A person is erased while the server answers and an import runs: not one byte stays, and none comes back. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../admin.ts";
 import { filesWith } from "../bytes.ts";
@@ -84,11 +84,18 @@ test("a program that keeps reading the state before is named as what is in the w
   other.query("SELECT count(*) FROM stored_leads").get();
   // The person is in the log only: they came after the last checkpoint, and the reader keeps it from being cut.
   await admin.import(header + row(99_999));
-  const child = admin.start("lead", "erase", "acme", "--email", "visitor99999@example.com");
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const erase = async () => {
+    const child = admin.start("lead", "erase", "acme", "--email", "visitor99999@example.com");
+    return await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  };
+  const [stdout, stderr, status] = await erase();
   expect(status).toBe(1);
   expect(stdout).toContain('"hashes"');
   expect(stderr).toContain("End that program");
+  const logBytes = statSync(`${admin.file}-wal`).size;
+  expect((await erase())[2]).toBe(1);
+  // No copy of the whole file in the log, which nobody can cut.
+  expect(statSync(`${admin.file}-wal`).size - logBytes).toBeLessThan(statSync(admin.file).size / 4);
   other.run("COMMIT");
   expect(await admin.run("lead", "erase", "acme", "--email", "visitor99999@example.com")).toMatchObject({ status: 0 });
   expect(filesWith(admin.folder, ...traces(99_999))).toEqual([]);

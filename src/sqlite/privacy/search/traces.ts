@@ -39,25 +39,27 @@ export function removeTraces(
   onLook(filesOf(path).reduce((sum, part) => sum + sizeOf(part), 0));
   // A restore that was killed has left a copy of everything.
   removeStaleDrafts(path);
-  if (isMuch) vacuum(database);
-  const cut = truncateLog(database);
+  const cut = truncateLog(database) && (!isMuch || writeAnew(database));
+  // While somebody reads the old state, the log cannot be cut, and a file that is written anew only makes it longer.
+  if (isMuch && !cut) return { gone: false, bytes: 0, sharedBy: [], copies: [], givenNames: [] };
   const { search, kinds } = searchFor(wanted);
   const elsewhere = { copies: copiesWith(path, search), givenNames: givenNamesWith(database, search, kinds) };
   const first = countIn(path, search, kinds.length, descriptors);
-  // Of so many leads, not all were looked for.
-  const isSure = cut || !isMuch;
   if (first.found.every((places) => places === 0))
-    return { gone: isSure, bytes: first.bytes, sharedBy: [], ...elsewhere };
+    return { gone: true, bytes: first.bytes, sharedBy: [], ...elsewhere };
   const living = countInLeads(database, search, kinds);
   const isLeft = first.found.some((places, value) => places > (living.places[value] ?? 0));
   const rest = { sharedBy: living.accounts, ...elsewhere };
   if (!isLeft) return { gone: cut || living.accounts.length > 0, bytes: first.bytes, ...rest };
-  // While somebody reads the old state, the log cannot be cut, and writing the file anew would help nothing.
-  if (!cut) return { gone: false, bytes: first.bytes, ...rest };
-  if (!isMuch) vacuum(database);
   // What is in a file that was just written anew belongs to what stays.
-  const gone = truncateLog(database);
+  const gone = cut && (isMuch || writeAnew(database));
   return { gone, bytes: first.bytes, ...rest };
+}
+
+/** Writes the file anew; false where somebody has begun to read the old state meanwhile. */
+function writeAnew(database: Connection): boolean {
+  vacuum(database);
+  return truncateLog(database);
 }
 
 const valuesUntilCollected = 10_000;
