@@ -16,8 +16,8 @@ export const accounts = sqliteTable("accounts", {
   createdAt: integer("created_at").notNull(),
   /** Leads that are older are erased daily and rejected at import; null keeps them all. */
   retainDays: integer("retain_days"),
-  /** Leads were erased, and their bytes have not been removed yet. */
-  tracesLeft: integer("traces_left", { mode: "boolean" }).notNull().default(false),
+  /** How often leads were erased whose bytes have not been removed yet. */
+  tracesLeft: integer("traces_left").notNull().default(sql`false`),
 });
 
 /** The number of the account, or of the key, to which a row belongs. */

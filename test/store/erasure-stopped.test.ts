@@ -12,6 +12,7 @@ import { aFolder } from "../folder.ts";
 import { anAccount } from "../harness.ts";
 
 const zefira = { kind: "email", value: "zefira@example.com" } as const;
+const robin = { kind: "email", value: "robin@example.com" } as const;
 const name = "Zefira Quoll";
 
 const eraseIn = (store: AdminStore, account: Account) =>
@@ -42,5 +43,24 @@ test("what a stopped erasure has left of a person is removed when it is run agai
   expect([...again.steps()].flat()).toMatchObject([{ erased: 0 }]);
   expect(filesWith(folder, name)).toEqual(["leadfile.db"]);
   expect(again.removeTraces(() => undefined)).toMatchObject({ gone: true });
+  expect(filesWith(folder, name)).toEqual([]);
+});
+
+test("so is what a killed one has left that ran beside another", () => {
+  const folder = aFolder();
+  const closeDatabases = watchDatabases();
+  const store = openAdminStore(join(folder, "leadfile.db"));
+  const account = anAccount(store, { leads: [...someLeads(50), aLead({ name, email: zefira.value })] });
+  const other = store.people.erase(account, [robin], { withMentions: false }, noonMs);
+  const killed = eraseIn(store, account);
+  for (const erasure of [other, killed]) for (const _ of erasure.steps());
+  expect(other.removeTraces(() => undefined)).toMatchObject({ gone: true });
+  closeDatabases();
+  leaveStale(folder, name);
+  const later = openAdminStore(join(folder, "leadfile.db"));
+  onTestFinished(() => later.close());
+  const next = later.people.erase(account, [robin], { withMentions: false }, noonMs);
+  for (const _ of next.steps());
+  expect(next.removeTraces(() => undefined)).toMatchObject({ gone: true });
   expect(filesWith(folder, name)).toEqual([]);
 });

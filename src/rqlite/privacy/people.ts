@@ -4,7 +4,7 @@
  */
 import type { Connection } from "../../sqlite/connection.ts";
 import { noTraces, openRetentionWith } from "../../sqlite/privacy/retention.ts";
-import { forgetTraces } from "../../sqlite/privacy/traces-left.ts";
+import { openTraces } from "../../sqlite/privacy/traces-left.ts";
 import type { PeopleRepository, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { Writer } from "../writer.ts";
 
@@ -21,7 +21,7 @@ export function openClusterPeople(people: PeopleRepository, database: Connection
         *steps() {
           yield* erasure.steps();
           // The bytes are in the logs. Whoever restores a backup of the file need not look for them in it.
-          forgetTraces(database);
+          openTraces(database).forget();
           writer.commitEverywhere([]);
         },
         removeTraces: () => inLogs(writer),

@@ -13,7 +13,7 @@ import { collectingGarbage } from "./garbage-collection.ts";
 import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
 import { mostLookedFor, removeTraces } from "./search/traces.ts";
 import { tellStaying } from "./staying.ts";
-import { areTracesLeft, forgetTraces, noteTraces } from "./traces-left.ts";
+import { openTraces } from "./traces-left.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. A person is never split. */
 const transactionMs = 100;
@@ -32,7 +32,7 @@ export function startErasure(
   { withMentions, onRead = ignore }: HowToErase,
   nowMs: number,
 ): Erasure {
-  const wasCutShort = areTracesLeft(database);
+  const left = openTraces(database);
   const removed = createRemoved();
   const erasePerson = openErasing(database, account);
 
@@ -53,7 +53,7 @@ export function startErasure(
     const gone = new Set<number>();
     const done = eraseForAWhile(places, (place) => eraseOne(place, found, gone));
     const detail = { ...detailOf(persons, done.length), erased: done.reduce((sum, { erased }) => sum + erased, 0) };
-    if (gone.size > 0) noteTraces(database, account.number);
+    if (gone.size > 0) left.note(account.number);
     recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
     return done;
   }
@@ -82,9 +82,9 @@ export function startErasure(
     staying: () => tellStaying(database, account, removed.mentions),
     removeTraces(onLook) {
       // What the last erasure has deleted is not known any more, so it cannot be looked for.
-      const isMuch = wasCutShort || removed.isTooMany();
+      const isMuch = left.wereLeft || removed.isTooMany();
       const traces = removeTraces(database, removed.wanted(), descriptors, isMuch, onLook);
-      if (traces.gone) forgetTraces(database);
+      if (traces.gone) left.forget();
       return traces;
     },
   };

@@ -3,6 +3,7 @@ import { and, asc, count, eq, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { dayMs } from "../../contract/time.ts";
 import type { OnLook, Retaining, RetentionRepository, Traces } from "../../store/privacy.ts";
+import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
@@ -13,7 +14,7 @@ import { openDeletion } from "./one-lead.ts";
 import { isFarAhead } from "./retention-hold.ts";
 import { type Wanted, wantedOf } from "./search/forms.ts";
 import { mostLookedFor, removeTraces } from "./search/traces.ts";
-import { areTracesLeft, forgetTraces, noteTraces } from "./traces-left.ts";
+import { areTracesLeft, openTraces } from "./traces-left.ts";
 
 /** What the record calls it when an account is told how long it keeps leads. */
 export const retentionAct = "retain.set";
@@ -95,7 +96,8 @@ function accountsKeeping(database: Connection): Keeping[] {
 }
 
 function retain(database: Connection, keeping: readonly Keeping[], nowMs: number, remove: RemoveTraces): Retaining {
-  const completes = areTracesLeft(database);
+  const left = openTraces(database);
+  const completes = left.wereLeft;
   let erased = 0;
   const wanted: Wanted[] = [];
   return {
@@ -103,7 +105,7 @@ function retain(database: Connection, keeping: readonly Keeping[], nowMs: number
       for (const account of keeping) {
         const before = erased;
         try {
-          for (const gone of eraseOlder(database, account, nowMs)) {
+          for (const gone of eraseOlder(database, account, nowMs, left.note)) {
             erased += gone.length;
             if (erased <= mostLookedFor) wanted.push(...gone.flatMap(wantedOf));
             yield erased;
@@ -120,14 +122,19 @@ function retain(database: Connection, keeping: readonly Keeping[], nowMs: number
       if (erased === 0 && !completes) return noTraces;
       // What the last one has erased is not known any more, so it cannot be looked for.
       const traces = remove(wanted, completes || erased > mostLookedFor, onLook);
-      if (traces.gone) forgetTraces(database);
+      if (traces.gone) left.forget();
       return traces;
     },
   };
 }
 
 /** Deletes in short transactions, oldest first, and hands on what was deleted. */
-function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Generator<readonly Lead[]> {
+function* eraseOlder(
+  database: Connection,
+  account: Keeping,
+  nowMs: number,
+  note: (account: AccountNumber) => void,
+): Generator<readonly Lead[]> {
   const older = database.select({ doc: leads.doc }).from(leads).where(isTooOld(account, nowMs));
   const some = older.orderBy(asc(leads.identifiedAt));
   const remove = openDeletion(database, account.number);
@@ -137,7 +144,7 @@ function* eraseOlder(database: Connection, account: Keeping, nowMs: number): Gen
         const rows = some.limit(leadsAtOnce).all();
         if (rows.length === 0) return [];
         for (const { doc } of rows) remove(doc);
-        noteTraces(database, account.number);
+        note(account.number);
         return rows.map(({ doc }): Lead => JSON.parse(doc));
       },
       { behavior: "immediate" },
