@@ -57,7 +57,7 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
   ],
   "usage not written": ({ reason }) => [
     `The last counts of usage could not be written, and are lost (${reason}).`,
-    "See that the disk has room, and that no other program keeps the file locked.",
+    "See that the disk has room, that no other program keeps the file locked, and that a majority of a cluster runs.",
   ],
   "cluster not heard": ({ reason }) => [
     `No majority of the cluster is heard (${reason}), and nothing is written.`,

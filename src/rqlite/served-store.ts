@@ -5,6 +5,7 @@
 import { randomText } from "../contract/random-text.ts";
 import { retainInThread } from "../sqlite/privacy/retention-thread.ts";
 import { accounts } from "../sqlite/schema.ts";
+import { innermost, StoreError } from "../store/errors.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { createUsageCounter } from "../store/usage.ts";
 import { announce } from "./lease/announce.ts";
@@ -27,8 +28,9 @@ interface ClusterPlace {
   readonly keepsLedger: boolean;
 }
 
-/** What a stop waits for the last counts to be taken. */
+/** So long a stop tries to have the last counts taken, with a pause between two tries. */
 const farewellMs = 5_000;
+const pauseMs = 100;
 
 /** Opens the store of a server of a cluster. Throws where the file of the node cannot be read. */
 export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace): ServedStore {
@@ -71,12 +73,28 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     async close() {
       isClosed = true;
       asking.end();
-      usage.flush();
-      ledger.flush();
-      await Promise.race([settle(), Bun.sleep(farewellMs)]);
-      replica.close();
+      try {
+        await writeLast(() => [usage.flush(), ledger.flush()], settle);
+      } finally {
+        replica.close();
+      }
     },
   };
+}
+
+/** Sends what is left, again where it failed: a cluster may be without a leader for a second or two. */
+async function writeLast(flush: () => unknown, settle: () => Promise<void>): Promise<void> {
+  const endMs = performance.now() + farewellMs;
+  for (;;) {
+    flush();
+    try {
+      return await settle();
+    } catch (cause) {
+      const reason = innermost(cause);
+      if (performance.now() > endMs) throw new StoreError({ kind: "usage not written", reason }, { cause });
+    }
+    await Bun.sleep(pauseMs);
+  }
 }
 
 /** What requests read, each time from the file as the node has it now. */
