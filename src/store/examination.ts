@@ -28,12 +28,19 @@ export interface Contents {
   readonly hasLeads: boolean;
   /** When the last backup was made, in Unix milliseconds. */
   readonly lastBackupMs: number | null;
-  /** When leads came in last, in Unix milliseconds. */
-  readonly lastImportMs: number | null;
-  /** How many sources are not revoked. */
-  readonly liveSources: number;
+  /** Every account. */
+  readonly inflows: readonly AccountInflow[];
   /** Every key. */
   readonly keys: readonly KeyRecord[];
+}
+
+export interface AccountInflow {
+  readonly id: string;
+  readonly name: string;
+  /** When leads came in last, in Unix milliseconds; null where none ever did. */
+  readonly lastImportMs: number | null;
+  /** Whether a source delivers to it that is not revoked. */
+  readonly hasSource: boolean;
 }
 
 /** `full` compares every index with its table as well, which takes several times as long. */

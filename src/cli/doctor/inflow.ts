@@ -1,15 +1,17 @@
 /** Leads that come by themselves: when the last ones came, what waits for its import, and what could not be read. */
 import { statSync } from "node:fs";
+import { join } from "node:path";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import { type Backlog, readBacklog } from "../../inbox/backlog.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { spoolOf } from "../../store/database-files.ts";
-import type { Examination } from "../../store/examination.ts";
-import { bytesText } from "../terminal/numbers.ts";
+import type { AccountInflow, Examination } from "../../store/examination.ts";
+import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Where leads come by themselves and none has come for so many days, something has stopped. */
 const quietDays = 3;
+const accountsShown = 3;
 /** Deliveries wait a minute. An import of many leads takes some more. */
 const longestWaitMs = 15 * 60_000;
 
@@ -17,25 +19,30 @@ const longestWaitMs = 15 * 60_000;
 export function lookAtInflow(path: string, inbox: string | null, found: Examination, nowMs: number): Finding[] {
   const spool = spoolOf(path);
   return [
-    ...(found.kind === "read" ? [lookAtImports(found.contents, inbox, nowMs)] : []),
+    ...(found.kind === "read" ? [lookAtImports(found.contents.inflows, inbox, nowMs)] : []),
     ...(inbox === null ? [] : lookAtInbox(inbox)),
     ...(isFolder(spool) ? lookAtSpool(readBacklog(spool), nowMs) : []),
   ];
 }
 
-function lookAtImports(contents: ImportFacts, inbox: string | null, nowMs: number): Finding {
-  const { lastImportMs, liveSources } = contents;
-  if (lastImportMs === null) return fine("imports", "No import has brought a lead yet.");
-  const what = `The last leads came in at ${writeMoment(lastImportMs)}.`;
-  const comesByItself = inbox !== null || liveSources > 0;
-  if (!comesByItself || nowMs - lastImportMs <= quietDays * dayMs) return fine("imports", what);
+function lookAtImports(inflows: readonly AccountInflow[], inbox: string | null, nowMs: number): Finding {
+  const fed = inflows.toSorted((one, other) => lastOf(other) - lastOf(one)).filter((one) => lastOf(one) > 0);
+  const [last] = fed;
+  if (last === undefined) return fine("imports", "No import has brought a lead yet.");
+  // The vendor who stopped last is the one whom somebody may still wait for.
+  const quiet = fed.filter((one) => comesByItself(one, inbox) && nowMs - lastOf(one) > quietDays * dayMs);
+  if (quiet.length === 0) return fine("imports", `The last leads came in at ${writeMoment(lastOf(last))}.`);
+  const named = quiet.slice(0, accountsShown).map((one) => `${one.name} (the last at ${writeMoment(lastOf(one))})`);
+  const all = named.join(", ") + andMore(quiet.length, accountsShown);
   const advice = `See whether the vendor still sends, and whether ${adminCommand} inbox or receive runs.`;
-  return warning("imports", what, advice);
+  return warning("imports", `No lead in ${quietDays} days: ${all}.`, advice);
 }
 
-interface ImportFacts {
-  readonly lastImportMs: number | null;
-  readonly liveSources: number;
+const lastOf = ({ lastImportMs }: AccountInflow) => lastImportMs ?? 0;
+
+/** Whether a vendor delivers to an account, or it has a folder in the inbox. */
+function comesByItself({ id, name, hasSource }: AccountInflow, inbox: string | null): boolean {
+  return hasSource || (inbox !== null && [id, name].some((folder) => isFolder(join(inbox, folder))));
 }
 
 function lookAtInbox(inbox: string): Finding[] {

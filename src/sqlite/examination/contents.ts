@@ -1,13 +1,13 @@
 /** What the doctor asks of a database that can be read: whether it is whole, and what there is in it. */
-import { count, eq, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
+import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Contents } from "../../store/examination.ts";
+import type { AccountInflow, Contents } from "../../store/examination.ts";
 import type { Connection } from "../connection.ts";
-import { openLastImport } from "../import/batches.ts";
+import { hasBrought } from "../import/batches.ts";
 import { listKeys } from "../keys.ts";
 import { type Filters, preparePage } from "../reading/leads.ts";
 import * as schema from "../schema.ts";
-import { accounts, audit, keys, leads, sources, usage } from "../schema.ts";
+import { accounts, audit, imports, keys, leads, sources, usage } from "../schema.ts";
 
 /** Asks a file that can be read. `full` compares every index with its table as well. */
 export function readContents(database: Connection, migrationsBehind: number, full: boolean): Contents {
@@ -23,8 +23,7 @@ export function readContents(database: Connection, migrationsBehind: number, ful
     newestMs: askable ? newestMs(database) : null,
     hasLeads: askable && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
     lastBackupMs: askable ? lastBackupMs(database) : null,
-    lastImportMs: askable ? openLastImport(database)() : null,
-    liveSources: askable ? liveSources(database) : 0,
+    inflows: askable ? listInflows(database) : [],
     keys: askable ? listKeys(database) : [],
   };
 }
@@ -90,7 +89,20 @@ function lastBackupMs(database: Connection): number | null {
   return last?.ms ?? null;
 }
 
-function liveSources(database: Connection): number {
-  const [found] = database.select({ live: count() }).from(sources).where(isNull(sources.revokedAt)).all();
-  return found?.live ?? 0;
+function listInflows(database: Connection): AccountInflow[] {
+  const live = database
+    .select({ account: sources.account })
+    .from(sources)
+    .where(and(eq(sources.account, accounts.number), isNull(sources.revokedAt)));
+  return database
+    .select({
+      id: accounts.id,
+      name: accounts.name,
+      lastImportMs: max(imports.finishedAt),
+      hasSource: exists(live).mapWith(Boolean),
+    })
+    .from(accounts)
+    .leftJoin(imports, and(eq(imports.account, accounts.number), hasBrought))
+    .groupBy(accounts.number)
+    .all();
 }

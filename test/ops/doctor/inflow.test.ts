@@ -1,9 +1,10 @@
 /** bun admin doctor on what comes in by itself: imports, the inbox, and what vendors have delivered. */
 import { describe, expect, test } from "bun:test";
-import { utimesSync } from "node:fs";
+import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/time.ts";
 import { anAdmin } from "../../admin.ts";
+import { aFolder } from "../../folder.ts";
 import { aHealthy, change, examine } from "./examined.ts";
 
 const makeOld = `UPDATE imports SET finished_at = finished_at - ${4 * dayMs}`;
@@ -14,9 +15,25 @@ describe("worth a look, with status 1", () => {
     change(admin, makeOld);
     expect((await examine(admin)).status).toBe(0);
     const { id } = (await admin.run("source", "create", "acme", "--json")).json;
-    expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringContaining("The last leads came in") });
+    expect(await examine(admin)).toMatchObject({
+      status: 1,
+      said: expect.stringMatching(/^No lead .* acme \(.*Z\)\.$/),
+    });
     await admin.run("source", "revoke", id, "--yes");
     expect((await examine(admin)).status).toBe(0);
+  });
+
+  test("one account that gets no more by the inbox, while another one does", async () => {
+    const inbox = aFolder();
+    const admin = await aHealthy({ INBOX: inbox });
+    change(admin, makeOld);
+    await admin.run("account", "create", "busy");
+    const lead = "email,identified_at\nb@example.com,2026-01-01T00:00:00Z\n";
+    await admin.give(lead, "lead", "import", "busy", "-", "--pixel", "px", "--create-pixels");
+    mkdirSync(join(inbox, "busy"));
+    expect((await examine(admin)).status).toBe(0);
+    mkdirSync(join(inbox, "acme"));
+    expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringMatching(/: acme \(.*Z\)\.$/) });
   });
 
   test("deliveries that wait for long; those of this minute are no finding", async () => {
