@@ -15,7 +15,7 @@ const known: Record<string, string> = {
   identified_at:
     "event_timestamp,EVENT_TIMESTAMP,timestamp,last_seen_at,Last Seen At,seen_at,SeenAt,visited_at,clicked_at,occurred_at," +
     "started_at,created,created_at,first_seen_at,Visit Date,identifiedAt,Visitor Date,Date Captured,Captured On," +
-    "Capture Date,Last Activity,Last Activity Date,Date of Visit,Time Seen,Resolved On",
+    "Capture Date,Last Activity,Last Activity Date,Date of Visit,Time Seen,Time Last Seen,Time First Seen,Resolved On",
   pixel_id: "pixelId,PIXEL_ID,Pixel ID,pixel",
   first_name: "FIRST_NAME,First Name,firstName,first-name,first.name, First Name ,given_name",
   last_name: "LAST_NAME,Last Name,lastName,surname",
@@ -28,9 +28,10 @@ const known: Record<string, string> = {
     "MOBILE_PHONE,DIRECT_NUMBER,PERSONAL_PHONE,ALL_MOBILES,ALL_LANDLINES,SKIPTRACE_WIRELESS_NUMBERS,Phone Number,phone1," +
     "Cell Phone,Mobile Phone Number,Direct Phone,Telephone,Work Direct Phone,Corporate Phone,Business Phone," +
     "BUSINESS_PHONES,Office Phone Number,work_direct_dial",
-  company: "COMPANY_NAME,Company,Organization,organisation,Employer,Company Name",
+  company: "COMPANY_NAME,Company,Company / Account,Organization,organisation,Employer,Company Name",
   city: "PERSONAL_CITY,address_city,City,SKIPTRACE_CITY,Home City",
-  state: "PERSONAL_STATE,address_state,Region,State/Region,State / Province,SKIPTRACE_STATE,State Code",
+  state:
+    "PERSONAL_STATE,address_state,Region,State/Region,State / Province,State/Province (text only),SKIPTRACE_STATE,State Code",
   country: "Country,COUNTRY_CODE,PERSONAL_COUNTRY,address_country,Country/Region,Contact Country",
   time_zone: "Time Zone,timezone,TZ",
   gender: "GENDER,Sex",
@@ -40,8 +41,9 @@ const known: Record<string, string> = {
   marital_status: "MARRIED,married,isMarried,Marital Status",
   homeowner: "HOMEOWNER,home_owner,isHomeowner,Home Owner",
   children: "CHILDREN,hasChildren,Number of Children",
-  page_url: "url,URL,FULL_URL,page,landing_page,landing_page_url,Captured URL,last_url,CapturedUrl,Recent Page URLs",
-  referrer: "REFERRER_URL,referrer,Referer,Most Recent Referrer,HTTP Referrer",
+  page_url:
+    "url,URL,FULL_URL,page,landing_page,landing_page_url,Captured URL,last_url,CapturedUrl,Recent Page URLs,Last Page Seen",
+  referrer: "REFERRER_URL,referrer,Referer,Most Recent Referrer,HTTP Referrer,Last Referring Site",
   traffic_source: "source,utm_source,UTM_SOURCE,Lead Source,Traffic Source",
 };
 
@@ -79,6 +81,9 @@ describe("where several columns hold one field, each row takes the first that ha
     ["DIRECT_NUMBER", "PERSONAL_PHONE", "phone"],
     ["event_timestamp", "created", "identified_at"],
     ["last_seen_at", "first_seen_at", "identified_at"],
+    ["Time Last Seen", "Last Activity Date", "identified_at"],
+    ["Visit Time (UTC)", "Visit Time", "identified_at"],
+    ["Last Page Seen", "First Page Seen", "page_url"],
     ["full_url", "first_url", "page_url"],
   ])("%s before %s, whatever their order in the file", async (preferred, other, field) => {
     for (const header of [`${preferred},${other}`, `${other},${preferred}`]) {

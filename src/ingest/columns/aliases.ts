@@ -40,7 +40,7 @@ export const aliases: Record<Target, readonly string[]> = {
     ...combine("event visit pageview page_view hit session activity", "timestamp time datetime ts date at"),
     ...words("timestamp datetime ts time epoch unixtime unixtimestamp visited visitedat visitedon viewedat"),
     ...combine(
-      "last mostrecent latest",
+      "last timelast mostrecent latest",
       "seenat seen seenon seendate seentime visitedat visited visit visitat visitdate",
     ),
     ...combine(
@@ -51,7 +51,7 @@ export const aliases: Record<Target, readonly string[]> = {
     ...combine("_ session visit", "startedat started start starttime starttimestamp begin beganat"),
     ...combine("_ session visit event", "created createdat createdon createddate createdtime"),
     ...words("creationdate datecreated date day"),
-    ...combine("first", "seenat seen seenon seendate visitedat visited visit visitat visitdate"),
+    ...combine("first timefirst", "seenat seen seenon seendate visitedat visited visit visitat visitdate"),
   ],
   pixel_id: words("pixelid pixel superpixelid superpixel trackingpixelid trackingpixel sitepixelid pixeluuid"),
   name: words("name fullname personname displayname"),
@@ -78,14 +78,14 @@ export const aliases: Record<Target, readonly string[]> = {
     ...combine("skiptrace", "wirelessnumber wirelessphone mobile phone landlinenumber landline"),
   ],
   company: [
-    ...words("company companyname currentcompany currentcompanyname"),
+    ...words("company companyname companyaccount currentcompany currentcompanyname"),
     ...words("employer employername currentemployer organization organizationname business businessname"),
     ...words("professionalcompany professionalcompanyname jobcompany jobcompanyname workplace firm"),
   ],
   city: [...combine(ofHome, "city town cityname towncity citytown"), "skiptracecity"],
   state: [
     ...combine(ofHome, "state statecode stateabbr stateabbreviation stateregion stateprovince statename"),
-    ...combine(ofHome, "region regioncode regionname province"),
+    ...combine(ofHome, "stateprovincetextonly region regioncode regionname province"),
     "skiptracestate",
   ],
   country: combine(ofHome, "country countrycode countryname countryiso countryisocode countryregion nation"),
@@ -104,12 +104,12 @@ export const aliases: Record<Target, readonly string[]> = {
     ...words("pageurl url fullurl page landingpageurl landingpage landingurl capturedurl captureduri"),
     ...combine("last current visited visit viewed mostrecent recent event entry", "url page pageurl"),
     ...words("lastvisitedurl lastvisitedpage pages pageurls urls visitedpages pagesvisited pagesviewed pagevisits"),
-    ...words("pageviewed pagevisited pagelocation uri href"),
-    ...combine("first initial", "url page pageurl"),
+    ...words("lastpageseen pageviewed pagevisited pagelocation uri href"),
+    ...combine("first initial", "url page pageurl pageseen"),
   ],
   referrer: [
     ...combine("_ http document page session", "referrer referer referrerurl refererurl"),
-    ...words("referringurl referringpage referralurl"),
+    ...words("referringurl referringpage referralurl lastreferringsite firstreferringsite"),
     ...combine("mostrecent last latest first initial original", "referrer referer referrerurl refererurl"),
   ],
   traffic_source: [

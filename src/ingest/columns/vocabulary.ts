@@ -43,7 +43,13 @@ const meanings: ReadonlyMap<string, Meaning> = new Map(
 
 /** What a normalised name means; null for an unknown name. */
 export function meaningOf(normalized: string): Meaning | null {
-  const name = canonical(normalized);
+  const meaning = meaningOfName(canonical(normalized));
+  // A time of a known zone goes before the same one on the clocks of nobody knows where.
+  const isZoned = meaning?.target === "identified_at" && /(?:utc|gmt)$/.test(normalized);
+  return isZoned ? { ...meaning, rank: meaning.rank - 0.5 } : meaning;
+}
+
+function meaningOfName(name: string): Meaning | null {
   // A second or third of its kind, not a bracket such as "Age 18-24".
   const numbered = name.replace(/(?<!\d)(?:[1-9]|10)$/, "");
   return (
