@@ -35,7 +35,7 @@ export interface NotedPages {
   readonly day: string;
   readonly key: KeyNumber;
   readonly filter: string;
-  readonly pages: Page[];
+  pages: Page[];
 }
 
 /**
@@ -60,7 +60,7 @@ export function createDisclosureNotes() {
       const name = `${day} ${key} ${filter}`;
       const noting = noted.getOrInsertComputed(name, () => ({ day: dayOf(nowMs), key, filter, pages: [] }));
       noting.pages.push(page);
-      if (noting.pages.length % mostPending === 0) noting.pages.push(...joinSpans(noting.pages.splice(0)));
+      if (noting.pages.length % mostPending === 0) noting.pages = joinSpans(noting.pages);
     },
     /** Takes some of the pages that wait; null when none waits. */
     take(): NotedPages | null {

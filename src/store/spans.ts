@@ -39,7 +39,7 @@ export function mergeSpans(known: readonly Span[], pages: readonly Page[]): Merg
     const same = group.taken.find((one) => one.oldestMs === oldestMs && one.newestMs === newestMs);
     spans.push(same ?? { oldestMs, newestMs });
     if (same === undefined) added.push({ oldestMs, newestMs });
-    removed.push(...group.taken.filter((one) => one.oldestMs !== oldestMs));
+    for (const one of group.taken) if (one.oldestMs !== oldestMs) removed.push(one);
   }
 
   for (const page of pages) {

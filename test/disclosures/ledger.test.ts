@@ -6,6 +6,7 @@ import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { openDisclosureReader, writeDisclosures } from "../../src/sqlite/privacy/ledger/disclosures.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
+import { createDisclosureNotes } from "../../src/store/disclosed-pages.ts";
 import { createDisclosureLedger } from "../../src/store/disclosure-ledger.ts";
 import { noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
@@ -69,6 +70,17 @@ test("what could not be written is offered again, with what came since", () => {
   note("", 150, 300);
   write();
   expect(rows()).toEqual([{ day, filter: "", oldest: 100, newest: 300 }]);
+});
+
+test("as many pages as a busy server answers while its disk is full wait in memory", () => {
+  const notes = createDisclosureNotes();
+  const answered = 700_000;
+  for (let page = 0; page < answered; page++) {
+    notes.note(1, { filter: "", oldestMs: 100 * page, newestMs: 100 * page + 9, beforeMs: null }, noonMs);
+  }
+  let waiting = 0;
+  for (let some = notes.take(); some !== null; some = notes.take()) waiting += some.pages.length;
+  expect(waiting).toBe(answered);
 });
 
 test("pages of 400 days are kept, and older ones go once a day, but not while the clock may be wrong", async () => {
