@@ -14,6 +14,11 @@ export const mounts =
 export function aSmallDisk(folder: string, options: string): Disposable & { readonly path: string } {
   const path = join(folder, "disk");
   mkdirSync(path);
+  return mountAt(path, options);
+}
+
+/** The same at a folder that is there. */
+export function mountAt(path: string, options: string): Disposable & { readonly path: string } {
   expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", options, "none", path]).exitCode).toBe(0);
   // A database that the test has closed stays open until its statements are collected, and would keep the disk.
   return { path, [Symbol.dispose]: () => void Bun.spawnSync(["umount", "--lazy", path]) };

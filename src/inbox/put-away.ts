@@ -53,7 +53,9 @@ export function hindranceIn(folder: string, name: string, whenDone: WhenDone): s
       return `${place} takes no file after its import (${systemCode(cause) ?? "unknown"}); mend that first.`;
     }
   }
-  return null;
+  const disk = entryAt(folder)?.dev;
+  const apart = [...ownFolders].map((own) => join(folder, own)).find((own) => (entryAt(own)?.dev ?? disk) !== disk);
+  return apart === undefined ? null : `${apart} is on another disk, to which no file can be renamed; mend that first.`;
 }
 
 /** What lies at a path, of a link the link itself; undefined for nothing. */

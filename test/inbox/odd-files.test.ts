@@ -1,6 +1,7 @@
 /** The inbox among odd files and folders: each is reported, and keeps no other from its import. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mountAt, mounts } from "../small-disk.ts";
 import { anInbox } from "./an-inbox.ts";
 
 test("a folder that cannot be used is reported, and the files of the others are taken", async () => {
@@ -41,6 +42,16 @@ test("a file beside the folders is reported once, and the files in them are take
     "acme/a.csv: done",
     "visits.csv: it is no folder of an account; put it into one, and it is taken.",
   ]);
+});
+
+test.skipIf(!mounts)("no file is imported while a folder of the inbox is on another disk than it", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  mkdirSync(inbox.path("acme/done"));
+  using _ = mountAt(inbox.path("acme/done"), "size=16k");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.taken).toEqual([]);
+  expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk, .*; mend that first\.$/)]);
 });
 
 const linked = (place: string) => symlinkSync("..", place);
