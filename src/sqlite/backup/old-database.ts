@@ -7,13 +7,14 @@ import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
 import { lockWaitMs } from "../locks/lock-wait.ts";
 import { allParts, type Part } from "./carry-over.ts";
 
-type Attached = "attached" | "nothing there" | "unreadable";
+/** What lies where the backup is put. One that is attached has its log folded in, and is locked for this process. */
+export type Replaced = "attached" | "nothing there" | "unreadable";
 
 /**
  * Attaches the file that is replaced, for this process alone, with its log folded in. SQLite leaves the WAL mode only
  * when no other process has the file open.
  */
-export function attachReplaced(database: Connection, target: string): Attached {
+export function attachReplaced(database: Connection, target: string): Replaced {
   if (!existsSync(target) || statSync(target).size === 0) return "nothing there";
   database.run(sql.raw(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`));
   try {
@@ -43,7 +44,7 @@ interface Carried {
 }
 
 /** Often the old file is damaged, which is why somebody restores. So each part of it is tried by itself. */
-export function examineReplaced(database: Connection, attached: Attached): Carried {
+export function examineReplaced(database: Connection, attached: Replaced): Carried {
   if (attached === "nothing there") return { readable: [], unread: [] };
   const tables =
     attached === "attached" ? attempt(() => database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`)) : null;

@@ -4,12 +4,15 @@ import { dirname } from "node:path";
 import { writeMoment } from "../../contract/time.ts";
 import { filesOf, shmOf } from "../../store/database-files.ts";
 import { giveToOwner, isUnlinkable, sync } from "../atomic-file.ts";
+import { sizeOf } from "../file.ts";
+import { type Replaced, refuseOpen } from "./old-database.ts";
 
 /**
  * Gives a draft the name of the database. Returns the name under which the old file is kept; null where there was none.
- * `folded` says that the old file has everything of its log.
+ * Throws a StoreError where somebody has made one meanwhile.
  */
-export function putInPlace(draft: string, target: string, folded: boolean, nowMs: number): string | null {
+export function putInPlace(draft: string, target: string, replaced: Replaced, nowMs: number): string | null {
+  if (replaced === "nothing there" && sizeOf(target) > 0) refuseOpen(target);
   const kept = existsSync(target)
     ? freeName(`${target}.replaced-${writeMoment(nowMs).replaceAll(/[:.]/g, "-")}`)
     : null;
@@ -17,7 +20,8 @@ export function putInPlace(draft: string, target: string, folded: boolean, nowMs
   if (kept !== null) keep(target, kept);
   // The log goes: SQLite would read it into the new file. Where the old file has not all of it, it is kept with that.
   for (const file of filesOf(target).slice(1).filter(existsSync)) {
-    if (kept !== null && !folded && file !== shmOf(target)) renameSync(file, kept + file.slice(target.length));
+    if (kept !== null && replaced !== "attached" && file !== shmOf(target))
+      renameSync(file, kept + file.slice(target.length));
     else rmSync(file);
   }
   renameSync(draft, target);

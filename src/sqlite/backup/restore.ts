@@ -21,7 +21,7 @@ import { ensureInstance } from "../privacy/suppressions.ts";
 import { vacuum } from "../vacuum.ts";
 import { eraseAgain, leaveOutOlder, mergeReplaced } from "./carry-over.ts";
 import { type Content, contentOf, type Manifest, readManifest } from "./manifest.ts";
-import { attachReplaced, examineReplaced, refuseOpen } from "./old-database.ts";
+import { attachReplaced, examineReplaced, type Replaced, refuseOpen } from "./old-database.ts";
 import { putInPlace } from "./put-in-place.ts";
 import { applyReceipts, type ReceiptLine, readReceipts } from "./receipts.ts";
 
@@ -48,10 +48,10 @@ export function restoreBackup(
   mkdirSync(dirname(target), { recursive: true });
   const release = lockForServing(target) ?? refuseOpen(path);
   const draft = draftOf(target);
-  const place = (folded: boolean) => {
+  const place = (replaced: Replaced) => {
     sync(draft);
     complete();
-    return putInPlace(draft, target, folded, nowMs);
+    return putInPlace(draft, target, replaced, nowMs);
   };
   try {
     copyChecked(file, draft, manifest);
@@ -109,7 +109,7 @@ function replace(
   target: string,
   receipts: readonly ReceiptLine[],
   nowMs: number,
-  place: (folded: boolean) => string | null,
+  place: (replaced: Replaced) => string | null,
 ): Restoration {
   const attached = attachReplaced(database, target);
   const carried = examineReplaced(database, attached);
@@ -125,7 +125,7 @@ function replace(
   const detail = { leads, erased_again: erasedAgain, older };
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
   if (erasedAgain + older > 0) vacuum(database);
-  const kept = place(attached === "attached");
+  const kept = place(attached);
   // The lock on the replaced file ends here, when it is no longer at its path. Closing alone may leave it to the thread's end.
   if (attached === "attached") database.run(sql`DETACH old`);
   database.$client.close();

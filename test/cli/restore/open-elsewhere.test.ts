@@ -2,8 +2,12 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, readlinkSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { openAdminStore } from "../../../src/sqlite/admin-store.ts";
+import { restoreBackup } from "../../../src/sqlite/backup/restore.ts";
 import { anAdmin } from "../../admin.ts";
 import { until } from "../../eventually.ts";
+import { aFolder } from "../../folder.ts";
 import { client } from "../../harness.ts";
 import { start } from "../../process.ts";
 import { aBackup } from "./a-backup.ts";
@@ -49,6 +53,16 @@ test("a second server on the same file is refused, and ends with 1 and one line"
   expect(await first.end("SIGKILL")).not.toBe(0);
   // The lock goes with its process, however that ended.
   await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
+});
+
+test("a database that somebody makes during a restore to an empty place is not replaced", async () => {
+  const { file } = await aBackup();
+  const path = join(aFolder(), "leadfile.db");
+  const makeAnother = () => openAdminStore(path).close();
+  expect(() => restoreBackup(path, file, null, Date.now(), makeAnother)).toThrow("database in use");
+  const store = openAdminStore(path);
+  expect(store.accounts.list()).toEqual([]);
+  store.close();
 });
 
 const proc = process.platform === "linux";
