@@ -26,8 +26,8 @@ const givenUpForMs = 1_000;
 const timeoutsMs = { urgent: 400, usual: 2_000 };
 /** Between two looks at a file. */
 const lookMs = 5;
-/** So long a write is known by its id; nothing is sent again for that long. */
-const rememberedMs = 86_400_000;
+/** So many of the last writes are known by their ids: those of hours of an import, by no clock, which may be wrong. */
+const rememberedWrites = 100_000;
 
 /** SQLite has rolled the transaction back: something in it did not fit what was there. */
 class WriteRefused extends Error {
@@ -124,9 +124,8 @@ export function openWriter(
   /** Returns when the own file shows the write. */
   function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.usual): Write {
     const id = randomText(20);
-    const nowMs = Date.now();
-    const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${nowMs})`;
-    const forgotten = sql`DELETE FROM ${writes} WHERE at < ${nowMs - rememberedMs}`;
+    const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${Date.now()})`;
+    const forgotten = sql`DELETE FROM ${writes} WHERE rowid <= (SELECT max(rowid) FROM ${writes}) - ${rememberedWrites}`;
     send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
     waitForNumber(id);
