@@ -71,6 +71,24 @@ describe.skipIf(missing !== null)(`deliveries to a cluster${missing === null ? "
     expect(status).toBe(503);
   });
 
+  test.each(["a server", "no server"])(
+    "are taken beside a node that has left by nobody, where %s had told of it",
+    async (what) => {
+      const cluster = await aCluster(someLeads(1));
+      const [leaving, other] = await cluster.followers();
+      if (leaving === undefined || other === undefined) throw new Error("there are two followers");
+      const { path } = await aSource(cluster.admin(other), cluster);
+      if (what === "no server") {
+        await leaving.server.end("SIGKILL");
+        await forgetServer(leaving);
+      }
+      const { url } = await receiveBeside(leaving, 3600);
+      await until(async () => (await deliver(url + path, "one@example.com")) === 200);
+      expect((await cluster.admin(other).run("cluster", "leave", leaving.node.name)).stderr).toBe("");
+      expect(await deliver(url + path, "two@example.com")).toBe(503);
+    },
+  );
+
   test("are kept out where the person is erased beside another node while they wait", async () => {
     const cluster = await aCluster(someLeads(1));
     const [one, two] = cluster.places;

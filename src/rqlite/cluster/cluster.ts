@@ -105,7 +105,11 @@ async function removeNode(node: RqliteNode, writer: Writer, name: string): Promi
   const others = members.filter((member) => member.isVoter && member.name !== name);
   const reached = (await Promise.all(others.map(tell))).filter((told) => told !== null);
   if (reached.length * 2 <= others.length) throw new StoreError({ kind: "no majority without", name });
-  writer.commit([statementOf(sql`UPDATE ${nodes} SET leaving = 1 WHERE name = ${name}`)]);
+  // Where no server has told of itself, what takes deliveries beside the node has to hear of it all the same.
+  const unknown = sql`VALUES (${name}, '', '', ${Date.now()}, 1)`;
+  const leaving = sql`INSERT INTO ${nodes} (name, url, version, started_at, leaving) ${unknown}
+    ON CONFLICT (name) DO UPDATE SET leaving = 1`;
+  writer.commit([statementOf(leaving)]);
   await Bun.sleep(leaseMs + clockMarginMs);
   if (names.includes(name)) await removeMember(node, name);
   writer.commit([statementOf(sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`)]);
