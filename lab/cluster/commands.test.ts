@@ -1,6 +1,6 @@
 /** The commands on a cluster: each works through the node beside, and what it did is there on every node. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../test/admin.ts";
 import { someLeads } from "../../test/builders.ts";
@@ -61,6 +61,19 @@ describe.skipIf(missing !== null)(`a cluster that serves${missing === null ? "" 
     const refused = await admin.run("restore", file);
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("A restore does not work on a cluster, whose other nodes serve.");
+  });
+
+  test("makes one backup of a name that commands beside two nodes are asked for at once", async () => {
+    const cluster = await aCluster(someLeads(20_000));
+    const admin = cluster.admin(cluster.places[0]);
+    const file = join(admin.folder, "copy.db");
+    const both = cluster.places.slice(1).map((place) => cluster.admin(place).start("backup", file));
+    expect((await Promise.all(both.map(({ exited }) => exited))).toSorted()).toEqual([0, 1]);
+    expect((await Promise.all(both.map(({ stderr }) => stderr.text()))).join("")).toMatch(
+      / made by another| is there already/,
+    );
+    expect((await admin.run("backup", "--drill", file)).status).toBe(0);
+    expect(readdirSync(admin.folder).filter((name) => name.startsWith("copy"))).toHaveLength(2);
   });
 
   test("takes a file that is dropped into a folder, and tells the numbers of an account", async () => {

@@ -1,9 +1,8 @@
 /** Backups of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
-import { rmSync } from "node:fs";
+import { draftOf, removeDraft } from "../../sqlite/atomic-file.ts";
 import { recordAct } from "../../sqlite/audit.ts";
 import { openBackups } from "../../sqlite/backup/backups.ts";
 import type { Backups } from "../../store/backups.ts";
-import { filesOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { openCapturing } from "../capturing.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
@@ -18,7 +17,8 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
     async make(file, nowMs, listen) {
       // What is in a copy is nobody else's business.
       process.umask(0o077);
-      const draft = `${file}.from-node`;
+      // Another node may be asked for a backup of the same name at the same time.
+      const draft = draftOf(`${file}.from-node`);
       using writer = openWriter(path, node);
       try {
         // A node that is left alone may be all that there is.
@@ -35,7 +35,7 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         // The backup is whole by now. It counts, even where nobody takes the act.
         return { ...backup, unrecorded: unheard ?? failureOf(record) };
       } finally {
-        for (const part of filesOf(draft)) rmSync(part, { force: true });
+        removeDraft(draft);
       }
     },
     drill: openBackups(path).drill,

@@ -1,7 +1,8 @@
 /** A cluster as the commands see it that look after it, from beside one of its nodes. */
 
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { count, type SQL, sql } from "drizzle-orm";
+import { draftOf, removeDraft } from "../../sqlite/atomic-file.ts";
 import { lockForServing } from "../../sqlite/locks/server-lock.ts";
 import { pendingMigrations } from "../../sqlite/migrate.ts";
 import { openDatabase } from "../../sqlite/open.ts";
@@ -51,10 +52,9 @@ async function beginWith(node: RqliteNode, file: string): Promise<{ leads: numbe
   await refuseUsed(node);
   const release = lockForServing(file);
   if (release === null) throw new StoreError({ kind: "database in use", path: file });
-  const draft = `${file}.booting`;
+  const draft = draftOf(file);
   const database = openDatabase(file);
   try {
-    rmSync(draft, { force: true });
     database.run(sql`VACUUM INTO ${draft}`);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
     await boot(node, draft);
@@ -65,7 +65,7 @@ async function beginWith(node: RqliteNode, file: string): Promise<{ leads: numbe
     if (cause instanceof StoreError) throw cause;
     throw new StoreError({ kind: "node silent", reason: cause instanceof Error ? cause.message : "unknown" });
   } finally {
-    rmSync(draft, { force: true });
+    removeDraft(draft);
     database.$client.close();
     release();
   }
