@@ -59,6 +59,35 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
   });
 });
 
+/** Leads of so many people, a second apart. */
+const peopleFrom = (ms: number) =>
+  Array.from({ length: 1_500 }, (_, number) => {
+    const email = `visitor${number}of${ms}@example.com`;
+    // Of different sizes: only a page that is fragmented keeps copies.
+    const page_url = `https://example.com/${"a".repeat((number * 37 + ms) % 600)}`;
+    return aLead({ email, page_url, identified_at: new Date(ms + number * 1_000).toISOString() });
+  });
+
+describe.skipIf(missing !== null)("a page that was split", () => {
+  test("keeps no stale copy of an erased lead when the nodes were scrubbed", async () => {
+    const cluster = await aCluster();
+    const admin = cluster.admin(cluster.places[0]);
+    // Those of the second import lie between those of the first.
+    const [first, second] = [peopleFrom(0), peopleFrom(500)];
+    for (const leads of [first, second]) {
+      const lines = leads.map((lead) => JSON.stringify(lead)).join("\n");
+      await admin.give(lines, "lead", "import", cluster.account.id, "-", "--create-pixels");
+    }
+    const gone = [...first, ...second].flatMap(({ email }, number) =>
+      number % 3 > 0 || email === null ? [] : [email],
+    );
+    const erased = await admin.give(gone.join("\n"), "lead", "erase", cluster.account.id, "--list", "-");
+    expect(erased.stderr).toContain("Erased 1,000 leads");
+    for (const place of cluster.places) expect((await scrub(place, cluster)).status).toBe(0);
+    for (const { node } of cluster.places) expect(gone.flatMap((email) => holding(node.folder, email))).toEqual([]);
+  });
+});
+
 /** The supervisor of this node is the test: it looks for what the two commands leave behind. */
 async function scrub(place: Place, cluster: Awaited<ReturnType<typeof aCluster>>) {
   const admin = cluster.admin(place);

@@ -1,20 +1,25 @@
 /**
- * Takes what was erased out of the log of one node. rqlite cuts the log after a snapshot, but its file never shrinks, and
- * free pages keep what they held. So the file is written anew while the node is stopped.
+ * Takes what was erased out of the files of one node. A page that was split may keep a stale copy of a lead, so the
+ * database is written anew, on all nodes. rqlite cuts the log after a snapshot, but its file never shrinks, and free pages
+ * keep what they held. So that file is written anew while the node is stopped.
  */
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { max, sql } from "drizzle-orm";
+import { and, eq, max, sql } from "drizzle-orm";
+import { lastAct } from "../../sqlite/audit.ts";
+import type { Connection } from "../../sqlite/connection.ts";
 import { audit, scrubs } from "../../sqlite/schema.ts";
 import type { Restarting, Scrubbed } from "../../store/cluster.ts";
 import { raftLogOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { tell } from "../cluster/status.ts";
 import { listMembers } from "../node/members.ts";
-import { ask, type RqliteNode, requestTo } from "../node/node.ts";
+import { ask, type RqliteNode, readWritten, requestTo } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
 import type { Writer } from "../writer.ts";
 
 const patienceMs = 60_000;
+/** A large file takes as long as the disk does. */
+const longestMs = 3_600_000;
 const pauseMs = 50;
 /** The program of the library in which the log is kept. */
 export const compactor = "bbolt";
@@ -25,12 +30,11 @@ export async function scrubNode(node: RqliteNode, writer: Writer, { stop, start 
   const name = (await tell(node))?.store?.node_id;
   if (name === undefined) throw new StoreError({ kind: "node silent", reason: "it does not tell its name" });
   writer.catchUp();
-  const upTo =
-    writer.file
-      .current()
-      .select({ number: max(audit.number) })
-      .from(audit)
-      .get()?.number ?? 0;
+  const database = writer.file.current();
+  const upTo = lastAct(database)?.number ?? 0;
+  if (isStaleLikely(database)) await writeAnew(node);
+  // The own node has come so far when this returns, and this is the entry that stays in its log.
+  writer.commit([]);
   await cutLog(node);
   await handOver(node, name);
 
@@ -52,7 +56,24 @@ export async function scrubNode(node: RqliteNode, writer: Writer, { stop, start 
   return { node: name, bytesBefore, bytesAfter: statSync(log).size, awayMs: Math.round(awayMs) };
 }
 
-/** Folds the log into a snapshot; the one entry that stays is a later one. */
+/** Whether persons were erased since any node was scrubbed: the first scrub after that does it for all nodes. */
+function isStaleLikely(database: Connection): boolean {
+  const erased = and(eq(audit.act, "lead.erase"), sql`${audit.detail} ->> '$.erased' > 0`);
+  const done = database
+    .select({ number: max(scrubs.audit) })
+    .from(scrubs)
+    .get()?.number;
+  return (lastAct(database, erased)?.number ?? 0) > (done ?? 0);
+}
+
+/** Writes the database anew on all nodes, which take nothing else meanwhile: some seconds for a gigabyte. */
+async function writeAnew(node: RqliteNode): Promise<void> {
+  const request = requestTo(node, "POST", `/db/execute?timeout=${longestMs}ms`, '["VACUUM"]', longestMs);
+  const written = readWritten(await ask(request));
+  if (written.kind !== "done") throw silent(written.reason);
+}
+
+/** Folds the log into a snapshot; the last entry stays. */
 async function cutLog(node: RqliteNode): Promise<void> {
   const { status, text } = await ask(requestTo(node, "POST", "/snapshot?trailing_logs=1", "", patienceMs));
   // Where nothing has come since the last snapshot there is nothing to cut.
