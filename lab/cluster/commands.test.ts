@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../test/admin.ts";
-import { someLeads } from "../../test/builders.ts";
+import { aLead, someLeads } from "../../test/builders.ts";
 import { serve } from "../../test/harness.ts";
 import { least } from "../../test/least.ts";
 import { aCluster, answerOf, missing, settingsOf, storedBy, until } from "./cluster.ts";
@@ -74,6 +74,20 @@ describe.skipIf(missing !== null)(`a cluster that serves${missing === null ? "" 
     );
     expect((await admin.run("backup", "--drill", file)).status).toBe(0);
     expect(readdirSync(admin.folder).filter((name) => name.startsWith("copy"))).toHaveLength(2);
+  });
+
+  test("goes on after a restore with what was erased since the backup, as the refusal says how", async () => {
+    const cluster = await aCluster([...someLeads(5), aLead({ email: "robin@example.com" })]);
+    const admin = cluster.admin(cluster.places[0]);
+    const [older, now] = [join(admin.folder, "older.db"), join(admin.folder, "now.db")];
+    await admin.run("backup", older);
+    await admin.run("lead", "erase", cluster.account.id, "--email", "robin@example.com");
+    await admin.run("backup", now);
+    const { stderr } = await admin.run("restore", older);
+    expect(stderr).toMatch(/backup of it as it is.+ restore that.+ then the older one over it.+ cluster init/s);
+    const alone = anAdmin([]);
+    for (const file of [now, older]) expect(await alone.run("restore", file)).toMatchObject({ status: 0 });
+    expect((await alone.leads(cluster.account.id)).length).toBe(5);
   });
 
   test("takes a file that is dropped into a folder, and tells the numbers of an account", async () => {

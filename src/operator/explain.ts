@@ -110,7 +110,9 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
   ],
   "not on a cluster": ({ act }) => [
     `A ${act} does not work on a cluster, whose other nodes serve.`,
-    `End all nodes, restore the file alone, and begin a new cluster with it: ${adminCommand} cluster init FILE.`,
+    "Make a backup of it as it is, and end all nodes. Without CLUSTER and with another DATABASE_PATH, restore that " +
+      "backup, and then the older one over it: what was erased and revoked since stays so. Begin a new cluster with the " +
+      `file: ${adminCommand} cluster init FILE.`,
   ],
   "nothing put aside": ({ folder, reason }) => [
     `The folder ${folder} takes no more of the file, which is put aside there first (${reason}).`,
