@@ -42,6 +42,9 @@ export interface DisclosureReader {
   of(key: KeyNumber, day: string): ReadonlyMap<string, readonly Span[]>;
 }
 
+/** After so long a page that was answered is in the store, wherever its server runs. */
+export const notedWithinMs = 1_500;
+
 /** For so long it is kept: a person may ask who received a lead during the last thirteen months. */
 export const keptDays = 400;
 

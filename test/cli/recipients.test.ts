@@ -67,6 +67,12 @@ test("a receipt says whom to tell, and an erased lead leaves nothing in the ledg
   expect((json["receipt"] as Printed)["received"]).toEqual([{ key: crm.id, first: day, last: day, possibly: true }]);
 });
 
+test("a receipt names a key that received a page just before", async () => {
+  const { admin, crm, day } = await read();
+  const { json } = await admin.run("lead", "erase", "acme", "--email", "h10@example.com", "--json");
+  expect((json["receipt"] as Printed)["received"]).toEqual([{ key: crm.id, first: day, last: day, possibly: true }]);
+});
+
 test("the list of keys says how far each has read", async () => {
   const { admin, server } = await read();
   await stopped(server);

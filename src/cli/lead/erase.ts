@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { statusAfter } from "../../operator/ending-signals.ts";
 import { printable } from "../../operator/printable.ts";
 import { UserError } from "../../operator/user-error.ts";
+import { isFileOfNode } from "../../store/database-files.ts";
+import { notedWithinMs } from "../../store/disclosures.ts";
 import type { Erased, Erasure, PersonReference, Staying } from "../../store/privacy.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
@@ -39,7 +41,7 @@ export function eraseCommand(context: CommandContext): Command {
       const survey = () => people.survey(account, references, onRead);
       if (options.dryRun === true) return printSurvey(output, persons, survey(), options);
       await askAboutSeveral(persons, survey);
-      const how = { withMentions: options.mentions === true, onRead };
+      const how = { withMentions: options.mentions === true, onRead, onErased: createWait(context) };
       const erasure = people.erase(account, references, how, context.now());
       const done = await eraseAll(context, erasure, persons, createReceipts(output, options.list !== undefined));
       sayErased(output, account.name, done, references[0]?.kind ?? "email");
@@ -91,6 +93,20 @@ async function eraseAll(
     "Run it again to complete it.",
     statusAfter[signal],
   );
+}
+
+/** Makes what gives a server time to note its last pages, where one runs. */
+function createWait({ databasePath, lock }: CommandContext): () => void {
+  let isServed: boolean | null = null;
+  return () => {
+    isServed ??= isFileOfNode(databasePath) || isLocked(lock(databasePath));
+    if (isServed) Bun.sleepSync(notedWithinMs);
+  };
+}
+
+function isLocked(release: (() => void) | null): boolean {
+  release?.();
+  return release === null;
 }
 
 /** An import that runs meanwhile has a person erased twice. */

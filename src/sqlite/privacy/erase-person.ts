@@ -4,7 +4,8 @@ import type { Lead, PersonIdentifier } from "../../contract/lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import { countPeople } from "../../store/different-people.ts";
 import type { Received } from "../../store/disclosures.ts";
-import type { PersonReference, Receipt } from "../../store/privacy.ts";
+import type { Erased, PersonReference, Receipt } from "../../store/privacy.ts";
+import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { imports } from "../schema.ts";
@@ -15,9 +16,10 @@ import { openDeletion, openLeadAt } from "./one-lead.ts";
 import { hashOf, listInstances, openBlocking } from "./suppressions.ts";
 
 interface Removed {
-  readonly leads: readonly Lead[];
+  readonly gone: readonly ArrivedLead[];
   /** How many different people were named by those of the person. */
   readonly people: number;
+  /** It does not say yet who received the leads. */
   readonly receipt: Receipt;
 }
 
@@ -37,7 +39,6 @@ export function openErasing(database: Connection, account: Account): ErasePerson
   if (instance === undefined) throw new Error("the file has no key to hash with");
   const blocking = openBlocking(database, account);
   const leadAt = openLeadAt(database, account.number);
-  const recipientsOf = openRecipients(database, account.number);
   const remove = openDeletion(database, account.number);
   const rejectsFiles = listRejectsFiles(database, account.number);
 
@@ -47,7 +48,6 @@ export function openErasing(database: Connection, account: Account): ErasePerson
       .flatMap(leadAt)
       .filter(({ lead }) => referencesTo(lead, reference.kind === "digest").includes(reference.value));
     const others = [...mentions].flatMap(([ms, id]) => leadAt(ms).filter(({ lead }) => lead.id === id));
-    const received = [...theirs, ...others].flatMap(recipientsOf);
     const gone = [...theirs, ...others];
     const hashes = identifiersToBlock(reference, leadsOf(theirs), leadsOf(others)).map((identifier) =>
       hashOf(instance, account.id, identifier),
@@ -62,10 +62,10 @@ export function openErasing(database: Connection, account: Account): ErasePerson
       instance: instance.id,
       hashes: hashes.map((hash) => hash.toString("hex")),
       digests,
-      received: daysByKey(received),
+      received: [],
       rejects_files: rejectsFiles,
     };
-    return { leads: leadsOf(gone), people: countPeople(leadsOf(theirs)), receipt };
+    return { gone, people: countPeople(leadsOf(theirs)), receipt };
   };
 }
 
@@ -88,6 +88,30 @@ function identifiersToBlock(
 
 function leadsOf(arrived: readonly ArrivedLead[]): Lead[] {
   return arrived.map(({ lead }) => lead);
+}
+
+/** A person of a list who is erased. */
+export type Gone = Removed & Pick<Erased, "place">;
+
+/** The moments of the leads that are gone. */
+export function momentsOf(some: readonly Gone[]): number[] {
+  return some.flatMap(({ gone }) => gone.map(({ lead }) => Date.parse(lead.identified_at)));
+}
+
+/** Completes receipts by who received the leads, which is read now that they are given to nobody any more. */
+export function withRecipients(
+  database: Connection,
+  account: AccountNumber,
+  some: readonly Gone[],
+  onErased: () => void,
+): Erased[] {
+  const moments = momentsOf(some);
+  if (moments.length > 0) onErased();
+  const recipientsOf = openRecipients(database, account, moments);
+  return some.map(({ gone, receipt, ...one }) => {
+    const received = daysByKey(gone.flatMap(recipientsOf));
+    return { ...one, erased: gone.length, receipt: { ...receipt, received } };
+  });
 }
 
 /** Whom to tell of the erasure: each key once, with its first and last day. */

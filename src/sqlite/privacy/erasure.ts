@@ -7,7 +7,7 @@ import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import type { Descriptors } from "../file.ts";
 import { imports } from "../schema.ts";
-import { openErasing } from "./erase-person.ts";
+import { type Gone, momentsOf, openErasing, withRecipients } from "./erase-person.ts";
 import { type FoundLeads, findLeads } from "./find-leads.ts";
 import { collectingGarbage } from "./garbage-collection.ts";
 import { formsOf, type Named, type Wanted, wantedOf } from "./search/forms.ts";
@@ -29,7 +29,7 @@ export function startErasure(
   descriptors: Descriptors,
   account: Account,
   persons: readonly PersonReference[],
-  { withMentions, onRead = ignore }: HowToErase,
+  { withMentions, onRead = ignore, onErased = ignore }: HowToErase,
   nowMs: number,
 ): Erasure {
   const left = openTraces(database);
@@ -37,22 +37,23 @@ export function startErasure(
   const erasePerson = openErasing(database, account);
 
   /** `gone` has the moments of what the transaction has deleted: on a cluster it still reads them. */
-  function eraseOne(place: number, found: FoundLeads, gone: Set<number>): Erased[] {
+  function eraseOne(place: number, found: FoundLeads, gone: Set<number>): Gone[] {
     const reference = persons[place];
     if (reference === undefined) return [];
     const own = (found.own.get(place) ?? []).filter((ms) => !gone.has(ms));
     const mentions = new Map([...(found.mentions.get(place) ?? [])].filter(([ms]) => !gone.has(ms)));
     if (!withMentions) removed.mention(mentions);
-    const { leads, ...erased } = erasePerson(reference, { own, mentions: withMentions ? mentions : new Map() }, nowMs);
+    const one = erasePerson(reference, { own, mentions: withMentions ? mentions : new Map() }, nowMs);
+    const leads = one.gone.map(({ lead }) => lead);
     removed.take(reference, leads);
     for (const { identified_at: at } of leads) gone.add(Date.parse(at));
-    return [{ place, erased: leads.length, ...erased }];
+    return [{ place, ...one }];
   }
 
-  function eraseSome(places: readonly number[], found: FoundLeads): Erased[] {
+  function eraseSome(places: readonly number[], found: FoundLeads): Gone[] {
     const gone = new Set<number>();
     const done = eraseForAWhile(places, (place) => eraseOne(place, found, gone));
-    const detail = { ...detailOf(persons, done.length), erased: done.reduce((sum, { erased }) => sum + erased, 0) };
+    const detail = { ...detailOf(persons, done.length), erased: momentsOf(done).length };
     if (gone.size > 0) left.note(account.number);
     recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
     return done;
@@ -63,7 +64,7 @@ export function startErasure(
       const following = places.slice(next, next + personsAtOnce);
       const some = database.transaction(() => eraseSome(following, found), { behavior: "immediate" });
       next += some.length;
-      yield some;
+      yield withRecipients(database, account.number, some, onErased);
     }
   }
 
@@ -91,8 +92,8 @@ export function startErasure(
 }
 
 /** Erases one after the other until the time of a transaction is up, and one at least. */
-function eraseForAWhile(places: readonly number[], eraseOne: (place: number) => Erased[]): Erased[] {
-  const done: Erased[] = [];
+function eraseForAWhile(places: readonly number[], eraseOne: (place: number) => Gone[]): Gone[] {
+  const done: Gone[] = [];
   const endMs = performance.now() + transactionMs;
   for (const place of places) {
     if (done.length > 0 && performance.now() > endMs) break;

@@ -45,6 +45,8 @@ export function openArrivals(database: Connection, account: AccountNumber) {
   const gone = [...rows.flatMap(goneOf), ...listLetInAgain(database, account)];
   return {
     of: (batch: number): Arrival => byNumber.get(batch) ?? unknown,
+    /** All spans at which leads may have been before, but those at their own moments. */
+    spansBefore: gone.flatMap(({ span }) => (span === null ? [] : [span])),
     /** Whether a lead of an import may have had other values on a day than it has now. */
     mayHaveReplaced: (batch: number, day: string): boolean =>
       // The same import may have the lead twice; and a restore takes back what was replaced.

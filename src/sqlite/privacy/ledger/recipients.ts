@@ -1,9 +1,10 @@
 /** Who received a lead: each key that read a page over its moment, with a fitting filter, when the lead was there. */
-import { asc, eq } from "drizzle-orm";
+import { and, asc, eq, gte, lte } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
 import { readFilter } from "../../../store/disclosed-pages.ts";
 import type { Received, Span } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
+import { joinSpans } from "../../../store/spans.ts";
 import type { Connection } from "../../connection.ts";
 import { disclosures, keys } from "../../schema.ts";
 import { openArrivals } from "./arrivals.ts";
@@ -16,10 +17,15 @@ export interface ArrivedLead {
 
 type FindRecipients = (arrived: ArrivedLead) => Received[];
 
-/** Reads the ledger of an account once, for as many leads as there are. */
-export function openRecipients(database: Connection, account: AccountNumber): FindRecipients {
-  const pages = readPages(database, account);
+/** Reads the ledger of an account once, as it is now, for the leads at these moments. */
+export function openRecipients(
+  database: Connection,
+  account: AccountNumber,
+  moments: readonly number[],
+): FindRecipients {
   const arrivals = openArrivals(database, account);
+  const spans = [...moments.map((ms) => ({ oldestMs: ms, newestMs: ms })), ...arrivals.spansBefore];
+  const pages = readPages(database, account, joinSpans(spans.map((span) => ({ ...span, beforeMs: null }))));
   return ({ lead, batch }) => {
     const ms = Date.parse(lead.identified_at);
     const arrival = arrivals.of(batch);
@@ -59,30 +65,34 @@ interface KeyPages {
   readonly filters: readonly FilterPages[];
 }
 
-function readPages(database: Connection, account: AccountNumber): KeyPages[] {
-  const rows = database
-    .select({
-      id: keys.id,
-      label: keys.label,
-      prefix: keys.prefix,
-      day: disclosures.day,
-      filter: disclosures.filter,
-      oldestMs: disclosures.oldest,
-      newestMs: disclosures.newest,
-    })
-    .from(disclosures)
-    .innerJoin(keys, eq(keys.number, disclosures.key))
-    .where(eq(keys.account, account))
-    .orderBy(asc(keys.number), asc(disclosures.oldest))
-    .all();
-  return [...Map.groupBy(rows, ({ id }) => id)].map(([id, ofKey]) => ({
-    key: { key: id, label: ofKey[0]?.label ?? null, prefix: ofKey[0]?.prefix ?? "" },
-    filters: [...Map.groupBy(ofKey, ({ filter }) => filter)].map(([filter, spans]) => ({
+/** The pages over spans that are in order and apart, of one key after the other: a ledger may have millions of others. */
+function readPages(database: Connection, account: AccountNumber, spans: readonly Span[]): KeyPages[] {
+  const [first, last] = [spans[0], spans.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const near = and(lte(disclosures.oldest, last.newestMs), gte(disclosures.newest, first.oldestMs));
+  const isOver = ({ oldestMs, newestMs }: Span) =>
+    (spans[countUntil(spans, newestMs) - 1]?.newestMs ?? Number.NEGATIVE_INFINITY) >= oldestMs;
+  const { day, filter, oldest: oldestMs, newest: newestMs } = disclosures;
+  return listKeys(database, account).map(({ number, ...key }) => {
+    const ofKey = and(eq(disclosures.key, number), near);
+    const pages = database.select({ day, filter, oldestMs, newestMs }).from(disclosures).where(ofKey).all();
+    const inOrder = pages.filter(isOver).toSorted((one, other) => one.oldestMs - other.oldestMs);
+    const filters = [...Map.groupBy(inOrder, (page) => page.filter)].map(([filter, pages]) => ({
       filter,
       isFor: readFilter(filter),
-      covering: openCovering(spans),
-    })),
-  }));
+      covering: openCovering(pages),
+    }));
+    return { key, filters };
+  });
+}
+
+function listKeys(database: Connection, account: AccountNumber) {
+  return database
+    .select({ number: keys.number, key: keys.id, label: keys.label, prefix: keys.prefix })
+    .from(keys)
+    .where(eq(keys.account, account))
+    .orderBy(asc(keys.number))
+    .all();
 }
 
 /** Finds pages over a span, looking back from its end. No page up to `place` ends after `reach[place]`, so it can stop. */
