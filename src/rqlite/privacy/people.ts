@@ -19,10 +19,9 @@ export function openClusterPeople(people: PeopleRepository, database: Connection
       return {
         ...erasure,
         *steps() {
-          yield* erasure.steps();
+          yield* thenEverywhere(erasure.steps(), writer);
           // The bytes are in the logs. Whoever restores a backup of the file need not look for them in it.
           openTraces(database).forget();
-          writer.commitEverywhere([]);
         },
         removeTraces: () => inLogs(writer),
       };
@@ -44,12 +43,20 @@ export function openClusterRetention(database: Connection, writer: Writer): Rete
       return {
         ...retaining,
         *steps() {
-          yield* retaining.steps();
-          writer.commitEverywhere([]);
+          yield* thenEverywhere(retaining.steps(), writer);
         },
       };
     },
   };
+}
+
+/** Waits for every node, also where the caller asks for no further step: nobody serves what is reported as gone. */
+function* thenEverywhere<Step>(steps: Iterable<Step>, writer: Writer): Generator<Step> {
+  try {
+    yield* steps;
+  } finally {
+    writer.commitEverywhere([]);
+  }
 }
 
 /** Nothing is served any more, and all logs still hold it. */
