@@ -29,6 +29,11 @@ const withAccount = sql`
   JOIN old.accounts AS old_account ON old_account.number = replaced.account
   JOIN main.accounts AS account ON account.id = old_account.id`;
 
+/** Accounts that were made since the backup stay where something stays that is theirs. */
+const keepAccountsOf = (those: SQL) => sql`
+  INSERT OR IGNORE INTO main.accounts (id, name, active, created_at)
+  SELECT id, name, active, created_at FROM old.accounts WHERE number IN (SELECT account FROM ${those}) ORDER BY number`;
+
 /** The end of what both files have is as the replaced file has it, where the backup has none, or a later one. */
 const takeOverEnds = (table: string, column: "revoked_at" | "expires_at") =>
   sql.raw(`
@@ -40,14 +45,15 @@ const takeOverEnds = (table: string, column: "revoked_at" | "expires_at") =>
  * Keys that were made since the backup, and were revoked or have expired, stay revoked for ever (§5). A key that
  * received leads stays, too: the restore has no such key, but the record of who received them names it.
  */
+const keptKeys = (nowMs: number) => sql`
+  (SELECT * FROM old.keys
+    WHERE revoked_at IS NOT NULL OR expires_at <= ${nowMs} OR number IN (SELECT key FROM old.disclosures))`;
+
 const keepRevokedKeys = (nowMs: number) => sql`
   INSERT OR IGNORE INTO main.keys (account, id, digest, prefix, label, created_at, revoked_at, expires_at)
   SELECT account.number, replaced.id, replaced.digest, replaced.prefix, replaced.label, replaced.created_at,
     coalesce(replaced.revoked_at, min(replaced.expires_at, ${nowMs}), ${nowMs}), replaced.expires_at
-  FROM old.keys AS replaced ${withAccount}
-  WHERE replaced.revoked_at IS NOT NULL OR replaced.expires_at <= ${nowMs}
-    OR replaced.number IN (SELECT key FROM old.disclosures)
-  ORDER BY replaced.number`;
+  FROM ${keptKeys(nowMs)} AS replaced ${withAccount} ORDER BY replaced.number`;
 
 /** Sources that were made since the backup stay: what they delivered was answered, and may still wait in the spool. */
 const keepSources = sql`
@@ -151,20 +157,26 @@ export const allParts: readonly Part[] = [
   {
     name: "revoked keys",
     tables: ["keys", "accounts", "disclosures"],
-    merges: (nowMs) => [takeOverEnds("keys", "revoked_at"), keepRevokedKeys(nowMs)],
+    merges: (nowMs) => [takeOverEnds("keys", "revoked_at"), keepAccountsOf(keptKeys(nowMs)), keepRevokedKeys(nowMs)],
   },
   { name: "expiries of keys", tables: ["keys"], merges: () => [takeOverEnds("keys", "expires_at")] },
   { name: "days of usage", tables: ["usage", "keys"], merges: () => [keepUsage] },
   {
     name: "sources",
     tables: ["sources", "accounts"],
-    merges: () => [takeOverEnds("sources", "revoked_at"), keepSources],
+    merges: () => [takeOverEnds("sources", "revoked_at"), keepAccountsOf(sql`old.sources`), keepSources],
   },
   { name: "subscriptions", tables: ["audit"], merges: () => [followSubscriptions] },
   {
     name: "erasures",
     tables: ["suppressions", "suppressed_digests", "instances", "accounts"],
-    merges: () => [mergeInstances, mergeSuppressions, mergeDigests],
+    merges: () => [
+      mergeInstances,
+      keepAccountsOf(sql`old.suppressions`),
+      mergeSuppressions,
+      keepAccountsOf(sql`old.suppressed_digests`),
+      mergeDigests,
+    ],
   },
   { name: "undone imports", tables: ["imports", "accounts"], merges: () => [takeBackLeads, keepUndone] },
   { name: "the record of imports", tables: ["imports", "accounts"], merges: (nowMs) => [keepImports(nowMs)] },

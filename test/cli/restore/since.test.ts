@@ -170,3 +170,19 @@ test("the retention that was set last holds, though a clock that was wrong has d
   expect((await admin.run("restore", file)).status).toBe(0);
   expect((await admin.run("account", "list", "--json")).stdout).toContain('"retain_days":365');
 });
+
+test("an account that was made since stays where a person was erased in it or a key revoked, and no other one", async () => {
+  const admin = anAdmin();
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  for (const name of ["birch", "cedar", "dill"]) await admin.run("account", "create", name);
+  await admin.run("lead", "erase", "birch", "--email", "d1@example.com");
+  const { id, key } = (await admin.run("key", "create", "cedar", "--json")).json;
+  await admin.run("key", "revoke", id);
+  expect((await admin.run("restore", file)).status).toBe(0);
+  const accounts: { name: string }[] = JSON.parse((await admin.run("account", "list", "--json")).stdout);
+  expect(accounts.map(({ name }) => name)).toEqual(["acme", "cedar", "birch"]);
+  expect((await admin.give(key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });
+  const again = await admin.give(header + rows(1, 2), "lead", "import", "birch", "-", "--json", "--create-pixels");
+  expect(again.json).toMatchObject({ imported: 0, suppressed: 1 });
+});
