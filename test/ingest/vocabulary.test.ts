@@ -107,6 +107,23 @@ test("a number of pages is no page", async () => {
   expect(await leadOf({ email: "dana@example.com", "Pages Visited": "17" })).toEqual({ email: "dana@example.com" });
 });
 
+test.each([
+  ["https://shop.example.com/a, https://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a,HTTP://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a | https://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a;https://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a\nhttps://shop.example.com/b", "https://shop.example.com/a"],
+  ["/pricing, /about", "/pricing"],
+  [", https://shop.example.com/b", "https://shop.example.com/b"],
+  [
+    "https://shop.example.com/?sizes=1,2&to=https://example.com/",
+    "https://shop.example.com/?sizes=1,2&to=https://example.com/",
+  ],
+  ["/a,/b", "/a,/b"],
+])("of the pages in %j the first one is kept", async (cell, page) => {
+  expect(await leadOf({ "Recent Page URLs": cell })).toEqual({ page_url: page });
+});
+
 test("a first and a last name make the name, and either may be missing", async () => {
   expect(await leadOf({ "First Name": "Dana", "Last Name": "Whitfield" })).toEqual({ name: "Dana Whitfield" });
   expect(await leadOf({ "First Name": "", "Last Name": "Whitfield" })).toEqual({ name: "Whitfield" });

@@ -110,7 +110,11 @@ function nameOf(firstName: string | null, lastName: string | null): string | nul
   return firstText([firstName, lastName].filter((part) => part !== null).join(" "));
 }
 
+/** What stands between the pages of a list in one cell. It begins at the first of many blanks, not at each. */
+const betweenPages = /(?:[,;|]\s*|(?<![\s,;|])\s+)(?=https?:\/\/)|[,;|]\s+(?=\/)/i;
+
 /** A page is a text: a number in its column counts pages. */
 function firstPage(cell: Cell): string | null {
-  return textsOf(cell).find((text) => !/^\d+$/.test(text)) ?? null;
+  const pages = textsOf(cell).flatMap((text) => text.split(betweenPages).map((page) => page.trim()));
+  return pages.find((page) => page !== "" && !/^\d+$/.test(page)) ?? null;
 }
