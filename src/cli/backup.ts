@@ -74,11 +74,12 @@ async function unlessStopped<Result>(work: Promise<Result>, left: string): Promi
   }
 }
 
-function sayRestored(output: Output, { older, merged, unblockedSince, unread, kept }: Restoration): void {
+function sayRestored(output: Output, { older, merged, unblockedSince, unread, isSinceKnown, kept }: Restoration): void {
   if (older > 0) output.say(`Left out: ${leadsText(older)} of accounts that do not keep leads for so long.`);
   if (merged.length > 0) output.say(mergedText(merged));
   if (unblockedSince > 0) output.say(unblockedText(unblockedSince));
   if (unread.length > 0) output.say(unreadText(unread));
+  if (!isSinceKnown) output.say(`There was no file here that knows more than the backup. ${doAgain}`);
   if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);
 }
 
@@ -95,9 +96,10 @@ function unblockedText(count: number): string {
   );
 }
 
+const doAgain =
+  "What was erased, revoked or set since the backup may be undone: do it again (restore --receipts FILE takes receipts " +
+  "of erasures).";
+
 function unreadText(unread: readonly string[]): string {
-  return (
-    `Warning: the file before is damaged, and these could not be read from it: ${unread.join(", ")}. What was erased, ` +
-    "revoked or set since the backup may be undone: do it again (restore --receipts FILE takes receipts of erasures)."
-  );
+  return `Warning: the file before is damaged, and these could not be read from it: ${unread.join(", ")}. ${doAgain}`;
 }

@@ -39,6 +39,8 @@ export interface Restoration {
   readonly merged: readonly Merged[];
   /** What could not be brought over, because the old file is damaged. */
   readonly unread: readonly string[];
+  /** Whether there was a file that knows what was done since the backup, as far as it could be read. */
+  readonly isSinceKnown: boolean;
   /** Where the old file is kept; null when there was none. */
   readonly kept: string | null;
 }

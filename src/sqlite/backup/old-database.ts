@@ -57,6 +57,13 @@ export function examineReplaced(database: Connection, attached: Replaced): Carri
   return { readable, unread: there.filter((part) => !readable.includes(part)) };
 }
 
+/** Whether the old file has a history with the backup, so that it knows what was done since. Ask before anything is merged. */
+export function isOfSameInstance(database: Connection, { readable }: Carried): boolean {
+  if (!readable.some(({ tables }) => tables.includes("instances"))) return false;
+  const shared = sql`SELECT 1 FROM old.instances JOIN main.instances USING (id)`;
+  return database.values(shared).length > 0;
+}
+
 /** Null where the file that is replaced could not be read. */
 function attempt<Result>(work: () => Result): Result | null {
   try {

@@ -21,7 +21,7 @@ import { ensureInstance } from "../privacy/suppressions.ts";
 import { vacuum } from "../vacuum.ts";
 import { eraseAgain, leaveOutOlder, mergeReplaced } from "./carry-over.ts";
 import { type Content, contentOf, type Manifest, readManifest } from "./manifest.ts";
-import { attachReplaced, examineReplaced, type Replaced, refuseOpen } from "./old-database.ts";
+import { attachReplaced, examineReplaced, isOfSameInstance, type Replaced, refuseOpen } from "./old-database.ts";
 import { putInPlace } from "./put-in-place.ts";
 import { applyReceipts, type ReceiptLine, readReceipts } from "./receipts.ts";
 
@@ -113,6 +113,7 @@ function replace(
 ): Restoration {
   const attached = attachReplaced(database, target);
   const carried = examineReplaced(database, attached);
+  const isSinceKnown = carried.unread.length > 0 || isOfSameInstance(database, carried);
   const unblockedBefore = countUnblockings(database);
   const { merged, erasedAgain, older } = database.transaction(() => {
     const merged = mergeReplaced(database, carried.readable, nowMs);
@@ -129,7 +130,8 @@ function replace(
   // The lock on the replaced file ends here, when it is no longer at its path. Closing alone may leave it to the thread's end.
   if (attached === "attached") database.run(sql`DETACH old`);
   database.$client.close();
-  return { leads, erasedAgain, unblockedSince, older, merged, unread: carried.unread.map(({ name }) => name), kept };
+  const unread = carried.unread.map(({ name }) => name);
+  return { leads, erasedAgain, unblockedSince, older, merged, unread, isSinceKnown, kept };
 }
 
 function countLeads(database: Connection): number {

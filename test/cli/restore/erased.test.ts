@@ -1,6 +1,6 @@
 /** bun admin restore: whoever was erased stays erased, known by the file before or by receipts. */
 import { describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { anAdmin } from "../../admin.ts";
 import { filesWith } from "../../bytes.ts";
 import { aBackup, header, kept, rows } from "./a-backup.ts";
@@ -32,6 +32,18 @@ describe("who was erased after the backup", () => {
     expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, leads: 18, erased_again: 2 });
     expect(filesWith(other.folder, "d7@example.com", "d8@example.com")).toEqual([]);
     expect((await other.import(header + rows(6, 9))).json).toMatchObject({ suppressed: 2, duplicates: 1 });
+  });
+
+  test.each([
+    ["where there is no file before", false, []],
+    ["where the file before was made on another machine", true, ["acme"]],
+  ])("may come back %s, and the restore says what to do", async (_, isThere, accounts) => {
+    const { admin, file } = await aBackup();
+    const other = anAdmin(accounts);
+    expect(existsSync(other.file)).toBe(isThere);
+    const unknown = "There was no file here that knows more than the backup. What was erased";
+    expect((await other.run("restore", file)).stderr).toContain(unknown);
+    expect((await admin.run("restore", file)).stderr).not.toContain(unknown);
   });
 
   test("is erased again by a receipt behind one of an account that the backup does not have", async () => {
