@@ -27,7 +27,7 @@ export interface NewLead {
 
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
-  /** `ofOtherVisit` where another import had added the lead that is there, at quite another time. */
+  /** `ofOtherVisit` where another import had added the lead that is there, of quite another time or person. */
   | { readonly kind: "duplicate"; readonly ofOtherVisit: boolean }
   /** `ofOther` where another import had added it. */
   | { readonly kind: "replaced"; readonly ofOther: boolean; readonly ofOtherVisit: boolean }
@@ -103,7 +103,7 @@ export interface MergeProgress {
   readonly newestMs: number | null;
   /** How many leads of other imports it replaced: then it cannot be taken back. */
   readonly overwritten: number;
-  /** How many have the id of a lead of another import that lies at quite another time. */
+  /** How many have the id of a lead of another import, of quite another time or person. */
   readonly ofOtherVisit: number;
 }
 

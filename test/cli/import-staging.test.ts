@@ -143,6 +143,19 @@ describe("ids that come again in another file", () => {
     expect([apart.json.imported, apart.stderr]).toEqual([2, expect.not.stringMatching(taken)]);
   });
 
+  test.each([
+    ["without a time", "ID,email\n", []],
+    ["stamped on arrival", "date,ID,email\n2026-01-01,", ["--stamp", "arrival"]],
+  ])("are told of where rows %s are of other persons", async (_, beginning, stamp) => {
+    const admin = anAdmin();
+    const importOf = (email: string) => admin.import(`${beginning}1,${email}\n`, ...px, ...stamp);
+    await importOf("dana@example.com");
+    expect((await importOf("Dana@example.com")).stderr).not.toContain("another import");
+    expect((await importOf("lee@example.com")).stderr).toContain("of a lead that another import brought");
+    const dry = await admin.import(`${beginning}1,lee@example.com\n`, ...px, ...stamp, "--dry-run");
+    expect(dry.stderr).toContain("of a lead that another import brought");
+  });
+
   test("are nothing to speak of where the visits are the same, moved by their ties or stamped on arrival", async () => {
     const admin = anAdmin();
     const ties = `ID,date,email\n${Array.from({ length: 50 }, (_, n) => `${n},2026-01-01,d${n}@example.com\n`).join("")}`;

@@ -120,6 +120,7 @@ function openDraft({ leads: file, pixels, guard }: Destination, isTaken: (ms: nu
   return {
     leads: {
       newest: file.newest,
+      emailAt: file.emailAt,
       find,
       firstFree: (ms) => (moments.has(ms) ? ms + 1 : file.firstFree(ms)),
       insert({ id, state, cityKey, hasEmail }, placed) {

@@ -19,7 +19,7 @@ export interface BatchRecord extends ImportOrigin {
   newestMs: number | null;
   /** How many leads of other imports it replaced. */
   overwritten: number;
-  /** How many have the id of a lead of another import that lies at quite another time. */
+  /** How many have the id of a lead of another import, of quite another time or person. */
   ofOtherVisit: number;
 }
 

@@ -3,7 +3,7 @@
  * is taken.
  */
 import { eq } from "drizzle-orm";
-import { moveDocument } from "../../contract/lead.ts";
+import { emailKey, type LeadDetails, moveDocument } from "../../contract/lead.ts";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
@@ -60,7 +60,9 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
   const ties = openTies(leads);
 
   const isOfOther = (there: Place) => there.batch !== context.batch;
-  const isOfOtherVisit = (lead: NewLead, there: Place) => isOfOther(there) && isFar(lead, there);
+  const isOfOtherVisit = ({ identifiedMs, document }: NewLead, there: Place) =>
+    isOfOther(there) &&
+    (identifiedMs === null ? isOfOthers(document, leads.emailAt(there.at)) : isFar(identifiedMs, there));
 
   function ofThereAlready(lead: NewLead, pixel: number, there: Place): ImportOutcome {
     const ofOtherVisit = isOfOtherVisit(lead, there);
@@ -143,8 +145,14 @@ function openGuard(database: Connection, account: AccountNumber) {
 const farMs = 3_600_000;
 
 /** Whether a lead was at quite another time than the one that has its id. */
-function isFar({ identifiedMs }: NewLead, there: Place): boolean {
-  return identifiedMs !== null && Math.abs(identifiedMs - there.at) > farMs;
+function isFar(identifiedMs: number, there: Place): boolean {
+  return Math.abs(identifiedMs - there.at) > farMs;
+}
+
+/** Whether a document has another e-mail address than the lead that has its id. */
+function isOfOthers(document: string, email: string | null): boolean {
+  const own: Pick<LeadDetails, "email"> = JSON.parse(document);
+  return own.email !== null && email !== null && emailKey(own.email) !== emailKey(email);
 }
 
 /** The document of a lead at the moment that it gets; none is needed in a dry run. */

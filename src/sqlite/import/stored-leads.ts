@@ -30,6 +30,8 @@ export interface StoredLeads {
   newest(): Place | null;
   /** Where the lead with this id lies; null when there is none. */
   find(id: string): Place | null;
+  /** The e-mail address of the lead at a moment; null where it has none, or is not in the file yet. */
+  emailAt(ms: number): string | null;
   /** The first free millisecond after one that is taken. */
   firstFree(ms: number): number;
 }
@@ -55,6 +57,12 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
     .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
     .prepare();
   const firstFree = prepareFirstFree(database);
+  // A dry run has no documents in its own table.
+  const email = database
+    .select({ email: sql<string | null>`doc ->> '$.email'` })
+    .from(sql`main.stored_leads`)
+    .where(and(ofAccount, eq(leads.identifiedAt, at)))
+    .prepare();
 
   return {
     insert: prepareInsert(database, accountNumber),
@@ -64,6 +72,7 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
       const [row] = found.values({ account: accountNumber, uuid: bytesOf(id) });
       return row === undefined ? null : { at: row[0], batch: row[1] };
     },
+    emailAt: (ms) => email.get({ account: accountNumber, at: ms })?.email ?? null,
     firstFree: (ms) => firstFree.values({ account: accountNumber, at: ms })[0]?.[0] ?? ms + 1,
   };
 }

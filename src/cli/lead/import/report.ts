@@ -77,8 +77,8 @@ export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, { of, na
   const name = printable(names[column] ?? "id");
   const first = batch === null ? "" : "; take this import back first";
   return [
-    `Warning: ${rowsText(ofOtherVisit)} with the id of a lead that another import brought, of quite another time, and ` +
-      `taken for it. If ${name} names the person or the line, --map ${name}=- keeps the visits apart${first}.`,
+    `Warning: ${rowsText(ofOtherVisit)} with the id of a lead that another import brought, of quite another time or ` +
+      `person, and taken for it. If ${name} names the person or the line, --map ${name}=- keeps the visits apart${first}.`,
   ];
 }
 
