@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -160,6 +161,7 @@ test.skipIf(!isRoot)(name("a link where the lock belongs is not followed to some
   const { admin, file } = await aBackup();
   const theirs = join(aFolder(), "theirs");
   writeFileSync(theirs, "");
+  rmSync(`${admin.file}.serving`, { force: true });
   symlinkSync(theirs, `${admin.file}.serving`);
   chownSync(admin.file, nobody, nobody);
   await admin.run("restore", file);
