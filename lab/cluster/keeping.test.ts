@@ -25,6 +25,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect((await admin.run("cluster", "init", file)).stderr).toContain("There is no");
     const begun = await admin.run("cluster", "init", appliance.file, "--json");
     expect(JSON.parse(begun.stdout)).toEqual({ file: appliance.file, leads: 1 });
+    expect(begun.stderr).toContain(`${appliance.file} stays as it was, with its personal data: delete it`);
     expect((await admin.run("lead", "export", "acme")).stdout).toBe(await appliance.exported());
     const again = await admin.run("cluster", "init", appliance.file);
     expect(again.stderr).toContain("is not alone and empty. Start a node with a new folder");

@@ -22,7 +22,10 @@ function initCommand(context: CommandContext): Command {
     .action(async (file: string, options: { json?: boolean }) => {
       const { leads } = await context.cluster().begin(file);
       const next = "Start the other nodes with -join, and a server beside each.";
-      outputOf(options).result({ file, leads }, `The node has ${leadsText(leads)}. ${next}`);
+      const output = outputOf(options);
+      output.result({ file, leads }, `The node has ${leadsText(leads)}. ${next}`);
+      // No erasure looks for anybody there from now on.
+      output.say(`${file} stays as it was, with its personal data: delete it when all is well.`);
     });
 }
 
