@@ -7,7 +7,6 @@ import { createLeadsAnswer } from "../../src/http/leads.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
 import type { Received } from "../../src/store/disclosures.ts";
-import type { Account } from "../../src/store/repositories.ts";
 import type { ServedStore } from "../../src/store/serving.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { anAccount } from "../harness.ts";
@@ -40,7 +39,8 @@ const pixels = ["px_site", "px_shop", "px_blog"];
 const states = ["CA", "NY", "TX", null];
 const cities = ["San Diego", "Austin", null];
 
-export function openWorld(file: string, below: Below): World {
+/** With changes, leads are also replaced, taken back and erased by age, and come again. */
+export function openWorld(file: string, below: Below, changes = false): World {
   const admin = openAdminStore(file);
   const account = anAccount(admin);
   for (const id of pixels) admin.pixels.create(account.number, { id, status: "active" }, noonMs);
@@ -56,6 +56,7 @@ export function openWorld(file: string, below: Below): World {
   const model = new Map<string, { first: string; last: string }>();
   let served = openServedStore(file);
   let answer = createLeadsAnswer(served);
+  const brought: Lead[][] = [];
   let nowMs = noonMs;
   let pages = 0;
 
@@ -77,7 +78,56 @@ export function openWorld(file: string, below: Below): World {
   /** Most imports run at night, before their leads are read. */
   async function importAtNight(): Promise<void> {
     if (below(5) > 0) nowMs = nowMs - (nowMs % dayMs) + dayMs + below(3_600_000);
-    await importSome(admin, account, below, nowMs);
+    const leads = someLeads(below, nowMs);
+    brought.push(leads);
+    await importThem(leads, "skip");
+  }
+
+  async function importThem(leads: readonly Lead[], onDuplicate: "skip" | "replace"): Promise<void> {
+    const options = { onDuplicate, createPixels: false, dryRun: false };
+    await imported(admin, account, leads.map(newLead), { options, now: () => nowMs });
+  }
+
+  /** Files come again, with other values. */
+  async function importAgain(): Promise<void> {
+    const state = states[below(4)] ?? null;
+    const leads = brought[below(brought.length)] ?? [];
+    const changed = leads.map((lead) => (below(4) === 0 ? { ...lead, state } : lead));
+    await importThem(changed, below(2) === 0 ? "skip" : "replace");
+  }
+
+  /** An import is taken back, and mostly comes again: some days later, or with the right times. */
+  async function undo(): Promise<void> {
+    const all = admin.imports
+      .list(account)
+      .filter(({ overwritten, undoneMs }) => overwritten === 0 && undoneMs === null);
+    const one = all[below(Math.min(3, all.length))];
+    if (one === undefined) return;
+    const within = ({ identified_at: at }: Lead) =>
+      Date.parse(at) >= (one.oldestMs ?? 0) && Date.parse(at) <= (one.newestMs ?? 0);
+    const taken = brought.flat().filter(within);
+    for await (const _ of admin.imports.undo(account, one, nowMs));
+    nowMs += below(3) * dayMs;
+    const aheadMs = below(2) * below(60 * dayMs);
+    const times = ({ identified_at: at }: Lead) => ({ identified_at: writeMoment(Date.parse(at) - aheadMs) });
+    if (below(3) > 0)
+      await importThem(
+        taken.map((lead) => ({ ...lead, ...times(lead) })),
+        "skip",
+      );
+  }
+
+  /** Older leads go for a time, and may come again after that. */
+  function retain(): void {
+    const days = below(2) === 0 ? 10 : null;
+    for (const _ of admin.retention.set(account, days, nowMs).steps());
+  }
+
+  async function change(): Promise<void> {
+    const what = below(7);
+    if (what === 0) retain();
+    else if (what < 4) await undo();
+    else await importAgain();
   }
 
   function restart(): void {
@@ -91,6 +141,7 @@ export function openWorld(file: string, below: Below): World {
       const what = below(200);
       if (what === 0) restart();
       else if (what < 4) await importAtNight();
+      else if (changes && what < 7) await change();
       else if (what < 20) served.flush();
       else if (what < 24) nowMs += below(dayMs);
       else await read();
@@ -101,7 +152,9 @@ export function openWorld(file: string, below: Below): World {
       const ids = [...admin.leads.export(account.number)].flat().map((doc): string => JSON.parse(doc).id);
       const marks = ids.map((value) => ({ kind: "id", value }) as const);
       const said = [...admin.people.find(account, marks, nowMs)].flatMap(({ received }) => received);
-      return { pages, ...difference(model, said), rows: said.length };
+      const there = new Set(ids);
+      const received = new Map([...model].filter(([pair]) => there.has(pair.split(" ")[0] ?? "")));
+      return { pages, ...difference(received, said), rows: said.length };
     },
     close() {
       served.close();
@@ -149,14 +202,9 @@ function questionOf({ only, cursor, since }: Reader, below: Below, nowMs: number
 }
 
 /** Mostly what has happened since, and sometimes what comes weeks late. */
-async function importSome(
-  admin: ReturnType<typeof openAdminStore>,
-  account: Account,
-  below: Below,
-  nowMs: number,
-): Promise<void> {
+function someLeads(below: Below, nowMs: number): Lead[] {
   const backMs = below(10) === 0 ? 30 * dayMs : dayMs / 2;
-  const leads = Array.from({ length: 1 + below(80) }, () =>
+  return Array.from({ length: 1 + below(80) }, () =>
     aLead({
       identified_at: writeMoment(nowMs - below(backMs)),
       pixel_id: pixels[below(3)] ?? "",
@@ -165,8 +213,6 @@ async function importSome(
       email: below(3) === 0 ? null : "someone@example.com",
     }),
   );
-  const options = { onDuplicate: "skip", createPixels: false, dryRun: false } as const;
-  await imported(admin, account, leads.map(newLead), { options, now: () => nowMs });
 }
 
 function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: readonly Received[]) {
