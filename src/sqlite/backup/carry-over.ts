@@ -134,6 +134,15 @@ const keepImports = (nowMs: number) => sql`
   FROM old.imports AS replaced ${withAccount}
   WHERE replaced.number NOT IN (SELECT number FROM main.imports)`;
 
+/** An import that ran during the backup went on. The restore has taken back what it added since, as if it was cut short. */
+const reachOfImports = sql`
+  UPDATE main.imports SET oldest = reach.oldest, newest = reach.newest FROM (
+    SELECT replaced.number, replaced.at, replaced.oldest, replaced.newest, account.number AS account
+    FROM old.imports AS replaced ${withAccount} WHERE replaced.newest IS NOT NULL
+  ) AS reach
+  WHERE reach.number = main.imports.number AND reach.at = main.imports.at AND reach.account = main.imports.account
+    AND main.imports.finished_at IS NULL`;
+
 const mergeDisclosures = sql`
   INSERT INTO main.disclosures (key, day, filter, oldest, newest)
   SELECT key.number, page.day, page.filter, page.oldest, page.newest
@@ -179,7 +188,11 @@ export const allParts: readonly Part[] = [
     ],
   },
   { name: "undone imports", tables: ["imports", "accounts"], merges: () => [takeBackLeads, keepUndone] },
-  { name: "the record of imports", tables: ["imports", "accounts"], merges: (nowMs) => [keepImports(nowMs)] },
+  {
+    name: "the record of imports",
+    tables: ["imports", "accounts"],
+    merges: (nowMs) => [reachOfImports, keepImports(nowMs)],
+  },
   { name: "the ledger of recipients", tables: ["disclosures", "keys"], merges: () => [mergeDisclosures] },
   { name: "retention", tables: ["audit"], merges: () => [followRetention] },
 ];

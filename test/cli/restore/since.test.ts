@@ -124,6 +124,28 @@ test("imports since the backup are listed as taken back, and who received their 
   expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
 });
 
+test("who received what an import added behind the backup that was made meanwhile is said when it comes again", async () => {
+  const admin = anAdmin();
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+  using database = new Database(admin.file);
+  await admin.import(header + rows(0, 3));
+  database.run("UPDATE imports SET at = ?, finished_at = NULL", [daysAgo(3).getTime()]);
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  // It goes on.
+  await admin.import(header + rows(3, 6));
+  database.run("UPDATE imports SET finished_at = at, newest = (SELECT newest FROM imports WHERE number = 2)");
+  database.run("DELETE FROM imports WHERE number = 2");
+  const day = daysAgo(2).toISOString().slice(0, 10);
+  database.run("INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ?, '', 0, ?)", [day, Date.now()]);
+  database.close();
+  expect((await admin.run("restore", file)).status).toBe(0);
+  expect((await admin.import(header + rows(0, 6))).json).toMatchObject({ duplicates: 3, imported: 3 });
+  const { received } = (await admin.run("lead", "find", "acme", "--email", "d4@example.com", "--json")).json;
+  expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
+});
+
 test("the leads of an import come back with a backup that has them, though an older one was restored before", async () => {
   const admin = anAdmin();
   const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
