@@ -51,7 +51,8 @@ function erase(
   };
   const erasure = store.people.erase(account, [robin], { withMentions, onRead }, noonMs);
   const erased = [...erasure.steps()].flat().reduce((sum, person) => sum + person.erased, 0);
-  return { erased, read, mentions: erasure.staying().mentioning.length };
+  const { mentioning, blocked } = erasure.staying();
+  return { erased, read, mentions: mentioning.length, blocked: blocked.length };
 }
 
 test("what an import brings behind the reading is erased as well", () => {
@@ -78,6 +79,17 @@ describe("a lead that only mentions the person, and comes in behind the reading,
     onTestFinished(async () => void (await merge.return(undefined)));
     expect(erase(there, () => merge.next())).toMatchObject({ erased: 0, mentions: 1 });
   });
+});
+
+test("a lead with another address of the person that comes in behind the reading is told of", () => {
+  const there = aStore();
+  const { store, account } = there;
+  const other = "r.other@example.com";
+  importLeads(store.leads, account.number, [newLead(aLead({ email: robin.value, verified_email: other }))]);
+  const behind = [newLead(aLead({ email: other, identified_at: new Date(1).toISOString() }))];
+  const merge = importing(store, account, behind);
+  onTestFinished(async () => void (await merge.return(undefined)));
+  expect(erase(there, () => merge.next(), { untilIt: 4 })).toMatchObject({ erased: 1, blocked: 1 });
 });
 
 test("a lead that has taken the place of one that mentions the person stays", () => {
@@ -125,5 +137,5 @@ test("the leads are read once where nothing comes in, though an import before wa
   await merge.next();
   await merge.return(undefined);
   expect(there.store.imports.list(there.account)).toMatchObject([{ imported: 500, finishedMs: null }]);
-  expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0 });
+  expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
 });

@@ -75,7 +75,7 @@ export function startErasure(
       yield* collectingGarbage(eraseFound([...persons.keys()], found), stepsUntilCollected);
       // Everybody is blocked by now. But an import that ran meanwhile may have added leads behind the search.
       if (!importsBefore.wereAtWork()) return;
-      const again = findLeads(database, account.number, persons, onRead);
+      const again = findLeads(database, account.number, persons, onRead, found);
       if (!withMentions) for (const mentions of again.mentions.values()) removed.mention(mentions);
       const places = new Set([...again.own.keys(), ...(withMentions ? again.mentions.keys() : [])]);
       yield* eraseFound([...places], again);

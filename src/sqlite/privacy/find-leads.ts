@@ -14,20 +14,26 @@ export interface FoundLeads {
   readonly own: ReadonlyMap<number, readonly number[]>;
   /** Leads of others that hold an identifier of the person, such as in page_url: their ids by their moments. */
   readonly mentions: ReadonlyMap<number, ReadonlyMap<number, string>>;
+  /** Identifiers that were not given, and that the persons' own leads have. */
+  readonly further: readonly Known[];
 }
 
-/** Finds all persons in one reading of the leads, or in two. A longer list takes hardly longer. */
+/**
+ * Finds all persons in one reading of the leads, or in two. A longer list takes hardly longer. `before` has further
+ * identifiers of leads that are gone since.
+ */
 export function findLeads(
   database: Connection,
   account: number,
   persons: readonly PersonReference[],
   onRead: OnRead,
+  before: Pick<FoundLeads, "further"> = { further: [] },
 ): FoundLeads {
   const own = new Map<number, number[]>();
   const mentions = new Map<number, Map<number, string>>();
-  const further = findPersons(persons, leadsOf(database, account, onRead), own, mentions);
+  const further = [...before.further, ...findPersons(persons, leadsOf(database, account, onRead), own, mentions)];
   if (further.length > 0) findMentions(further, leadsOf(database, account, onRead), own, mentions);
-  return { own, mentions };
+  return { own, mentions, further };
 }
 
 /** The place of each person in a list, by what names the person: the first one where it comes again. */
