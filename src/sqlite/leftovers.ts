@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { isSqlite } from "./file.ts";
 
-/** As `draftOf` names them: the file, the process that makes it, and what SQLite keeps beside. */
-const draftName = /^(.+)\.draft-(\d+)(?:-wal|-shm|-journal)?$/;
+/** As `draftOf` names them: the file, its maker, and what SQLite keeps beside, which is -mj while it locks two files. */
+const draftName = /^(.+)\.draft-(\d+)(?:-wal|-shm|-journal|-mj\w+)?$/;
 const trialName = /^\.leadfile-drill-(\d+)-/;
 /** Another machine or container may share the folder, and its processes are not ours to see. */
 const untouchedMs = 3_600_000;
