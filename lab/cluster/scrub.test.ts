@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { compactor } from "../../src/rqlite/privacy/scrub.ts";
+import type { Admin } from "../../test/admin.ts";
 import { aLead, someLeads } from "../../test/builders.ts";
 import { aCluster, missing as missingNode, type Place, until } from "./cluster.ts";
 
@@ -88,13 +89,33 @@ describe.skipIf(missing !== null)("a page that was split", () => {
   });
 });
 
+describe.skipIf(missing !== null)("a node that is scrubbed", () => {
+  test("is started again though the command got a signal, and no other command scrubs it meanwhile", async () => {
+    const cluster = await aCluster();
+    const [place] = cluster.places;
+    const admin = cluster.admin(place);
+    const ended = await scrub(place, cluster, async (running) => {
+      const other = await admin.run("cluster", "scrub", "--stop", "false", "--start", "false");
+      expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining("locked by another program") });
+      running.kill("SIGTERM");
+    });
+    expect(ended).toMatchObject({ status: 0 });
+    expect((await admin.run("key", "list", cluster.account.id)).status).toBe(0);
+  });
+});
+
 /** The supervisor of this node is the test: it looks for what the two commands leave behind. */
-async function scrub(place: Place, cluster: Awaited<ReturnType<typeof aCluster>>) {
+async function scrub(
+  place: Place,
+  cluster: Awaited<ReturnType<typeof aCluster>>,
+  meanwhile: (running: ReturnType<Admin["start"]>) => Promise<void> = async () => {},
+) {
   const admin = cluster.admin(place);
   const [stop, start] = [join(admin.folder, "stop"), join(admin.folder, "start")];
   const command = (file: string) => `touch ${file}; while [ ! -e ${file}ped ]; do sleep 0.02; done`;
-  const running = admin.run("cluster", "scrub", "--stop", command(stop), "--start", command(start));
+  const running = admin.start("cluster", "scrub", "--stop", command(stop), "--start", command(start));
   await until(() => Bun.file(stop).exists(), 60_000);
+  await meanwhile(running);
   place.engine.kill("SIGTERM");
   await place.engine.exited;
   await Bun.write(`${stop}ped`, "");
@@ -102,5 +123,5 @@ async function scrub(place: Place, cluster: Awaited<ReturnType<typeof aCluster>>
   const restarted = cluster.restart(place);
   await Bun.write(`${start}ped`, "");
   await restarted;
-  return running;
+  return { status: await running.exited, stderr: await running.stderr.text() };
 }

@@ -55,6 +55,8 @@ function scrubCommand(context: CommandContext): Command {
     .requiredOption("--stop <COMMAND>", "what stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "what starts it again")
     .action(async ({ stop, start, ...options }: { stop: string; start: string; json?: boolean }) => {
+      // A signal must not leave the node stopped.
+      await context.process.pause(0);
       const done = await context.cluster().scrub({ stop: () => run(stop), start: () => run(start) });
       const { node, bytesBefore, bytesAfter, awayMs } = done;
       outputOf(options).result(

@@ -3,10 +3,13 @@
  * database is written anew, on all nodes. rqlite cuts the log after a snapshot, but its file never shrinks, and free pages
  * keep what they held. So that file is written anew while the node is stopped.
  */
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { and, eq, max, sql } from "drizzle-orm";
+import { draftOf, sync } from "../../sqlite/atomic-file.ts";
 import { lastAct } from "../../sqlite/audit.ts";
 import type { Connection } from "../../sqlite/connection.ts";
+import { lockForServing } from "../../sqlite/locks/server-lock.ts";
 import { audit, scrubs } from "../../sqlite/schema.ts";
 import type { Restarting, Scrubbed } from "../../store/cluster.ts";
 import { raftLogOf } from "../../store/database-files.ts";
@@ -24,9 +27,21 @@ const pauseMs = 50;
 /** The program of the library in which the log is kept. */
 export const compactor = "bbolt";
 
-/** Throws a StoreError where the node does not stop, start or answer in time. */
-export async function scrubNode(node: RqliteNode, writer: Writer, { stop, start }: Restarting): Promise<Scrubbed> {
+/** Throws a StoreError where the node does not stop, start or answer in time, or is scrubbed already. */
+export async function scrubNode(node: RqliteNode, writer: Writer, around: Restarting): Promise<Scrubbed> {
   if (Bun.which(compactor) === null) throw new StoreError({ kind: "program missing", program: compactor });
+  const log = raftLogOf(writer.file.path);
+  // Another one would put its copy in the place of the log into which the node writes again.
+  const release = lockForServing(log);
+  if (release === null) throw new StoreError({ kind: "locked for too long", path: log });
+  try {
+    return await scrub(node, writer, log, around);
+  } finally {
+    release();
+  }
+}
+
+async function scrub(node: RqliteNode, writer: Writer, log: string, { stop, start }: Restarting): Promise<Scrubbed> {
   const name = (await tell(node))?.store?.node_id;
   if (name === undefined) throw new StoreError({ kind: "node silent", reason: "it does not tell its name" });
   writer.catchUp();
@@ -38,12 +53,11 @@ export async function scrubNode(node: RqliteNode, writer: Writer, { stop, start 
   await cutLog(node);
   await handOver(node, name);
 
-  const log = raftLogOf(writer.file.path);
   const bytesBefore = statSync(log).size;
   const stoppedMs = performance.now();
-  await stop();
-  await until(async () => (await tell(node)) === null, "it has not stopped");
   try {
+    await stop();
+    await until(async () => (await tell(node)) === null, "it has not stopped");
     await compact(log);
   } finally {
     await start();
@@ -88,8 +102,7 @@ async function handOver(node: RqliteNode, name: string): Promise<void> {
 }
 
 async function compact(log: string): Promise<void> {
-  const draft = `${log}.scrubbing`;
-  rmSync(draft, { force: true });
+  const draft = draftOf(log);
   const before = statSync(log);
   const child = Bun.spawn([compactor, "compact", "-o", draft, log], { stdout: "ignore", stderr: "pipe" });
   const [status, said] = await Promise.all([child.exited, child.stderr.text()]);
@@ -97,6 +110,8 @@ async function compact(log: string): Promise<void> {
   await Bun.$`chmod ${(before.mode & 0o777).toString(8)} ${draft}`.quiet();
   if (process.getuid?.() === 0) await Bun.$`chown ${before.uid}:${before.gid} ${draft}`.quiet();
   renameSync(draft, log);
+  // What the node writes from here on must not go with this name in a power cut.
+  sync(dirname(log));
 }
 
 async function isReady(node: RqliteNode): Promise<boolean> {
