@@ -63,8 +63,13 @@ export function createFlusher(node: RqliteNode, sender: Sender, counted: Counted
   return {
     count: counted.count,
     of(key: KeyNumber, nowMs: number) {
-      dropShown();
-      return counted.of(key, nowMs);
+      for (;;) {
+        const before = shown();
+        dropShown();
+        const counts = counted.of(key, nowMs);
+        // Where the file has come to show the part meanwhile, it was counted here and there.
+        if (shown() === before) return counts;
+      }
     },
     /** Sends what was counted, unless a part is on its way. */
     flush(): Flushed {
