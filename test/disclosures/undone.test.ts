@@ -49,6 +49,17 @@ function aFile() {
 
 const onDay = (day: number, possibly: boolean) => ({ first: dayOf(on(day)), last: dayOf(on(day)), possibly });
 
+test("a page of yesterday may have a lead that was imported at midnight: clocks differ", async () => {
+  const { admin, account, readOn, received } = aFile();
+  const leads = [aLead(), aLead()];
+  const midnightMs = Date.parse(dayOf(on(5)));
+  for (const [place, lead] of leads.entries()) {
+    await imported(admin, account, [newLead(lead)], { now: () => midnightMs + place * 90_000 });
+  }
+  readOn([4]);
+  expect(leads.map(received)).toMatchObject([[onDay(4, true)], []]);
+});
+
 test("a lead that came again after an undo was possibly received by whoever read while it was there before", async () => {
   const { importOn, undoOn, readOn, received } = aFile();
   const lead = aLead();

@@ -15,6 +15,9 @@ interface Arrival {
   readonly lastDay: string;
 }
 
+/** The clock of an import and that of a server may differ by so much, on the machines of a cluster or when one was set. */
+const clocksApartMs = 60_000;
+
 /** A lead of an unknown import may have come on any day. */
 const unknown: Arrival = { firstDay: "", lastDay: "~" };
 
@@ -39,7 +42,10 @@ type Before = Pick<Gone, "firstDay" | "lastDay"> & { readonly span: Span };
 export function openArrivals(database: Connection, account: AccountNumber) {
   const rows = listImports(database, account);
   const byNumber = new Map(
-    rows.map(({ number, at, endMs }) => [number, { endMs, firstDay: dayOf(at), lastDay: dayOf(endMs) }]),
+    rows.map(({ number, at, endMs }) => {
+      const days = { firstDay: dayOf(at - clocksApartMs), lastDay: dayOf(endMs + clocksApartMs) };
+      return [number, { endMs, ...days }];
+    }),
   );
   const replacing = rows.filter(({ replaced }) => replaced > 0);
   const gone = [...rows.flatMap(goneOf), ...listLetInAgain(database, account)];

@@ -40,7 +40,7 @@ export function openRecipients(
           return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
         });
         const earlier = before.flatMap(({ span, firstDay, lastDay }) =>
-          covering(span).filter((day) => firstDay <= day && day <= lastDay && day <= arrival.firstDay),
+          covering(span).filter((day) => firstDay <= day && day <= lastDay && day <= arrival.lastDay),
         );
         return [...since, ...earlier.map((day) => ({ day, possibly: true }))];
       });
