@@ -48,8 +48,10 @@ export function rotateCommand(context: CommandContext): Command {
       const output = outputOf(options);
       makeKey(context, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
       // Only now: had the new key not been shown, the old one must go on.
-      keys.expire(old.id, endMs, nowMs);
-      output.say(`Key ${old.id} expires at ${writeMoment(endMs)}.`);
+      if (overlapMs > 0) keys.expire(old.id, endMs, nowMs);
+      // The clock of a server may be behind this one, and would let it live on.
+      else keys.revoke(old.id, nowMs);
+      output.say(`Key ${old.id} ${overlapMs > 0 ? `expires at ${writeMoment(endMs)}` : "is revoked"}.`);
     });
 }
 

@@ -168,7 +168,7 @@ test("a file that is older than the backup brings back no subscription, and no l
   await admin.run("account", "deactivate", "other");
   const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
   await admin.run("backup", older);
-  await admin.run("key", "rotate", id, "--overlap", "0");
+  await admin.run("key", "rotate", id, "--overlap", "1h");
   await admin.run("account", "deactivate", "acme");
   await admin.run("account", "activate", "other");
   await admin.run("backup", newer);
@@ -177,8 +177,10 @@ test("a file that is older than the backup brings back no subscription, and no l
   expect((await machine.run("restore", newer)).stderr).not.toMatch(/subscriptions|expiries/);
   const accounts = JSON.parse((await machine.run("account", "list", "--json")).stdout);
   expect(accounts).toMatchObject([{ subscription: "inactive" }, { subscription: "active" }]);
-  const keys = JSON.parse((await machine.run("key", "list", "acme", "--json")).stdout);
-  expect(keys).toMatchObject([{ id, state: "revoked" }, {}]);
+  const [old]: { id: string; expires_at: string }[] = JSON.parse(
+    (await machine.run("key", "list", "acme", "--json")).stdout,
+  );
+  expect(old).toMatchObject({ id, expires_at: expect.not.stringContaining("2099") });
 });
 
 test("the retention that was set last holds, though a clock that was wrong has dated one before it later", async () => {
