@@ -1,8 +1,11 @@
 /** An import without room for what it puts aside: what is said then, and what goes on. */
 import { expect, onTestFinished, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readlinkSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../admin.ts";
+import { betweenTransactions } from "../between-transactions.ts";
+import { aFolder } from "../folder.ts";
+import { aSmallDisk, mounts } from "../small-disk.ts";
 
 const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 const large = `date,pixel_id,email\n${rows.join("")}`;
@@ -72,3 +75,21 @@ function putAsideBy(pid: number): string[] {
   const paths = readdirSync(`/proc/${pid}/fd`).map((number) => readlinkSync(`/proc/${pid}/fd/${number}`));
   return paths.filter((path) => path.endsWith(" (deleted)"));
 }
+
+test.skipIf(!mounts)(
+  "an undo on a disk with little room goes on with it, and leaves some for a revocation",
+  async () => {
+    using disk = aSmallDisk(aFolder(), "size=80m");
+    const path = join(disk.path, "leadfile.db");
+    const admin = anAdmin([], { DATABASE_PATH: path });
+    await admin.run("account", "create", "acme");
+    const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+    expect((await admin.import(`date,pixel_id,email\n${rows.slice(0, 20_000).join("")}`)).status).toBe(0);
+    const { bavail, bsize } = statfsSync(disk.path);
+    writeFileSync(join(disk.path, "rest"), Buffer.alloc(bavail * bsize - 12_000_000));
+    const child = admin.start("import", "undo", "acme", "1");
+    // Whoever asks makes it write pages again and again.
+    expect(await betweenTransactions(path, child.exited, () => undefined)).toBe(0);
+    expect((await admin.run("key", "revoke", id, "--yes")).status).toBe(0);
+  },
+);

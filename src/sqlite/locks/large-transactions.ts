@@ -2,12 +2,17 @@
  * Writes much in a few large transactions: each writes a page of an index once, however many of its rows change. A
  * transaction ends early when another writer requests the lock, so nobody waits long.
  */
+import { statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { walOf } from "../../store/database-files.ts";
 import type { Connection } from "../connection.ts";
 import { copyWal, openWal, truncateWal } from "../wal.ts";
 import { openLockRequests } from "./lock-requests.ts";
 
 /** A transaction goes on for so long where nobody requests the lock. */
 const longestMs = 2_000;
+/** The log grows by a few hundred megabytes, and needs as much room again in the file. */
+const ampleBytes = 512 * 1024 * 1024;
 
 export interface Portions {
   /** Runs first in each transaction. */
@@ -25,8 +30,12 @@ export async function* inLargeTransactions(database: Connection, portions: Porti
   const log = openWal(path);
   try {
     for (let isDone = false; !isDone; ) {
+      // The last of the disk is for others, such as a revocation: what is copied makes room in the log for what follows.
+      const isNarrow = roomFor(path) < ampleBytes;
+      if (isNarrow) copyWal(database);
       requests.begin();
-      isDone = database.transaction(() => writePortions(portions, requests.isRequested), { behavior: "immediate" });
+      const mustEnd = () => isNarrow || requests.isRequested();
+      isDone = database.transaction(() => writePortions(portions, mustEnd), { behavior: "immediate" });
       await onDisk(database, log.fsync());
       yield;
       await requests.letOthersWrite();
@@ -38,11 +47,17 @@ export async function* inLargeTransactions(database: Connection, portions: Porti
   }
 }
 
-function writePortions({ begin, step, end }: Portions, isRequested: () => boolean): boolean {
+/** The bytes of the disk that are left when the log is copied into the file. */
+function roomFor(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize - statSync(walOf(path)).size;
+}
+
+function writePortions({ begin, step, end }: Portions, mustEnd: () => boolean): boolean {
   const endMs = performance.now() + longestMs;
   begin();
   let isDone = !step();
-  while (!isDone && performance.now() < endMs && !isRequested()) isDone = !step();
+  while (!isDone && performance.now() < endMs && !mustEnd()) isDone = !step();
   end(isDone);
   return isDone;
 }

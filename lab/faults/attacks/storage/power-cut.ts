@@ -28,7 +28,7 @@ export const powerCut: Fault = {
       patches: [
         { file: "src/sqlite/locks/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
         // Copying the log and closing the connection put it on the disk in time to hide it.
-        { file: "src/sqlite/locks/large-transactions.ts", from: "copyWal(database);", to: "" },
+        { file: "src/sqlite/locks/large-transactions.ts", from: "\n    copyWal(database);", to: "" },
         {
           file: "src/sqlite/import/import.ts",
           from: "close: () => writer.$client.close(),",
