@@ -43,7 +43,7 @@ function aFile() {
       const added = [{ oldestMs, newestMs: noonMs }];
       for (const day of days) writeDisclosures(database, { key: 1, day: dayOf(on(day)), filter, removed: [], added });
     },
-    received: ({ id }: Lead) => [...admin.people.find(account, [{ kind: "id", value: id }], noonMs)][0]?.received,
+    received: ({ id }: Lead) => [...admin.people.find(account, [{ kind: "id", value: id }], on(99))][0]?.received,
   };
 }
 
@@ -58,6 +58,16 @@ test("a page of yesterday may have a lead that was imported at midnight: clocks 
   }
   readOn([4]);
   expect(leads.map(received)).toMatchObject([[onDay(4, true)], []]);
+});
+
+test("a lead was there before an import that a clock dates after others, or after now", async () => {
+  const { importOn, readOn, received } = aFile();
+  const leads = [aLead(), aLead(), aLead()];
+  for (const [place, day] of [20, 5, 3650].entries()) await importOn(day, leads.slice(place, place + 1));
+  readOn([6]);
+  expect(leads.map(received)).toMatchObject([[onDay(6, true)], [onDay(6, false)], []]);
+  readOn([99]);
+  expect(received(leads[2] ?? aLead())).toMatchObject([onDay(99, true)]);
 });
 
 test("a lead that came again after an undo was possibly received by whoever read while it was there before", async () => {

@@ -103,11 +103,11 @@ export function withRecipients(
   database: Connection,
   account: AccountNumber,
   some: readonly Gone[],
-  onErased: () => void,
+  { nowMs, onErased }: { readonly nowMs: number; readonly onErased: () => void },
 ): Erased[] {
   const moments = momentsOf(some);
   if (moments.length > 0) onErased();
-  const recipientsOf = openRecipients(database, account, moments);
+  const recipientsOf = openRecipients(database, account, moments, nowMs);
   return some.map(({ gone, receipt, ...one }) => {
     const received = daysByKey(gone.flatMap(recipientsOf));
     return { ...one, erased: gone.length, receipt: { ...receipt, received } };

@@ -64,7 +64,7 @@ export function startErasure(
       const following = places.slice(next, next + personsAtOnce);
       const some = database.transaction(() => eraseSome(following, found), { behavior: "immediate" });
       next += some.length;
-      yield withRecipients(database, account.number, some, onErased);
+      yield withRecipients(database, account.number, some, { nowMs, onErased });
     }
   }
 

@@ -24,7 +24,7 @@ export function openPeople(database: Connection): PeopleRepository {
       const detail = { ...detailOf(persons, persons.length), leads: countOf(own) };
       recordAct(database, { atMs: nowMs, act: "lead.find", account: account.id, detail });
       const leadAt = openLeadAt(database, account.number);
-      const recipientsOf = openRecipients(database, account.number, [...own.values()].flat());
+      const recipientsOf = openRecipients(database, account.number, [...own.values()].flat(), nowMs);
       // A person who is listed twice was found in the first place.
       const places = firstPlaces(persons);
       for (const { value } of persons) {

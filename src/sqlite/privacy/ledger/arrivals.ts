@@ -1,5 +1,5 @@
 /** When leads came: the UTC days on which an import wrote them, and where they may have been before that. */
-import { and, asc, eq, gt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, type InferSelectModel, or, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../contract/time.ts";
 import type { Span } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
@@ -39,11 +39,11 @@ interface Gone {
 /** Where a lead may have been before it came: at a moment of the span, on days from the first to the last. */
 type Before = Pick<Gone, "firstDay" | "lastDay"> & { readonly span: Span };
 
-export function openArrivals(database: Connection, account: AccountNumber) {
-  const rows = listImports(database, account);
+export function openArrivals(database: Connection, account: AccountNumber, nowMs: number) {
+  const rows = listImports(database, account, nowMs);
   const byNumber = new Map(
-    rows.map(({ number, at, endMs }) => {
-      const days = { firstDay: dayOf(at - clocksApartMs), lastDay: dayOf(endMs + clocksApartMs) };
+    rows.map(({ number, begunMs, endMs }) => {
+      const days = { firstDay: dayOf(begunMs - clocksApartMs), lastDay: dayOf(endMs + clocksApartMs) };
       return [number, { endMs, ...days }];
     }),
   );
@@ -67,17 +67,28 @@ export function openArrivals(database: Connection, account: AccountNumber) {
   };
 }
 
-type ImportRow = typeof imports.$inferSelect & { readonly endMs: number };
-
-function listImports(database: Connection, account: AccountNumber): ImportRow[] {
-  const rows = database.select().from(imports).where(eq(imports.account, account)).all();
-  // An import that was cut short ran for less than a day.
-  return rows.map((row) => ({ ...row, endMs: row.finishedAt ?? row.at + dayMs }));
+interface ImportRow extends InferSelectModel<typeof imports> {
+  readonly begunMs: number;
+  readonly endMs: number;
 }
 
-function goneOf({ number: batch, at, finishedAt, undoneAt, oldest, newest }: ImportRow): Gone[] {
+/** The imports of an account. None began later than one after it: where a row says so, the clock was wrong. */
+function listImports(database: Connection, account: AccountNumber, nowMs: number): ImportRow[] {
+  const ofAccount = database.select().from(imports).where(eq(imports.account, account));
+  let begunMs = nowMs;
+  return ofAccount
+    .orderBy(desc(imports.number))
+    .all()
+    .map((row) => {
+      begunMs = Math.min(begunMs, row.at);
+      // One that was cut short ran for less than a day.
+      return { ...row, begunMs, endMs: row.finishedAt ?? row.at + dayMs };
+    });
+}
+
+function goneOf({ number: batch, at, begunMs, finishedAt, undoneAt, oldest, newest }: ImportRow): Gone[] {
   if (oldest === null || newest === null) return [];
-  const firstDay = dayOf(at);
+  const firstDay = dayOf(begunMs);
   const span = { oldestMs: oldest, newestMs: newest };
   // Wrong times are a reason for an undo, so a lead may come again with another one, but with none later than the undo. That
   // took less than a day.

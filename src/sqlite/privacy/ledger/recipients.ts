@@ -22,8 +22,9 @@ export function openRecipients(
   database: Connection,
   account: AccountNumber,
   moments: readonly number[],
+  nowMs: number,
 ): FindRecipients {
-  const arrivals = openArrivals(database, account);
+  const arrivals = openArrivals(database, account, nowMs);
   const spans = [...moments.map((ms) => ({ oldestMs: ms, newestMs: ms })), ...arrivals.spansBefore];
   const pages = readPages(database, account, joinSpans(spans.map((span) => ({ ...span, beforeMs: null }))));
   return ({ lead, batch }) => {
