@@ -29,10 +29,15 @@ export function draftOf(path: string): string {
 /** Copies a file to a new one, to the disk, and gives its SHA-256 and length as they were read. */
 export function copyDigesting(from: string, to: string | null): { sha256: string; bytes: number } {
   using source = openFile(from, "r");
+  return copyOpen(source.descriptor, to);
+}
+
+/** The same of a file that is open, and stays so. */
+export function copyOpen(source: number, to: string | null): { sha256: string; bytes: number } {
   using target = to === null ? null : openFile(to, "wx");
   const hash = createHash("sha256");
   const buffer = Buffer.alloc(chunkBytes);
-  const read = () => readSync(source.descriptor, buffer, 0, chunkBytes, null);
+  const read = () => readSync(source, buffer, 0, chunkBytes, null);
   let bytes = 0;
   for (let length = read(); length > 0; length = read()) {
     const chunk = buffer.subarray(0, length);

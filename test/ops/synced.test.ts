@@ -9,12 +9,16 @@ const missing = missingRecorder();
 const recorded = test.skipIf(missing !== null);
 const note = missing === null ? "" : ` (skipped: ${missing})`;
 
-/** The syncs, namings and words of a command in their order, files by their name without the process, the folder as `.`. */
-async function record({ folder, file }: Admin, ...args: string[]): Promise<string[]> {
+/**
+ * The syncs, namings, closings and words of a command in their order, files by their name without the process, the folder
+ * as `.`. Where `links` is false, the file system has no hard links.
+ */
+async function record({ folder, file }: Admin, args: readonly string[], links = true): Promise<string[]> {
   const trace = join(folder, "trace");
   const program = [process.execPath, join(import.meta.dir, "../../src/admin.ts"), ...args];
-  const calls = "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2,write";
-  const child = Bun.spawn(["strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", calls, ...program], {
+  const calls = "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2,write,close";
+  const refused = links ? [] : ["-e", "inject=link,linkat:error=EPERM"];
+  const child = Bun.spawn(["strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", calls, ...refused, ...program], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file },
     stdin: "ignore",
@@ -32,6 +36,8 @@ async function record({ folder, file }: Admin, ...args: string[]): Promise<strin
       if (synced !== null) return [`sync ${short(synced[1] ?? "")}`];
       const named = /\b(?:link|rename)\w*\(.*?"([^"]+)".*"([^"]+)".*\) += 0$/.exec(line);
       if (named !== null) return [`${short(named[1] ?? "")} is ${short(named[2] ?? "")}`];
+      const closed = /\bclose\(\d+<([^>]+leadfile\.db)>\) += 0$/.exec(line);
+      if (closed !== null) return [`let go of ${short(closed[1] ?? "")}`];
       return /\bwrite\(1</.test(line) ? ["said"] : [];
     });
 }
@@ -48,7 +54,7 @@ async function aFile(): Promise<{ admin: Admin; copy: string }> {
 
 recorded(`a backup: both files, then the name of the manifest, then its own, then the folder${note}`, async () => {
   const { admin, copy } = await aFile();
-  const strokes = await record(admin, "backup", copy);
+  const strokes = await record(admin, ["backup", copy]);
   const steps = [
     "sync copy.db.draft",
     "sync copy.db.manifest.json.draft",
@@ -59,7 +65,7 @@ recorded(`a backup: both files, then the name of the manifest, then its own, the
   ];
   // The folder is synced again for the log, in which the backup is put on record.
   const named = strokes.slice(strokes.indexOf("copy.db.draft is copy.db"));
-  expect(named.indexOf("sync .")).toBeLessThan(named.findIndex((stroke) => stroke.includes("leadfile.db")));
+  expect(named.indexOf("sync .")).toBeLessThan(named.findIndex((stroke) => stroke.includes("sync leadfile.db")));
   expect(lastOf(strokes, steps)).toEqual(steps);
 });
 
@@ -67,5 +73,18 @@ recorded(`a restore: the file, then its name, then the folder${note}`, async () 
   const { admin, copy } = await aFile();
   await admin.run("backup", copy);
   const steps = ["sync leadfile.db.draft", "leadfile.db.draft is leadfile.db", "sync .", "said"];
-  expect(lastOf(await record(admin, "restore", copy), steps)).toEqual(steps);
+  expect(lastOf(await record(admin, ["restore", copy]), steps)).toEqual(steps);
 });
+
+recorded(
+  `a restore without hard links: nobody gets at the old file before the new one has its name${note}`,
+  async () => {
+    const { admin, copy } = await aFile();
+    await admin.run("backup", copy);
+    const strokes = await record(admin, ["restore", copy], false);
+    const named = strokes.indexOf("leadfile.db.draft is leadfile.db");
+    // A program that closes a file drops all its locks on it.
+    expect(strokes.slice(strokes.lastIndexOf("sync leadfile.db.draft"), named)).not.toContain("let go of leadfile.db");
+    expect(strokes.findLast((stroke) => /^sync leadfile\.db\.replaced-/.test(stroke))).toBeDefined();
+  },
+);

@@ -1,9 +1,9 @@
 /** Puts a draft in the place of the database. At every moment the old file or the new one is there. */
-import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeMoment } from "../../contract/time.ts";
 import { filesOf, shmOf } from "../../store/database-files.ts";
-import { giveToOwner, isUnlinkable, sync } from "../atomic-file.ts";
+import { copyOpen, giveToOwner, isUnlinkable, sync } from "../atomic-file.ts";
 import { sizeOf } from "../file.ts";
 import { type Replaced, refuseOpen } from "./old-database.ts";
 
@@ -38,7 +38,7 @@ function keep(target: string, kept: string): void {
     linkSync(target, kept);
   } catch (cause) {
     if (!isUnlinkable(cause)) throw cause;
-    copyFileSync(target, kept, constants.COPYFILE_EXCL);
-    sync(kept);
+    // It is closed with the process: that drops the lock on the old file, and others would write into it.
+    copyOpen(openSync(target, "r"), kept);
   }
 }
