@@ -2,7 +2,6 @@
 import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { Lead } from "../../src/contract/lead.ts";
 import { moveDocument } from "../../src/contract/lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
@@ -10,6 +9,7 @@ import { openServedStore } from "../../src/sqlite/served-store.ts";
 import type { ImportOptions, NewLead } from "../../src/store/imports.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
+import { aPoller } from "./a-poller.ts";
 import { importing } from "./importing.ts";
 import { beginModelImport, type Row } from "./model-import.ts";
 
@@ -33,30 +33,6 @@ async function cutShort(merge: AsyncGenerator<unknown>, transactions: number, af
     afterEach();
     if (--left === 0) return;
   }
-}
-
-/** A client that polls as the README says: since the newest it has seen, all pages, known ids dropped. */
-function aPoller(served: ReturnType<typeof openServedStore>, account: number) {
-  const seen = new Set<string>();
-  let sinceMs: number | null = null;
-  return {
-    seen,
-    poll() {
-      let newest = sinceMs;
-      for (let beforeMs: number | null = null, more = true; more; ) {
-        const query = { limit: 100, beforeMs, sinceMs, pixelId: null, state: null, city: null, hasEmail: false };
-        const { documents, nextMs } = served.leads.page(account, query);
-        for (const document of documents) {
-          const lead: Lead = JSON.parse(Buffer.from(document).toString());
-          seen.add(lead.id);
-          newest = Math.max(newest ?? Number.NEGATIVE_INFINITY, Date.parse(lead.identified_at));
-        }
-        beforeMs = nextMs;
-        more = nextMs !== null;
-      }
-      sinceMs = newest;
-    },
-  };
 }
 
 /** What the model makes of the same leads, given in the order of time and, within it, of the file. */

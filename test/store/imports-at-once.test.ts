@@ -1,23 +1,30 @@
 /** Several imports into one account at once: what clients that poll may have passed is counted as late. */
 import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { join } from "node:path";
+import fc from "fast-check";
 import { writeMoment } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
+import { openServedStore } from "../../src/sqlite/served-store.ts";
 import { aLead, newLead, noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 import { anAccount } from "../harness.ts";
+import { aPoller } from "./a-poller.ts";
 import { imported, importing } from "./importing.ts";
 
 /** An account, in which a transaction of an import ends after a part or two. */
 function anAccountOfSmallTransactions() {
-  const admin = openAdminStore(join(aFolder(), "leadfile.db"));
+  const path = join(aFolder(), "leadfile.db");
+  const admin = openAdminStore(path);
+  const served = openServedStore(path);
   let clockMs = 0;
   const clock = spyOn(performance, "now").mockImplementation(() => (clockMs += 1000));
   onTestFinished(() => {
     clock.mockRestore();
     admin.close();
+    served.close();
   });
-  return { admin, account: anAccount(admin) };
+  const account = anAccount(admin);
+  return { admin, account, poller: aPoller(served, account.number) };
 }
 
 /** So many leads, one a second, from so many seconds after noon on. */
@@ -45,4 +52,37 @@ test("leads are not late that another import has brought older ones beside", asy
   await slow.next();
   expect(await imported(admin, account, leadsFrom(-10, 10))).toMatchObject({ imported: 10, late: 10 });
   for await (const { counts } of slow) expect(counts.late).toBe(0);
+});
+
+test("in whatever turns imports and a client come, it misses no lead that is not counted as late", async () => {
+  const { admin, account, poller } = anAccountOfSmallTransactions();
+  const pieces = fc.array(fc.record({ second: fc.nat(4000), count: fc.integer({ min: 1, max: 1500 }) }), {
+    minLength: 2,
+    maxLength: 3,
+  });
+  let begin = 0;
+  await fc.assert(
+    fc.asyncProperty(pieces, fc.infiniteStream(fc.nat(3)), async (pieces, turns) => {
+      begin += 10_000;
+      const late = new Map<number, number>();
+      const running = pieces.map(({ second, count }) => importing(admin, account, leadsFrom(begin + second, count)));
+      while (running.length > 0) {
+        const turn = turns.next().value ?? 0;
+        const [one] = running.slice(turn);
+        if (one === undefined) poller.poll();
+        else {
+          const { value, done } = await one.next();
+          if (done === true) running.splice(turn, 1);
+          else if (value.batch !== null) late.set(value.batch, value.counts.late);
+        }
+      }
+      poller.poll();
+      const unseen = [...admin.leads.export(account.number)]
+        .flat()
+        .filter((lead) => !poller.seen.has(JSON.parse(lead).id));
+      for (const lead of unseen) poller.seen.add(JSON.parse(lead).id);
+      expect(unseen.length).toBeLessThanOrEqual(late.values().reduce((sum, one) => sum + one, 0));
+    }),
+    { numRuns: 15 },
+  );
 });
