@@ -108,9 +108,9 @@ export function withRecipients(
   const moments = momentsOf(some);
   if (moments.length > 0) onErased();
   const recipientsOf = openRecipients(database, account, moments, nowMs);
-  return some.map(({ gone, receipt, ...one }) => {
+  return some.map(({ place, gone, people, receipt }) => {
     const received = daysByKey(gone.flatMap(recipientsOf));
-    return { ...one, erased: gone.length, receipt: { ...receipt, received } };
+    return { place, erased: gone.length, people, receipt: { ...receipt, received } };
   });
 }
 
