@@ -1,6 +1,6 @@
 /** A rolling upgrade: one command makes the new schema, and servers of the version before go on until they are replaced. */
 import { describe, expect, test } from "bun:test";
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../test/builders.ts";
 import { aFolder } from "../../test/folder.ts";
@@ -41,14 +41,23 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const ask = () => fetch(`${url}/api/v1/leads`, { headers: { Authorization: `Bearer ${cluster.key}` } });
     expect((await ask()).status).toBe(500);
 
-    const migrated = start(settings, aFolder(), [process.execPath, join(next, "src/admin.ts"), "cluster", "migrate"]);
+    const run = (...args: string[]) =>
+      start(settings, aFolder(), [process.execPath, join(next, "src/admin.ts"), ...args]);
+    const doctor = run("doctor");
+    await doctor.exited;
+    expect(doctor.output()).toMatch(/An earlier version.+cluster\s+migrate/s);
+    const folder = aFolder();
+    expect(await run("backup", join(folder, "copy.db")).exited).toBe(0);
+    expect(readdirSync(folder).toSorted()).toEqual(["copy.db", "copy.db.manifest.json"]);
+
+    const migrated = run("cluster", "migrate");
     expect([await migrated.exited, migrated.output()]).toEqual([
       0,
       "It is of this version now. Servers of the version before go on.\n",
     ]);
     await until(async () => (await (await ask()).text()) === page);
     for (const other of [place, ...others]) expect((await answerOf(cluster.as(other), "/leads")).text).toBe(page);
-    const again = start(settings, aFolder(), [process.execPath, join(next, "src/admin.ts"), "cluster", "migrate"]);
+    const again = run("cluster", "migrate");
     expect([await again.exited, again.output()]).toEqual([
       0,
       "It is of this version already. Servers of the version before go on.\n",

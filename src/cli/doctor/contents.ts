@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { isActive } from "../../contract/key.ts";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
+import { isFileOfNode } from "../../store/database-files.ts";
 import type { Contents, Examination } from "../../store/examination.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
@@ -22,7 +23,7 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return [
     fine("file", `${path}, ${bytesText(size)}.`),
-    ...lookAtSchema(found.contents),
+    ...lookAtSchema(path, found.contents),
     lookAtIntegrity(path, found.contents, full),
     ...lookAtClock(path, found.contents, nowMs),
     ...lookAtKeys(found.contents.keys, nowMs),
@@ -60,9 +61,12 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
   }
 }
 
-function lookAtSchema({ migrationsBehind, lost, slowFilters }: Contents): Finding[] {
+function lookAtSchema(path: string, { migrationsBehind, lost, slowFilters }: Contents): Finding[] {
   if (migrationsBehind > 0) {
-    const advice = "Make a backup. The next start or command brings the file up to date, and keeps a copy.";
+    const next = isFileOfNode(path)
+      ? `${adminCommand} cluster migrate brings it up to date on all nodes.`
+      : "The next start or command brings the file up to date, and keeps a copy.";
+    const advice = `Make a backup. ${next}`;
     return [warning("schema", "An earlier version of Leadfile wrote the file.", advice)];
   }
   if (lost.length > 0) {

@@ -1,7 +1,10 @@
 /** Backups of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
+import { Database } from "bun:sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
 import { draftOf, removeDraft } from "../../sqlite/atomic-file.ts";
 import { recordAct } from "../../sqlite/audit.ts";
 import { openBackups } from "../../sqlite/backup/backups.ts";
+import { migrateSchema, refuseUnusable } from "../../sqlite/migrate.ts";
 import type { Backups } from "../../store/backups.ts";
 import { StoreError } from "../../store/errors.ts";
 import { openCapturing } from "../capturing.ts";
@@ -29,6 +32,7 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         const { status, text } = await ask({ ...request, saveTo: draft }, stop);
         stop.throwIfAborted();
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
+        migrateCopy(draft);
         const backup = await openBackups(draft).make(file, nowMs, () => stop);
         const detail = { sha256: backup.sha256, leads: backup.leads };
         const record = () => recordAct(openCapturing(writer), { atMs: nowMs, act: "backup", account: null, detail });
@@ -43,4 +47,12 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
       throw new StoreError({ kind: "not on a cluster", act: "restore" });
     },
   };
+}
+
+/** Brings the fetched file to this version here: as a database it would be copied before. */
+function migrateCopy(path: string): void {
+  using client = new Database(path);
+  const database = drizzle({ client });
+  refuseUnusable(database, path);
+  migrateSchema(database, path, "no copy");
 }
