@@ -6,6 +6,8 @@ import type { Found } from "../row.ts";
 const townNumber = 7;
 const areaNumber = 10;
 const longestNumber = 15;
+/** Where digits are hidden, as in `***-***-0142`, those that are left are no number. */
+const hiddenDigits = /[*•]{2}/;
 /** A longer text is a letter; a number is looked for where it begins. */
 const longestText = 500;
 
@@ -18,6 +20,7 @@ const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
 /** The first number in a text, cut where the text held more digits; null where there is none. */
 export function numberIn(whole: string): Found | null {
   const text = whole.slice(0, longestText).replaceAll(trunkZero, "$1");
+  if (hiddenDigits.test(text)) return null;
   const sheet = fromSpreadsheet(text);
   if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
   const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
