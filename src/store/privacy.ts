@@ -60,8 +60,8 @@ export interface HowToErase {
   /** Also erases leads of others that hold an identifier of a person, such as in the address of a page. */
   readonly withMentions: boolean;
   readonly onRead?: (leads: number) => void;
-  /** Called when leads are gone, and before it is read who received them: a server may have yet to note its last pages. */
-  readonly onErased?: () => void;
+  /** How long a server takes to note its last pages, before it is read who received what is gone; 0 where none runs. */
+  readonly notedWithinMs?: number;
 }
 
 export interface Erasure {

@@ -41,7 +41,7 @@ export function eraseCommand(context: CommandContext): Command {
       const survey = () => people.survey(account, references, onRead);
       if (options.dryRun === true) return printSurvey(output, persons, survey(), options);
       await askAboutSeveral(persons, survey);
-      const how = { withMentions: options.mentions === true, onRead, onErased: createWait(context) };
+      const how = { withMentions: options.mentions === true, onRead, notedWithinMs: notingMs(context) };
       const erasure = people.erase(account, references, how, context.now());
       const done = await eraseAll(context, erasure, persons, createReceipts(output, options.list !== undefined));
       sayErased(output, account.name, done, references[0]?.kind ?? "email");
@@ -95,13 +95,9 @@ async function eraseAll(
   );
 }
 
-/** Makes what gives a server time to note its last pages, where one runs. */
-function createWait({ databasePath, lock }: CommandContext): () => void {
-  let isServed: boolean | null = null;
-  return () => {
-    isServed ??= isFileOfNode(databasePath) || isLocked(lock(databasePath));
-    if (isServed) Bun.sleepSync(notedWithinMs);
-  };
+/** How long a server takes to note its last pages; 0 where none runs. */
+function notingMs({ databasePath, lock }: CommandContext): number {
+  return isFileOfNode(databasePath) || isLocked(lock(databasePath)) ? notedWithinMs : 0;
 }
 
 function isLocked(release: (() => void) | null): boolean {

@@ -103,11 +103,9 @@ export function withRecipients(
   database: Connection,
   account: AccountNumber,
   some: readonly Gone[],
-  { nowMs, onErased }: { readonly nowMs: number; readonly onErased: () => void },
+  nowMs: number,
 ): Erased[] {
-  const moments = momentsOf(some);
-  if (moments.length > 0) onErased();
-  const recipientsOf = openRecipients(database, account, moments, nowMs);
+  const recipientsOf = openRecipients(database, account, momentsOf(some), nowMs);
   return some.map(({ place, gone, people, receipt }) => {
     const received = daysByKey(gone.flatMap(recipientsOf));
     return { place, erased: gone.length, people, receipt: { ...receipt, received } };

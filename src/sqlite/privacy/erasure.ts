@@ -29,7 +29,7 @@ export function startErasure(
   descriptors: Descriptors,
   account: Account,
   persons: readonly PersonReference[],
-  { withMentions, onRead = ignore, onErased = ignore }: HowToErase,
+  { withMentions, onRead = ignore, notedWithinMs = 0 }: HowToErase,
   nowMs: number,
 ): Erasure {
   const left = openTraces(database);
@@ -61,10 +61,17 @@ export function startErasure(
 
   function* eraseFound(places: readonly number[], found: FoundLeads): Generator<readonly Erased[]> {
     for (let next = 0; next < places.length; ) {
-      const following = places.slice(next, next + personsAtOnce);
-      const some = database.transaction(() => eraseSome(following, found), { behavior: "immediate" });
-      next += some.length;
-      yield withRecipients(database, account.number, some, { nowMs, onErased });
+      const some: Gone[] = [];
+      // The wait at the end of a step is for as many persons as go meanwhile.
+      const endMs = performance.now() + notedWithinMs;
+      do {
+        const following = places.slice(next, next + personsAtOnce);
+        const done = database.transaction(() => eraseSome(following, found), { behavior: "immediate" });
+        some.push(...done);
+        next += done.length;
+      } while (next < places.length && performance.now() < endMs);
+      if (momentsOf(some).length > 0) Bun.sleepSync(notedWithinMs);
+      yield withRecipients(database, account.number, some, nowMs);
     }
   }
 
