@@ -60,17 +60,9 @@ export function startErasure(
   }
 
   function* eraseFound(places: readonly number[], found: FoundLeads): Generator<readonly Erased[]> {
-    for (let next = 0; next < places.length; ) {
-      const some: Gone[] = [];
-      // The wait at the end of a step is for as many persons as go meanwhile.
-      const endMs = performance.now() + notedWithinMs;
-      do {
-        const following = places.slice(next, next + personsAtOnce);
-        const done = database.transaction(() => eraseSome(following, found), { behavior: "immediate" });
-        some.push(...done);
-        next += done.length;
-      } while (next < places.length && performance.now() < endMs);
-      if (momentsOf(some).length > 0) Bun.sleepSync(notedWithinMs);
+    const erase = (those: readonly number[]) =>
+      database.transaction(() => eraseSome(those, found), { behavior: "immediate" });
+    for (const some of inSteps(places, erase, notedWithinMs)) {
       yield withRecipients(database, account.number, some, nowMs);
     }
   }
@@ -96,6 +88,25 @@ export function startErasure(
       return traces;
     },
   };
+}
+
+/** Each step waits at its end, for all who go in one transaction, or in as many as fit into such a time. */
+function* inSteps(
+  places: readonly number[],
+  erase: (some: readonly number[]) => Gone[],
+  waitMs: number,
+): Generator<readonly Gone[]> {
+  for (let next = 0; next < places.length; ) {
+    const endMs = performance.now() + waitMs;
+    const gone: Gone[] = [];
+    do {
+      const done = erase(places.slice(next, next + personsAtOnce));
+      gone.push(...done);
+      next += done.length;
+    } while (next < places.length && performance.now() < endMs);
+    if (momentsOf(gone).length > 0) Bun.sleepSync(waitMs);
+    yield gone;
+  }
 }
 
 /** Erases one after the other until the time of a transaction is up, and one at least. */
