@@ -1,11 +1,11 @@
 /** Brings the schema of a file up to the migrations under drizzle/. */
-import { existsSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { type ProblemKind, StoreError } from "../store/errors.ts";
-import { draftOf, nameDraft, removeDraft, sync } from "./atomic-file.ts";
+import { draftOf, removeDraft, sync } from "./atomic-file.ts";
 import type { Connection } from "./connection.ts";
 import { removeStaleDrafts } from "./leftovers.ts";
 import { withTemporaryFiles } from "./vacuum.ts";
@@ -102,17 +102,15 @@ function keepCopy(database: Connection, path: string, version: number): void {
   process.stderr.write(
     `Bringing ${path} to this version, which takes about a minute for a million leads. A copy stays at ${copy}.\n`,
   );
-  if (existsSync(copy)) return;
   const draft = draftOf(copy);
   removeStaleDrafts(copy);
   try {
     database.run(sql`VACUUM INTO ${draft}`);
+    // Another first start at once may have migrated the file by now, and has its copy.
+    if (migrationsBehind(database) === 0) return;
     sync(draft);
-    nameDraft(draft, copy);
+    renameSync(draft, copy);
     sync(dirname(copy));
-  } catch (cause) {
-    // Two first starts at once: the other one was faster, and has copied the same.
-    if (!existsSync(copy)) throw cause;
   } finally {
     removeDraft(draft);
   }

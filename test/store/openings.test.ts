@@ -130,6 +130,8 @@ describe("a file of an older version", () => {
     const { folder, version } = aLaterVersion();
 
     const copy = `${path}.before-migration-${version}`;
+    // Somebody went back to this version once, and has worked with it since.
+    writeFileSync(copy, "of long ago");
     const { status, said } = await open(folder, path);
     expect({ status, lines: said.trim().split("\n") }).toEqual({ status: 0, lines: [expect.stringContaining(copy)] });
     expect(refusalOf(path)).toContain("newer version");
