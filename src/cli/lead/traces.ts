@@ -29,7 +29,7 @@ export function sayTraces(output: Output, path: string, traces: Traces): void {
   if (!gone) {
     throw new UserError(
       "It is erased, but its bytes stay in the log as long as another program reads the old state.",
-      "End that program (a long query or backup), and run this again.",
+      "End that program (a long query, a backup or Litestream), and run this again.",
     );
   }
   if (inLogsOf.length > 0) {

@@ -18,6 +18,6 @@ function retain({ path, nowMs, hasJumped, descriptors }: RetentionWork): Retaine
   if (waitsUntilMs !== null) return { erased: 0, waitsUntilMs };
   const remove = removingFrom(database, (part) => descriptors[part] ?? null);
   const { erased, traces } = applyRetention(database, nowMs, remove);
-  if (!traces.gone) throw new Error("another program keeps reading what was erased; it is tried again");
+  if (!traces.gone) throw new Error("another program, such as Litestream, keeps reading what was erased");
   return { erased, waitsUntilMs: null };
 }
