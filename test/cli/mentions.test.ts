@@ -185,10 +185,12 @@ test("names that were given after the person are said to stay, and are not calle
   await admin.run("lead", "import", "acme", file, "--create-pixels");
   await admin.run("key", "create", "acme", "--label", "for Dana.W+Shop@example.com");
   await admin.run("key", "create", "acme", "--label", "for others");
+  await admin.run("pixel", "create", "acme", "--id", "px dana.w+shop@example.com");
   const { status, stderr } = await admin.run(...erase, ...byEmail);
-  const said = stderr.split("\n").filter((line) => line.startsWith("The name of a file, a key"));
-  const stays = "The name of a file, a key, a source or an account holds it, and stays: ";
-  expect(said).toEqual([`${stays}dana.w+shop@example.com.csv`, `${stays}for Dana.W+Shop@example.com`]);
+  const said = stderr.split("\n").filter((line) => line.startsWith("The name of a file"));
+  const stays = "The name of a file, a pixel, a key, a source or an account holds it, and stays: ";
+  const names = ["dana.w+shop@example.com.csv", "for Dana.W+Shop@example.com", "px dana.w+shop@example.com"];
+  expect(said).toEqual(names.map((name) => `${stays}${name}`));
   expect([status, stderr]).toEqual([0, expect.stringContaining("nothing else of it is left")]);
 });
 

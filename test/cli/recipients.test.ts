@@ -7,6 +7,7 @@ import { sql } from "drizzle-orm";
 import { dayMs, dayOf, writeMoment } from "../../src/contract/time.ts";
 import { type Admin, anAdmin, type Printed } from "../admin.ts";
 import { betweenTransactions } from "../between-transactions.ts";
+import { filesWith } from "../bytes.ts";
 import { eventually } from "../eventually.ts";
 import { client } from "../harness.ts";
 import { type RunningProcess, start } from "../process.ts";
@@ -71,6 +72,24 @@ test("a receipt names a key that received a page just before", async () => {
   const { admin, crm, day } = await read();
   const { json } = await admin.run("lead", "erase", "acme", "--email", "h10@example.com", "--json");
   expect((json["receipt"] as Printed)["received"]).toEqual([{ key: crm.id, first: day, last: day, possibly: true }]);
+});
+
+test("no byte of an erased person stays in the ledger, whatever city a client has asked for", async () => {
+  const admin = anAdmin();
+  // As where the columns of a file were taken for others.
+  await admin.import("pixel_id,email,city\npx,dana@example.com,dana@example.com\npx,robin@example.com,Austin\n");
+  const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  const api = client(await server.listening(), { Authorization: `Bearer ${key}` });
+  for (const city of ["dana@example.com", "austin"]) {
+    expect((await api.get(`/leads?city=${city}`)).body.data).toHaveLength(1);
+  }
+  await stopped(server);
+  const { json } = await admin.run("lead", "erase", "acme", "--email", "dana@example.com", "--json");
+  expect((json["receipt"] as Printed)["received"]).toMatchObject([{ key: id }]);
+  expect(filesWith(admin.folder, "dana@example.com")).toEqual([]);
+  const { received } = (await admin.run("lead", "find", "acme", "--email", "robin@example.com", "--json")).json;
+  expect(received).toMatchObject([{ key: id }]);
 });
 
 test("the list of keys says how far each has read", async () => {

@@ -42,7 +42,7 @@ export function sayTraces(output: Output, path: string, traces: Traces): void {
     sharedBy.length === 0 ? nothing : `nothing is left but what other leads of ${named(sharedBy)} have as well`;
   output.say(`Looked through all ${grouped(bytes)} bytes of ${path} and its log: ${left}.`);
   for (const name of givenNames)
-    output.say(`The name of a file, a key, a source or an account holds it, and stays: ${printable(name)}`);
+    output.say(`The name of a file, a pixel, a key, a source or an account holds it, and stays: ${printable(name)}`);
   for (const copy of copies) output.say(`This copy still holds it, delete it when you can: ${printable(copy)}`);
 }
 

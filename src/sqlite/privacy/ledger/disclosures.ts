@@ -60,6 +60,21 @@ function pairs(spans: readonly Span[]): string {
   return JSON.stringify(spans.map(({ oldestMs, newestMs }) => [oldestMs, newestMs]));
 }
 
+/** Keeps pages as if they had no filter where that is one that holds something: it says too much then, and never too little. */
+export function dropFilters(database: Connection, holds: (filter: string) => boolean): void {
+  const all = database.selectDistinct({ filter: disclosures.filter }).from(disclosures).all();
+  for (const { filter } of all.filter((one) => holds(one.filter))) {
+    const drop = () => {
+      database.run(sql`
+        INSERT INTO disclosures (key, day, filter, oldest, newest)
+        SELECT key, day, '', oldest, newest FROM disclosures WHERE filter = ${filter}
+        ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest)`);
+      database.delete(disclosures).where(eq(disclosures.filter, filter)).run();
+    };
+    database.transaction(drop, { behavior: "immediate" });
+  }
+}
+
 /** Whether anything is older than is kept. */
 export function areDisclosuresOld(database: Connection, nowMs: number): boolean {
   return database.values(sql`SELECT 1 FROM disclosures WHERE ${areOld(nowMs)} LIMIT 1`).length > 0;

@@ -11,6 +11,7 @@ import { accounts } from "../../schema.ts";
 import { vacuum } from "../../vacuum.ts";
 import { truncateWal } from "../../wal.ts";
 import { collectingGarbage } from "../garbage-collection.ts";
+import { dropFilters } from "../ledger/disclosures.ts";
 import { leadsOf } from "./all-leads.ts";
 import { createSearch, type Search } from "./byte-search.ts";
 import { copiesWith } from "./copies-beside.ts";
@@ -37,13 +38,15 @@ export function removeTraces(
 ): Traces {
   const path = database.$client.filename;
   onLook(filesOf(path).reduce((sum, part) => sum + sizeOf(part), 0));
+  const { search, kinds } = searchFor(wanted);
+  const holds = (text: string) => search.reach > 0 && holdsAny(text, search, kinds);
+  dropFilters(database, holds);
   // A restore that was killed has left a copy of everything.
   removeStaleDrafts(path);
   const cut = truncateLog(database) && (!isMuch || writeAnew(database));
   // While somebody reads the old state, the log cannot be cut, and a file that is written anew only makes it longer.
   if (isMuch && !cut) return { gone: false, bytes: 0, sharedBy: [], copies: [], givenNames: [] };
-  const { search, kinds } = searchFor(wanted);
-  const elsewhere = { copies: copiesWith(path, search), givenNames: givenNamesWith(database, search, kinds) };
+  const elsewhere = { copies: copiesWith(path, search), givenNames: givenNamesWith(database, holds) };
   const first = countIn(path, search, kinds.length, descriptors);
   if (first.found.every((places) => places === 0))
     return { gone: true, bytes: first.bytes, sharedBy: [], ...elsewhere };
@@ -74,6 +77,17 @@ function searchFor(wanted: Iterable<Wanted>) {
     }
   }
   return { search: createSearch(collectingGarbage(forms(), valuesUntilCollected)), kinds };
+}
+
+/** Whether a text holds an address, a phone or an id that is looked for. */
+function holdsAny(text: string, search: Search, kinds: readonly Wanted["kind"][]): boolean {
+  const bytes = Buffer.from(text);
+  let isFound = false;
+  search.look(bytes, 0, bytes.length, (value) => {
+    // The name of a person alone may be that of a town or a product as well.
+    if (kinds[value] !== "exact") isFound = true;
+  });
+  return isFound;
 }
 
 /** At how many places each value stands in the leads that stay, and which accounts have one. */
