@@ -100,14 +100,17 @@ function listKeys(database: Connection, account: AccountNumber) {
 function openCovering(pages: readonly (Span & { readonly day: string })[]) {
   let farthest = Number.NEGATIVE_INFINITY;
   const reach = pages.map(({ newestMs }) => (farthest = Math.max(farthest, newestMs)));
-  return ({ oldestMs, newestMs }: Span): string[] => {
-    const days: string[] = [];
+  function find({ oldestMs, newestMs }: Span): string[] {
+    const days = new Set<string>();
     for (let place = countUntil(pages, newestMs) - 1; place >= 0 && (reach[place] ?? 0) >= oldestMs; place--) {
       const page = pages[place];
-      if (page !== undefined && page.newestMs >= oldestMs) days.push(page.day);
+      if (page !== undefined && page.newestMs >= oldestMs) days.add(page.day);
     }
-    return days;
-  };
+    return [...days];
+  }
+  // Many leads may have been in the same long span.
+  const known = new WeakMap<Span, string[]>();
+  return (span: Span): string[] => known.getOrInsertComputed(span, find);
 }
 
 /** How many of the spans begin at a moment or before it. */
