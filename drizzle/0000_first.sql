@@ -5,7 +5,7 @@ CREATE TABLE `accounts` (
 	`active` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`retain_days` integer,
-	`traces_left` integer DEFAULT false NOT NULL
+	`traces_left` integer DEFAULT 0 NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);--> statement-breakpoint
@@ -180,9 +180,9 @@ CREATE TABLE `usage` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `writes` (
-	`id` text PRIMARY KEY NOT NULL,
-	`at` integer NOT NULL
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
-CREATE INDEX `writes_by_age` ON `writes` (`at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `writes_id_unique` ON `writes` (`id`);--> statement-breakpoint
 CREATE VIEW `leads` AS SELECT account, identified_at AS identified_ms, doc ->> '$.id' AS id, doc ->> '$.identified_at' AS identified_at, doc ->> '$.pixel_id' AS pixel_id, doc ->> '$.name' AS name, doc ->> '$.email' AS email, doc ->> '$.verified_email' AS verified_email, doc ->> '$.phone' AS phone, doc ->> '$.company' AS company, doc ->> '$.city' AS city, state, doc ->> '$.gender' AS gender, doc ->> '$.age_range' AS age_range, doc ->> '$.income_range' AS income_range, doc ->> '$.net_worth' AS net_worth, doc ->> '$.marital_status' AS marital_status, doc ->> '$.homeowner' AS homeowner, doc ->> '$.children' AS children, doc ->> '$.page_url' AS page_url, doc ->> '$.referrer' AS referrer, doc ->> '$.traffic_source' AS traffic_source FROM stored_leads;

@@ -13,7 +13,7 @@ async function loseWrite(cluster: Cluster, place: Place, other: Place): Promise<
   using file = new Database(place.node.path);
   const isThere = (name: string) => file.prepare("SELECT 1 FROM accounts WHERE name = ?").get(name) !== null;
   await until(() => isThere("birch"));
-  file.run("DELETE FROM writes WHERE rowid = (SELECT max(rowid) FROM writes)");
+  file.run("DELETE FROM writes WHERE number = (SELECT max(number) FROM writes)");
   await cluster.admin(other).run("account", "create", "cedar");
   await until(() => isThere("cedar"));
 }

@@ -18,7 +18,7 @@ export interface LastWrite {
 }
 
 /** Asks for it as one text; no row where no write is remembered. */
-export const lastWrite: SQL = sql`SELECT rowid || ' ' || id FROM ${writes} ORDER BY rowid DESC LIMIT 1`;
+export const lastWrite: SQL = sql`SELECT number || ' ' || id FROM ${writes} ORDER BY number DESC LIMIT 1`;
 
 /** What such a text says. */
 export function readLastWrite(text: unknown): LastWrite | null {
@@ -30,7 +30,7 @@ export function readLastWrite(text: unknown): LastWrite | null {
 /** Prepares the look at the number that a file has for a write; undefined where it does not show it. */
 export function openNumberOf(database: Connection): (id: string) => number | undefined {
   const number = database
-    .select({ number: sql<number>`rowid` })
+    .select({ number: writes.number })
     .from(writes)
     .where(eq(writes.id, sql.placeholder("id")))
     .prepare();

@@ -7,7 +7,7 @@ import { statementOf } from "./node/statement.ts";
 /** A statement that fails where a condition is not true, and the transaction with it. */
 export function premise(condition: SQL): Statement {
   // A column that takes no null.
-  return statementOf(sql`INSERT INTO ${writes} (id, at) SELECT '', NULL WHERE (${condition}) IS NOT TRUE`);
+  return statementOf(sql`INSERT INTO ${writes} (id) SELECT NULL WHERE (${condition}) IS NOT TRUE`);
 }
 
 /** To be sent right behind a statement, which is to have met so many rows. */

@@ -115,7 +115,7 @@ export function openWriter(
       if (written.kind === "unknown") return { reason: written.reason, isSent: answer.isRefused !== true };
       wasHeard = true;
       // It was in already: the answer to an earlier try was lost.
-      const isIn = written.kind === "done" || written.reason.includes("writes.id");
+      const isIn = written.kind === "done" || written.reason.includes("UNIQUE constraint failed: writes.id");
       if (!isIn) throw new WriteRefused(written.reason);
       return { result: undefined };
     });
@@ -124,8 +124,8 @@ export function openWriter(
   /** Returns when the own file shows the write. */
   function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.usual): Write {
     const id = randomText(20);
-    const remembered = sql`INSERT INTO ${writes} (id, at) VALUES (${id}, ${Date.now()})`;
-    const forgotten = sql`DELETE FROM ${writes} WHERE rowid <= (SELECT max(rowid) FROM ${writes}) - ${rememberedWrites}`;
+    const remembered = sql`INSERT INTO ${writes} (id) VALUES (${id})`;
+    const forgotten = sql`DELETE FROM ${writes} WHERE number <= (SELECT max(number) FROM ${writes}) - ${rememberedWrites}`;
     send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
     const writtenMs = performance.now();
     waitForNumber(id);

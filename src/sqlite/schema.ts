@@ -17,7 +17,7 @@ export const accounts = sqliteTable("accounts", {
   /** Leads that are older are erased daily and rejected at import; null keeps them all. */
   retainDays: integer("retain_days"),
   /** How often leads were erased whose bytes have not been removed yet. */
-  tracesLeft: integer("traces_left").notNull().default(sql`false`),
+  tracesLeft: integer("traces_left").notNull().default(0),
 });
 
 /** The number of the account, or of the key, to which a row belongs. */
@@ -268,14 +268,10 @@ export const revision = sqliteTable("revision", {
  * What a cluster has written lately, by a random id. A write whose outcome nobody knows is sent again, and goes in
  * once.
  */
-export const writes = sqliteTable(
-  "writes",
-  {
-    id: text().primaryKey(),
-    at: integer().notNull(),
-  },
-  (table) => [index("writes_by_age").on(table.at)],
-);
+export const writes = sqliteTable("writes", {
+  number: integer().primaryKey(),
+  id: text().notNull().unique(),
+});
 
 /** The counts of usage that each server of a cluster wrote last: the same ones, sent again, are not added twice. */
 export const flushes = sqliteTable("flushes", {
