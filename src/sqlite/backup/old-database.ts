@@ -5,7 +5,7 @@ import { StoreError } from "../../store/errors.ts";
 import type { Connection } from "../connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../failure.ts";
 import { lockWaitMs } from "../locks/lock-wait.ts";
-import { allParts, type Part } from "./carry-over.ts";
+import { allParts, type Part } from "./carried-parts.ts";
 
 /** What lies where the backup is put. One that is attached has its log folded in, and is locked for this process. */
 export type Replaced = "attached" | "nothing there" | "unreadable";

@@ -17,7 +17,7 @@ import { openTraces } from "./traces-left.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. A person is never split. */
 const transactionMs = 100;
-/** A kill between the commit and the output loses the receipts of so many persons at most. */
+/** A kill between the commit and the output loses the receipts of so many persons at most, and beside a server more. */
 const personsAtOnce = 500;
 const stepsUntilCollected = 20;
 

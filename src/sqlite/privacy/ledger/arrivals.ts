@@ -111,9 +111,12 @@ function listLetInAgain(database: Connection, account: AccountNumber): Gone[] {
     .where(and(eq(accounts.number, account), or(unblocked, eq(audit.act, retentionAct))))
     .orderBy(asc(audit.number))
     .all();
+  const always = { batch: null, fromMs: Number.NEGATIVE_INFINITY, span: null, firstDay: unknown.firstDay };
   const until = (untilMs: number, beforeMs: number): Gone => ({
-    ...{ batch: null, untilMs, fromMs: Number.NEGATIVE_INFINITY, beforeMs, span: null },
-    ...{ firstDay: unknown.firstDay, lastDay: dayOf(untilMs) },
+    ...always,
+    untilMs,
+    beforeMs,
+    lastDay: dayOf(untilMs),
   });
   const retentions = acts.filter(({ act }) => act === retentionAct);
   const ended = retentions.flatMap(({ days }, place) => {
