@@ -8,6 +8,9 @@ export interface Part {
   readonly name: string;
   /** The tables that it is read from. */
   readonly tables: readonly string[];
+  /** What it needs in place before. */
+  readonly prepares?: (nowMs: number) => readonly SQL[];
+  /** The rows that these change are those of the part. */
   readonly merges: (nowMs: number) => readonly SQL[];
 }
 
@@ -146,28 +149,34 @@ export const allParts: readonly Part[] = [
   {
     name: "revoked keys",
     tables: ["keys", "accounts", "disclosures"],
-    merges: (nowMs) => [takeOverEnds("keys", "revoked_at"), keepAccountsOf(keptKeys(nowMs)), keepRevokedKeys(nowMs)],
+    prepares: (nowMs) => [keepAccountsOf(keptKeys(nowMs))],
+    merges: (nowMs) => [takeOverEnds("keys", "revoked_at"), keepRevokedKeys(nowMs)],
   },
   { name: "expiries of keys", tables: ["keys"], merges: () => [takeOverEnds("keys", "expires_at")] },
   { name: "days of usage", tables: ["usage", "keys"], merges: () => [keepUsage] },
   {
     name: "sources",
     tables: ["sources", "accounts"],
-    merges: () => [takeOverEnds("sources", "revoked_at"), keepAccountsOf(sql`old.sources`), keepSources],
+    prepares: () => [keepAccountsOf(sql`old.sources`)],
+    merges: () => [takeOverEnds("sources", "revoked_at"), keepSources],
   },
   { name: "subscriptions", tables: ["audit"], merges: () => [followSubscriptions] },
   {
     name: "erasures",
     tables: ["suppressions", "suppressed_digests", "instances", "accounts"],
-    merges: () => [
+    prepares: () => [
       mergeInstances,
       keepAccountsOf(sql`old.suppressions`),
-      mergeSuppressions,
       keepAccountsOf(sql`old.suppressed_digests`),
-      mergeDigests,
     ],
+    merges: () => [mergeSuppressions, mergeDigests],
   },
-  { name: "undone imports", tables: ["imports", "accounts"], merges: () => [takeBackLeads, keepUndone] },
+  {
+    name: "undone imports",
+    tables: ["imports", "accounts"],
+    prepares: () => [takeBackLeads],
+    merges: () => [keepUndone],
+  },
   {
     name: "the record of imports",
     tables: ["imports", "accounts"],

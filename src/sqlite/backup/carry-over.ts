@@ -15,7 +15,10 @@ import type { Part } from "./carried-parts.ts";
 /** Brings over what can be read, and says how much that was. Call it within a transaction. */
 export function mergeReplaced(database: Connection, readable: readonly Part[], nowMs: number): Merged[] {
   return readable
-    .map(({ name, merges }) => ({ name, count: merges(nowMs).reduce((sum, merge) => sum + run(database, merge), 0) }))
+    .map(({ name, prepares, merges }) => {
+      for (const statement of prepares?.(nowMs) ?? []) run(database, statement);
+      return { name, count: merges(nowMs).reduce((sum, merge) => sum + run(database, merge), 0) };
+    })
     .filter(({ count }) => count > 0);
 }
 

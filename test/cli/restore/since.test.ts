@@ -102,7 +102,7 @@ test("an import that was undone since the backup stays undone", async () => {
   expect((await admin.run("import", "undo", "acme", "1")).status).toBe(0);
   const { status, stderr, json } = await admin.run("restore", file, "--json");
   expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 13 });
-  expect(stderr).toContain("undone imports");
+  expect(stderr).toContain("undone imports (1)");
 });
 
 test("imports since the backup are listed as taken back, and who received their leads is said when they come again", async () => {
@@ -203,7 +203,9 @@ test("an account that was made since stays where a person was erased in it or a 
   await admin.run("lead", "erase", "birch", "--email", "d1@example.com");
   const { id, key } = (await admin.run("key", "create", "cedar", "--json")).json;
   await admin.run("key", "revoke", id);
-  expect((await admin.run("restore", file)).status).toBe(0);
+  const { status, stderr } = await admin.run("restore", file);
+  expect(status).toBe(0);
+  expect(stderr).toMatch(/revoked keys \(1\), erasures \(1\)/);
   const accounts: { name: string }[] = JSON.parse((await admin.run("account", "list", "--json")).stdout);
   expect(accounts.map(({ name }) => name)).toEqual(["acme", "cedar", "birch"]);
   expect((await admin.give(key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });
