@@ -70,6 +70,16 @@ test("a lead was there before an import that a clock dates after others, or afte
   expect(received(leads[2] ?? aLead())).toMatchObject([onDay(99, true)]);
 });
 
+test("a lead that came again was there before, also where a clock that was years ahead dates its undo", async () => {
+  const { importOn, undoOn, readOn, received } = aFile();
+  const lead = aLead();
+  await importOn(1, [lead]);
+  readOn([2]);
+  await undoOn(3650, 1);
+  await importOn(6, [lead]);
+  expect(received(lead)).toMatchObject([onDay(2, true)]);
+});
+
 test("a lead that came again after an undo was possibly received by whoever read while it was there before", async () => {
   const { importOn, undoOn, readOn, received } = aFile();
   const lead = aLead();

@@ -60,8 +60,10 @@ export function openArrivals(database: Connection, account: AccountNumber, nowMs
     /** Where a lead of an import may have been before: it was taken back or erased, and let in again. */
     before(batch: number, ms: number): Before[] {
       const endMs = byNumber.get(batch)?.endMs ?? Number.NEGATIVE_INFINITY;
+      // An end that is still to come was told by a wrong clock: any import may have come after it.
+      const isEarlier = ({ untilMs }: Gone) => untilMs <= endMs || untilMs > nowMs;
       return gone
-        .filter((one) => one.batch !== batch && one.untilMs <= endMs && one.fromMs <= ms && ms < one.beforeMs)
+        .filter((one) => one.batch !== batch && isEarlier(one) && one.fromMs <= ms && ms < one.beforeMs)
         .map(({ span, ...days }) => ({ ...days, span: span ?? { oldestMs: ms, newestMs: ms } }));
     },
   };
