@@ -55,6 +55,8 @@ function undoCommand(context: CommandContext): Command {
           ? `Import ${batch.number} is taken back: ${leadsText(removed)} of it ${removed === 1 ? "is" : "are"} gone.`
           : `Import ${batch.number} was taken back at ${writeMoment(batch.undoneMs)} already.`;
       output.result({ import: batch.number, removed }, said);
+      if (removed > 0)
+        output.say("What another file has as well is gone, too: import that file again, and it is back.");
     });
 }
 

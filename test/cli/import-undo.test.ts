@@ -33,6 +33,15 @@ test("what an import added is taken back, and the export is what it was, byte fo
   expect(await admin.exported()).toBe(after);
 });
 
+test("leads that another file has as well go with the import that added them, and it says what brings them back", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  await admin.import(overlapping, ...px);
+  expect(await undo(admin, 1)).toMatchObject({ status: 0, stderr: expect.stringContaining("import that file again") });
+  expect((await admin.leads()).map(({ email }) => email)).toEqual(["d@example.com", "e@example.com"]);
+  expect((await admin.import(overlapping, ...px)).json).toMatchObject({ imported: 1, duplicates: 2 });
+});
+
 test("the list says of each import when, from what file, by whom, what came of it and between which times", async () => {
   const admin = anAdmin(["acme", "other"]);
   const file = admin.put("export of january.csv", january);
