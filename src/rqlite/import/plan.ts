@@ -46,7 +46,7 @@ export interface Planner {
   plan(leads: readonly NewLead[], context: WriteContext): Plan | { readonly pixels: readonly string[] };
 }
 
-/** Plans for one import: what is late is told by the newest lead before its first plan. */
+/** Plans for one import: what is late is told by the newest lead that others have brought before each plan. */
 export function openPlanner(database: Connection, account: AccountNumber, options: ImportOptions): Planner {
   const file = openDestination(database, account);
   const isTaken = openTaken(database, account);

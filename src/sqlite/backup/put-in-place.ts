@@ -38,7 +38,7 @@ function keep(target: string, kept: string): void {
     linkSync(target, kept);
   } catch (cause) {
     if (!isUnlinkable(cause)) throw cause;
-    // It is closed with the process: that drops the lock on the old file, and others would write into it.
+    // Left open until the process ends: to close it drops the lock on the old file, and others would write into it.
     copyOpen(openSync(target, "r"), kept);
   }
 }
