@@ -131,7 +131,7 @@ const reachOfImports = sql`
     FROM old.imports AS replaced ${withAccount} WHERE replaced.newest IS NOT NULL
   ) AS reach
   WHERE reach.number = main.imports.number AND reach.at = main.imports.at AND reach.account = main.imports.account
-    AND main.imports.finished_at IS NULL`;
+    AND main.imports.finished_at IS NULL AND reach.newest > ifnull(main.imports.newest, ${Number.MIN_SAFE_INTEGER})`;
 
 const mergeDisclosures = sql`
   INSERT INTO main.disclosures (key, day, filter, oldest, newest)

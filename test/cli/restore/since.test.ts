@@ -146,6 +146,22 @@ test("who received what an import added behind the backup that was made meanwhil
   expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
 });
 
+test("a running import came as far as the newer of two files says, whichever of them is replaced", async () => {
+  const admin = anAdmin();
+  const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
+  await admin.import(header + rows(0, 3));
+  using database = new Database(admin.file);
+  const reached = () => database.query("SELECT oldest, newest FROM imports").values();
+  database.run("UPDATE imports SET finished_at = NULL, oldest = 2000, newest = 3000");
+  await admin.run("backup", older);
+  database.run("UPDATE imports SET oldest = 1000, newest = 4000");
+  await admin.run("backup", newer);
+  const machine = anAdmin([]);
+  for (const file of [older, newer]) expect((await machine.run("restore", file)).status).toBe(0);
+  using restored = new Database(machine.file);
+  expect(restored.query("SELECT oldest, newest FROM imports").values()).toEqual(reached());
+});
+
 test("the leads of an import come back with a backup that has them, though an older one was restored before", async () => {
   const admin = anAdmin();
   const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
