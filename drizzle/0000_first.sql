@@ -84,9 +84,9 @@ CREATE UNIQUE INDEX `keys_id_unique` ON `keys` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `keys_digest_unique` ON `keys` (`digest`);--> statement-breakpoint
 CREATE INDEX `keys_by_account` ON `keys` (`account`);--> statement-breakpoint
 CREATE TABLE `stored_leads` (
-	`position` integer PRIMARY KEY NOT NULL,
-	`account` integer GENERATED ALWAYS AS (((position + 70368744177664) >> 49)) VIRTUAL NOT NULL,
-	`identified_at` integer GENERATED ALWAYS AS ((position - (((position + 70368744177664) >> 49) << 49))) VIRTUAL NOT NULL,
+	`number` integer PRIMARY KEY NOT NULL,
+	`account` integer NOT NULL,
+	`identified_at` integer NOT NULL,
 	`uuid` blob NOT NULL,
 	`pixel` integer NOT NULL,
 	`state` text,
@@ -100,14 +100,14 @@ CREATE TABLE `stored_leads` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `leads_by_time` ON `stored_leads` (`account`,`identified_at`);--> statement-breakpoint
 CREATE UNIQUE INDEX `leads_by_uuid` ON `stored_leads` (`account`,`uuid`);--> statement-breakpoint
-CREATE INDEX `leads_by_email` ON `stored_leads` (`account`,`has_email`);--> statement-breakpoint
-CREATE INDEX `leads_by_pixel` ON `stored_leads` (`account`,`pixel`,`has_email`);--> statement-breakpoint
-CREATE INDEX `leads_by_state` ON `stored_leads` (`account`,`state`,`has_email`);--> statement-breakpoint
-CREATE INDEX `leads_by_city` ON `stored_leads` (`account`,`city_key`,`has_email`);--> statement-breakpoint
-CREATE INDEX `leads_by_pixel_state` ON `stored_leads` (`account`,`pixel`,`state`,`has_email`);--> statement-breakpoint
-CREATE INDEX `leads_by_pixel_city` ON `stored_leads` (`account`,`pixel`,`city_key`,`has_email`);--> statement-breakpoint
-CREATE INDEX `leads_by_state_city` ON `stored_leads` (`account`,`state`,`city_key`,`has_email`);--> statement-breakpoint
-CREATE INDEX `leads_by_pixel_state_city` ON `stored_leads` (`account`,`pixel`,`state`,`city_key`,`has_email`);--> statement-breakpoint
+CREATE INDEX `leads_by_email` ON `stored_leads` (`account`,`has_email`,`identified_at`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel` ON `stored_leads` (`account`,`pixel`,`has_email`,`identified_at`);--> statement-breakpoint
+CREATE INDEX `leads_by_state` ON `stored_leads` (`account`,`state`,`has_email`,`identified_at`);--> statement-breakpoint
+CREATE INDEX `leads_by_city` ON `stored_leads` (`account`,`city_key`,`has_email`,`identified_at`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel_state` ON `stored_leads` (`account`,`pixel`,`state`,`has_email`,`identified_at`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel_city` ON `stored_leads` (`account`,`pixel`,`city_key`,`has_email`,`identified_at`);--> statement-breakpoint
+CREATE INDEX `leads_by_state_city` ON `stored_leads` (`account`,`state`,`city_key`,`has_email`,`identified_at`);--> statement-breakpoint
+CREATE INDEX `leads_by_pixel_state_city` ON `stored_leads` (`account`,`pixel`,`state`,`city_key`,`has_email`,`identified_at`);--> statement-breakpoint
 CREATE TABLE `nodes` (
 	`name` text PRIMARY KEY NOT NULL,
 	`url` text NOT NULL,

@@ -35,9 +35,9 @@ test("no statement of a step goes through the leads of the account", () => {
   );
   const details = steps.map(({ detail }) => detail);
   const reads = details.filter((detail) => /\b(lead|stored_leads)\b/.test(detail));
-  // One lead by its id, one by its place, and the newest by the index of times.
+  // One lead by its id, one by its moment, and the newest by the same index.
   expect(reads).toContain("SEARCH lead USING INDEX leads_by_uuid (account=? AND uuid=?)");
-  expect(reads).toContain("SEARCH stored_leads USING INTEGER PRIMARY KEY (rowid=?)");
+  expect(reads).toContain("SEARCH stored_leads USING INDEX leads_by_time (account=? AND identified_at=?)");
   const whole = reads.filter((detail) => /^SCAN|\(account=\?\)/.test(detail));
   expect(whole.filter((detail) => !detail.includes("leads_by_time"))).toEqual([]);
 });

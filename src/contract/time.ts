@@ -5,7 +5,7 @@ export const dayMs = 86_400_000;
 
 /** The first millisecond of the year 0001 and the first after the year 9999, both in UTC. */
 export const earliestMs = calendarMs(1, 1, 1) ?? 0;
-const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + dayMs;
+export const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + dayMs;
 
 /** Moments are kept to the millisecond: a bound of a query rounds up, a time that is imported down. */
 type Rounding = "up" | "down";

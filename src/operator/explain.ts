@@ -51,10 +51,6 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `${path} is served by another process, or being restored.`,
     "End that first, or set DATABASE_PATH to another file.",
   ],
-  "too many accounts": ({ most }) => [
-    `This file holds ${most.toLocaleString("en-US")} accounts, and has no room for more.`,
-    "Set DATABASE_PATH to another file.",
-  ],
   "usage not written": ({ reason }) => [
     `The last counts of usage could not be written, and are lost (${reason}).`,
     "See that the disk has room, that no other program keeps the file locked, and that a majority of a cluster runs.",

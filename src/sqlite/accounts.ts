@@ -1,11 +1,9 @@
 /** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
-import { asc, eq, or, sql } from "drizzle-orm";
+import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
-import { StoreError } from "../store/errors.ts";
 import type { Account, AccountRepository } from "../store/repositories.ts";
 import { recordAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
-import { mostAccounts } from "./position.ts";
 import { accounts } from "./schema.ts";
 
 const columns = {
@@ -25,11 +23,9 @@ export function openAccounts(database: Connection): AccountRepository {
   return {
     create(name, nowMs) {
       const id = `acc_${randomText(16)}`;
-      const row = sql`SELECT ${id}, ${name}, 1, ${nowMs} WHERE (SELECT ifnull(max(number), 0) FROM ${accounts}) < ${mostAccounts}`;
-      database.run(sql`INSERT INTO ${accounts} (id, name, active, created_at) ${row} ON CONFLICT (name) DO NOTHING`);
-      const made = find(id);
-      if (made !== null || find(name) !== null) return made;
-      throw new StoreError({ kind: "too many accounts", most: mostAccounts });
+      const account = { id, name, active: true, createdAt: nowMs };
+      database.insert(accounts).values(account).onConflictDoNothing({ target: accounts.name }).run();
+      return find(id);
     },
     list: (): Account[] => database.select(columns).from(accounts).orderBy(asc(accounts.number)).all(),
     find,

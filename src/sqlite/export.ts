@@ -1,13 +1,13 @@
 /** All leads of an account, for an export and for what is proven of a copy. */
 import { and, asc, eq, gt } from "drizzle-orm";
+import { earliestMs } from "../contract/time.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
-import { momentBounds } from "./position.ts";
 import { leads } from "./schema.ts";
 
 /** All documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */
 export function* exportDocuments(database: Connection, account: AccountNumber): Generator<readonly string[]> {
-  let lastMs = momentBounds.earliest;
+  let lastMs = earliestMs - 1;
   for (;;) {
     const rows = database
       .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })

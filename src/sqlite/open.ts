@@ -83,6 +83,8 @@ export function openForImport(path: string): Connection {
   database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
   // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
+  // The accounts and pixels of leads are looked up before. Beside that check SQLite would copy each page (merge.ts).
+  database.$client.run("PRAGMA foreign_keys = OFF");
   return database;
 }
 

@@ -3,9 +3,18 @@
  * added by hand, which Drizzle cannot say. Moments are Unix milliseconds, days `2026-01-31`, both in UTC.
  */
 import { sql } from "drizzle-orm";
-import { blob, index, integer, primaryKey, sqliteTable, sqliteView, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  type SQLiteColumn,
+  sqliteTable,
+  sqliteView,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 import { leadFields } from "../contract/lead.ts";
-import { ofPosition } from "./position.ts";
 
 export const accounts = sqliteTable("accounts", {
   // Leads and indexes hold this number instead of the id: short keys make the indexes a third smaller.
@@ -70,20 +79,21 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.day] })],
 );
 
+/** What each index of a filter has beside the columns that it is for. */
+type Filtered = Readonly<Record<"account" | "hasEmail" | "identifiedAt", SQLiteColumn>>;
+
+/** It ends with the moment: the leads that fit lie in it from the oldest to the newest. */
+const filterIndex = (name: string, { account, hasEmail, identifiedAt }: Filtered, ...filters: SQLiteColumn[]) =>
+  index(`leads_by_${name}`).on(account, ...filters, hasEmail, identifiedAt);
+
 /** The leads as they are stored. Whoever reads the file with an SQLite tool finds every field in the view `leads`. */
 export const leads = sqliteTable(
   "stored_leads",
   {
-    // A page reads neighbours, and a filtered page finds each of its leads by a short number. With two columns as its
-    // key, the pages above the leads would hold whole leads, five levels deep instead of three.
-    position: integer().primaryKey(),
-    account: integer()
-      .notNull()
-      .generatedAlwaysAs(sql.raw(ofPosition.account), { mode: "virtual" })
-      .references(() => accounts.number),
-    identifiedAt: integer("identified_at")
-      .notNull()
-      .generatedAlwaysAs(sql.raw(ofPosition.identifiedAt), { mode: "virtual" }),
+    // In the order in which leads went in, which is oldest first within an import: the leads of a page are neighbours.
+    number: integer().primaryKey(),
+    account: ofAccount(),
+    identifiedAt: integer("identified_at").notNull(),
     /** The 16 bytes of the lead's id. */
     uuid: blob({ mode: "buffer" }).notNull(),
     pixel: integer()
@@ -99,20 +109,19 @@ export const leads = sqliteTable(
     doc: text().notNull(),
   },
   (table) => [
-    // The cursor of the list: one lead per account and millisecond, read from the newest. The indexes below end with the
-    // position of a lead, and so with its moment.
+    // The cursor of the list: one lead per account and millisecond, read from the newest.
     uniqueIndex("leads_by_time").on(table.account, table.identifiedAt),
     uniqueIndex("leads_by_uuid").on(table.account, table.uuid),
     // One index for each way to filter by pixel, state and city. Where no e-mail is asked for, the two halves of an
     // index are merged. Twice as many indexes would cost more, in bytes and at import.
-    index("leads_by_email").on(table.account, table.hasEmail),
-    index("leads_by_pixel").on(table.account, table.pixel, table.hasEmail),
-    index("leads_by_state").on(table.account, table.state, table.hasEmail),
-    index("leads_by_city").on(table.account, table.cityKey, table.hasEmail),
-    index("leads_by_pixel_state").on(table.account, table.pixel, table.state, table.hasEmail),
-    index("leads_by_pixel_city").on(table.account, table.pixel, table.cityKey, table.hasEmail),
-    index("leads_by_state_city").on(table.account, table.state, table.cityKey, table.hasEmail),
-    index("leads_by_pixel_state_city").on(table.account, table.pixel, table.state, table.cityKey, table.hasEmail),
+    filterIndex("email", table),
+    filterIndex("pixel", table, table.pixel),
+    filterIndex("state", table, table.state),
+    filterIndex("city", table, table.cityKey),
+    filterIndex("pixel_state", table, table.pixel, table.state),
+    filterIndex("pixel_city", table, table.pixel, table.cityKey),
+    filterIndex("state_city", table, table.state, table.cityKey),
+    filterIndex("pixel_state_city", table, table.pixel, table.state, table.cityKey),
   ],
 );
 

@@ -22,7 +22,6 @@ interface Problems {
   readonly "file unreachable": { readonly path: string; readonly reason: string };
   /** One process at a time serves a file, or restores it. */
   readonly "served by another process": { readonly path: string };
-  readonly "too many accounts": { readonly most: number };
   /** A server stops, and its last counts are lost. */
   readonly "usage not written": { readonly reason: string };
   /** No majority of a cluster has answered in time. */

@@ -114,7 +114,7 @@ function queryFor({ filters }: Case, where: Where, random: () => number) {
   return { limit: 25, beforeMs, sinceMs, pixelId: null, state: null, city: null, hasEmail: false, ...filters };
 }
 
-/** The index that the plan names; the table is its own index where no other is named. */
+/** The index that the plan names. */
 function indexOf({ filters }: Case): string {
   const { pixelId, state, city, hasEmail } = filters;
   const asked = { pixel: pixelId !== undefined, state: state !== undefined, city: city !== undefined };
@@ -122,7 +122,7 @@ function indexOf({ filters }: Case): string {
   const plan = database.$client.query<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${sql}`);
   const steps = plan.all(...params.map(() => null)).map((step) => step.detail);
   const searched = steps.filter((step) => step.startsWith("SEARCH stored_leads"));
-  const names = searched.map((step) => /INDEX (\w+)/.exec(step)?.[1] ?? "key of the table");
+  const names = searched.map((step) => /INDEX (\w+)/.exec(step)?.[1] ?? "none");
   return `${[...new Set(names)].join(", ").replaceAll("leads_by_", "")}${names.length > 1 ? ` × ${names.length}` : ""}`;
 }
 

@@ -1,6 +1,5 @@
 /** A plan as the statements of one transaction: it goes in as it was made, or SQLite refuses all of it. */
 import { sql } from "drizzle-orm";
-import { positionOf } from "../../sqlite/position.ts";
 import { unblockAct } from "../../sqlite/privacy/lift-blocks.ts";
 import { accounts, audit, imports, leads, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { AccountNumber } from "../../store/reading.ts";
@@ -44,22 +43,21 @@ function premisesStatement(premises: Premises, { account, batch, isThere }: Plan
 
 /** Without ON CONFLICT: a moment or an id that is taken by now ends the transaction. */
 function insertStatement(added: readonly PlannedLead[], { account, batch }: PlanOf): Statement {
-  const position = positionOf(sql.raw(String(account)), sql`(value ->> 0)`);
   return withRows(
     added,
-    sql`INSERT INTO ${leads} (position, uuid, pixel, state, city_key, has_email, doc, import)
-        SELECT ${position}, unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-          ${sql.raw(String(batch))} FROM json_each(?1)`,
+    sql`INSERT INTO ${leads} (account, identified_at, uuid, pixel, state, city_key, has_email, doc, import)
+        SELECT ${sql.raw(String(account))}, value ->> 0, unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4,
+          value ->> 5, value ->> 6, ${sql.raw(String(batch))} FROM json_each(?1)`,
   );
 }
 
 function replaceStatement(replaced: readonly PlannedLead[], { account }: PlanOf): Statement {
-  const position = positionOf(sql.raw(String(account)), sql`(row.value ->> 0)`);
   return withRows(
     replaced,
     sql`UPDATE ${leads} SET pixel = row.value ->> 2, state = row.value ->> 3, city_key = row.value ->> 4,
           has_email = row.value ->> 5, doc = row.value ->> 6
-        FROM json_each(?1) AS row WHERE position = ${position} AND uuid = unhex(row.value ->> 1)`,
+        FROM json_each(?1) AS row
+        WHERE account = ${sql.raw(String(account))} AND identified_at = row.value ->> 0 AND uuid = unhex(row.value ->> 1)`,
   );
 }
 

@@ -2,7 +2,7 @@
  * What is to become of some leads, by the rules of a file. It is decided from the file of the own node, and not written
  * yet. Somebody else may write first, so a plan says what it relies on.
  */
-import { count, eq, sql } from "drizzle-orm";
+import { and, count, eq, sql } from "drizzle-orm";
 import type { Connection } from "../../sqlite/connection.ts";
 import {
   type Destination,
@@ -11,7 +11,6 @@ import {
   type WriteContext,
 } from "../../sqlite/import/lead-writer.ts";
 import type { Place, Placed } from "../../sqlite/import/stored-leads.ts";
-import { positionOf } from "../../sqlite/position.ts";
 import { countUnblockings } from "../../sqlite/privacy/lift-blocks.ts";
 import { placeholder } from "../../sqlite/reading/placeholder.ts";
 import { accounts, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
@@ -86,8 +85,8 @@ function readRules(database: Connection, account: AccountNumber) {
 
 /** Prepares the look whether a moment of an account is taken. */
 function openTaken(database: Connection, account: AccountNumber): (ms: number) => boolean {
-  const at = positionOf(sql`${account}`, placeholder.integer("ms"));
-  const one = database.select({ one: sql`1` }).from(stored).where(eq(stored.position, at)).prepare();
+  const at = and(eq(stored.account, account), eq(stored.identifiedAt, placeholder.integer("ms")));
+  const one = database.select({ one: sql`1` }).from(stored).where(at).prepare();
   return (ms) => one.values({ ms }).length > 0;
 }
 

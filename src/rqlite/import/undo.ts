@@ -3,7 +3,6 @@ import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import { insertAct } from "../../sqlite/audit.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { findBatch } from "../../sqlite/import/batches.ts";
-import { positionOf } from "../../sqlite/position.ts";
 import { imports, leads } from "../../sqlite/schema.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { Batch } from "../../store/imports.ts";
@@ -56,8 +55,7 @@ function* removeLeads({ database, writer }: ClusterUndoing, account: Account, { 
     const some = database.select({ ms: leads.identifiedAt, batch: leads.import }).from(leads).where(within);
     const next = some.orderBy(asc(leads.identifiedAt)).limit(leadsAtOnce).all();
     const moments = next.filter(({ batch }) => batch === number).map(({ ms }) => ms);
-    const position = positionOf(sql`${account.number}`, sql`value`);
-    const those = sql`position IN (SELECT ${position} FROM json_each(${JSON.stringify(moments)}))`;
+    const those = sql`account = ${account.number} AND identified_at IN (SELECT value FROM json_each(${JSON.stringify(moments)}))`;
     const deletion = statementOf(sql`DELETE FROM ${leads} WHERE ${those} AND import = ${number}`);
     // Cut short, it must not be listed as if all of it were there.
     const begun = statementOf(sql`UPDATE ${imports} SET finished_at = NULL WHERE number = ${number}`);

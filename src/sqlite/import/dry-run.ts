@@ -3,7 +3,6 @@ import { sql } from "drizzle-orm";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import type { Portions } from "../locks/large-transactions.ts";
-import { ofPosition } from "../position.ts";
 
 /**
  * Puts temporary tables in front of those that an import writes to: SQLite takes a temporary table for one of the
@@ -12,12 +11,12 @@ import { ofPosition } from "../position.ts";
 export function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`
     CREATE TEMP TABLE stored_leads (
-      position INTEGER PRIMARY KEY, account INTEGER AS (${sql.raw(ofPosition.account)}),
-      identified_at INTEGER AS (${sql.raw(ofPosition.identifiedAt)}), uuid BLOB, pixel INTEGER, state TEXT,
+      number INTEGER PRIMARY KEY, account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER, state TEXT,
       city_key TEXT, has_email INTEGER, import INTEGER, doc TEXT, UNIQUE (account, identified_at), UNIQUE (account, uuid)
     )`);
   database.run(sql`
-    INSERT INTO temp.stored_leads (position, uuid) SELECT position, uuid FROM main.stored_leads WHERE account = ${account}`);
+    INSERT INTO temp.stored_leads (account, identified_at, uuid)
+    SELECT account, identified_at, uuid FROM main.stored_leads WHERE account = ${account}`);
   database.run(sql`
     CREATE TEMP TABLE pixels (
       number INTEGER PRIMARY KEY, account INTEGER, id TEXT, status TEXT, created_at INTEGER, UNIQUE (account, id)

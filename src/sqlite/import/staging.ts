@@ -55,7 +55,7 @@ function openTables(client: Database, folder: string): Staging {
   createTables(client, folder);
   // Queries are closed with the client; a statement that is still open would keep the file.
   const add = client.query<unknown, (string | number | null)[]>(
-    "INSERT INTO staged VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   const summarize = openSummary(client);
@@ -107,7 +107,7 @@ function createTables(client: Database, folder: string): void {
   client.run("PRAGMA temp.cache_size = -4096");
   client.run(`
     CREATE TEMP TABLE staged (
-      place INTEGER PRIMARY KEY, at INTEGER, id TEXT, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
+      place INTEGER PRIMARY KEY, at INTEGER, uuid BLOB, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
       clamped INTEGER, aliases TEXT, document TEXT
     )`);
   client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
@@ -128,12 +128,12 @@ function openSummary(client: Database): Staging["summarize"] {
 
 /** How many leads have the id of another one, but another time or page: perhaps it names the person and not the visit. */
 function countSharingIds(client: Database): number {
-  client.run("CREATE TEMP TABLE shared AS SELECT id FROM staged GROUP BY id HAVING count(*) > 1");
+  client.run("CREATE TEMP TABLE shared AS SELECT uuid FROM staged GROUP BY uuid HAVING count(*) > 1");
   if (client.query("SELECT 1 FROM shared LIMIT 1").get() === null) return 0;
   const found = client
     .query<{ leads: number }, []>(`
       SELECT total(leads) AS leads FROM (
-        SELECT count(*) AS leads FROM staged WHERE id IN (SELECT id FROM shared) GROUP BY id
+        SELECT count(*) AS leads FROM staged WHERE uuid IN (SELECT uuid FROM shared) GROUP BY uuid
         HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull(document ->> '$.page_url', '')) > 1
       )`)
     .get();
@@ -147,19 +147,29 @@ type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
   readonly aliases: string | null;
 };
 
+function withHyphens(hex: string): string {
+  return hex.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
 /** Most leads have none. */
 const writeAliases = (aliases: NewLead["aliases"]) => (aliases.length === 0 ? null : JSON.stringify(aliases));
 const readAliases = (text: string | null): NewLead["aliases"] => (text === null ? [] : JSON.parse(text));
 
 function openReading(client: Database): Staging["read"] {
   const some = client.query<Row, [number, number]>(`
-    SELECT staged.at AS identifiedMs, id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
+    SELECT staged.at AS identifiedMs, hex(uuid) AS id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
       staged.clamped, aliases, document
     FROM in_order JOIN staged ON staged.place = in_order.lead
     WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
   return function* (from, most) {
     for (const row of some.iterate(from, most)) {
-      yield { ...row, hasEmail: row.hasEmail === 1, clamped: row.clamped === 1, aliases: readAliases(row.aliases) };
+      yield {
+        ...row,
+        id: withHyphens(row.id),
+        hasEmail: row.hasEmail === 1,
+        clamped: row.clamped === 1,
+        aliases: readAliases(row.aliases),
+      };
     }
   };
 }

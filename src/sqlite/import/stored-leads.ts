@@ -4,7 +4,6 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { positionOf } from "../position.ts";
 import { placeholder } from "../reading/placeholder.ts";
 import { leads } from "../schema.ts";
 
@@ -81,7 +80,7 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
 function prepareInsert(database: Connection, accountNumber: AccountNumber): StoredLeads["insert"] {
   const { sql: text } = database
     .insert(leads)
-    .values({ position: positionOf(account, at), uuid: parameter("uuid"), import: parameter("import"), ...content })
+    .values({ account, identifiedAt: at, uuid: parameter("uuid"), import: parameter("import"), ...content })
     .onConflictDoNothing()
     .toSQL();
   const insert = database.$client.prepare<unknown, (Buffer | string | number | null)[]>(text);

@@ -3,7 +3,6 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { positionOf } from "../position.ts";
 import { placeholder } from "../reading/placeholder.ts";
 import { leads } from "../schema.ts";
 
@@ -32,5 +31,5 @@ export function openDeletion(database: Connection, account: AccountNumber): (doc
 }
 
 function atMoment(account: AccountNumber) {
-  return eq(leads.position, positionOf(sql`${account}`, placeholder.integer("ms")));
+  return and(eq(leads.account, account), eq(leads.identifiedAt, placeholder.integer("ms")));
 }

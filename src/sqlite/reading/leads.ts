@@ -2,10 +2,10 @@
 import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { LeadQuery } from "../../contract/parameters.ts";
+import { afterLatestMs, earliestMs } from "../../contract/time.ts";
 import type { AccountNumber, LeadReader } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { pixelOfAccount } from "../pixels.ts";
-import { momentBounds, positionOf } from "../position.ts";
 import { leads, pixels } from "../schema.ts";
 import { placeholder } from "./placeholder.ts";
 
@@ -30,8 +30,8 @@ export function openLeads(database: Connection): LeadReader {
       const rows = statementFor(query).values({
         account,
         ...query,
-        sinceMs: query.sinceMs ?? momentBounds.earliest,
-        beforeMs: query.beforeMs ?? momentBounds.afterLatest,
+        sinceMs: query.sinceMs ?? earliestMs,
+        beforeMs: query.beforeMs ?? afterLatestMs,
         rows: query.limit + 1,
       });
       const hasMore = rows.length > query.limit;
@@ -60,8 +60,6 @@ const columns = {
   // The document is read as bytes, because it goes out as bytes. A text in between cost a tenth of a page.
   doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
   identifiedAt: sql<number>`identified_at`,
-  // A position is larger than a number is exact with. It is selected because the two halves are merged by it.
-  position: sql`position`,
 };
 
 /** The statement of one combination of filters, newest lead first. */
@@ -70,27 +68,25 @@ export function preparePage(database: Connection, filters: Filters) {
     database
       .select(columns)
       .from(sourceFor(filters))
-      .where(and(eq(leads.account, account), ...conditions));
-  if (!Object.values(filters).includes(true)) {
-    return select(gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs))
-      .orderBy(desc(columns.identifiedAt))
-      .limit(limit)
-      .prepare();
-  }
+      .where(
+        and(
+          eq(leads.account, account),
+          ...conditions,
+          gte(leads.identifiedAt, sinceMs),
+          lt(leads.identifiedAt, beforeMs),
+        ),
+      );
+  const order = desc(columns.identifiedAt);
+  if (!Object.values(filters).includes(true)) return select().orderBy(order).limit(limit).prepare();
   const conditions = filterConditions(database, filters);
   // In an index, the leads with an e-mail and those without lie apart, each half from the oldest to the newest.
   const half = (hasEmail: SQL) => select(...conditions, eq(leads.hasEmail, hasEmail));
-  const order = desc(columns.position);
   if (filters.email) return half(sql`1`).orderBy(order).limit(limit).prepare();
   return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(limit).prepare();
 }
 
-/** The index of a filter ends with the position of a lead, and the position with its moment. */
 function filterConditions(database: Connection, filters: Filters): SQL[] {
-  const conditions = [
-    gte(leads.position, positionOf(account, sinceMs)),
-    lt(leads.position, positionOf(account, beforeMs)),
-  ];
+  const conditions: SQL[] = [];
   if (filters.pixel) {
     const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
     conditions.push(eq(leads.pixel, pixel));

@@ -39,7 +39,7 @@ describe("worth a look, with status 1", () => {
   });
 
   test.each([
-    ["a lead", "UPDATE stored_leads SET position = (account << 49) + 4102444800000"],
+    ["a lead", "UPDATE stored_leads SET identified_at = 4102444800000"],
     ["a count of requests", "INSERT INTO usage (key, day, requests) VALUES (1, '2100-01-01', 1)"],
   ])("a clock that is behind %s of the file", async (_, statement) => {
     const admin = await aHealthy();

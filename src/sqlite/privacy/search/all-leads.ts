@@ -1,8 +1,8 @@
 /** Reads all leads of an account as bytes, with little memory. */
-import { and, asc, gte, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gte, sql } from "drizzle-orm";
 import type { Lead } from "../../../contract/lead.ts";
+import { earliestMs } from "../../../contract/time.ts";
 import type { Connection } from "../../connection.ts";
-import { momentBounds, positionOf } from "../../position.ts";
 import { placeholder } from "../../reading/placeholder.ts";
 import { leads } from "../../schema.ts";
 import { collectingGarbage } from "../garbage-collection.ts";
@@ -29,17 +29,11 @@ export function leadsOf(database: Connection, account: number, onRead: OnRead): 
 }
 
 function* readLeads(database: Connection, account: number, onRead: OnRead): Generator<Row> {
-  const number = placeholder.integer("account");
   const some = database
     .select({ ms: leads.identifiedAt, doc: leads.doc })
     .from(leads)
-    .where(
-      and(
-        gte(leads.position, positionOf(number, placeholder.integer("from"))),
-        lt(leads.position, positionOf(number, placeholder.integer("to"))),
-      ),
-    )
-    .orderBy(asc(leads.position))
+    .where(and(eq(leads.account, placeholder.integer("account")), gte(leads.identifiedAt, placeholder.integer("from"))))
+    .orderBy(asc(leads.identifiedAt))
     .limit(leadsAtOnce)
     .as("some");
   // The bytes come in one piece. A thousand pieces would fill the memory before they are collected.
@@ -51,8 +45,8 @@ function* readLeads(database: Connection, account: number, onRead: OnRead): Gene
     .from(some)
     .prepare();
   let read = 0;
-  for (let from = momentBounds.earliest; ; ) {
-    const [row] = group.values({ account, from, to: momentBounds.afterLatest });
+  for (let from = earliestMs; ; ) {
+    const [row] = group.values({ account, from });
     const moments: number[] = row === undefined ? [] : JSON.parse(row[0]);
     const last = moments.at(-1);
     if (row === undefined || last === undefined) return;
