@@ -1,7 +1,7 @@
 /** E-mail addresses out of cells: bare, so that whoever looks for one finds it, with a remark where something was cut. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { textsOf } from "../../src/ingest/row.ts";
+import { textsOf } from "../../src/ingest/cell.ts";
 import { allEmails, firstEmail } from "../../src/ingest/values/emails.ts";
 import { leadOf, leadsOf } from "./reading.ts";
 

@@ -1,7 +1,7 @@
 /** Phone numbers out of cells: the digits of the first number, with a remark where more of them stood there. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { textsOf } from "../../src/ingest/row.ts";
+import { textsOf } from "../../src/ingest/cell.ts";
 import { firstPhone } from "../../src/ingest/values/phones.ts";
 import { leadsOf } from "./reading.ts";
 

@@ -1,9 +1,10 @@
 /** NDJSON: one object a line, nested ones flattened to a path for each value. */
+import type { Cell } from "../cell.ts";
 import type { Columns } from "../columns/columns.ts";
 import { mostColumns, TooManyColumns } from "../columns/too-many-columns.ts";
 import { recordsFilter } from "../jq.ts";
 import { splitLines } from "../lines.ts";
-import { type Cell, largestRecord, type Row } from "../row.ts";
+import { largestRecord, type Row } from "../row.ts";
 import { excessIn, isNestedTooDeep } from "./bounds.ts";
 import { isObject, valuesOf } from "./flatten.ts";
 import { inGroups } from "./groups.ts";

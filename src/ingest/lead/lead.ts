@@ -8,7 +8,7 @@ import { isPixelId } from "../../contract/pixel.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../../store/imports.ts";
 import { type Columns, isRejectColumn } from "../columns/columns.ts";
-import { first, firstText, largestRecord, type Row } from "../row.ts";
+import { firstText, largestRecord, type Row, textIn } from "../row.ts";
 import { readDetails, type Warning } from "./details.ts";
 import { readVisitTime, type TimeRules, type VisitTime } from "./visit-time.ts";
 
@@ -38,12 +38,12 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
     if (isEmpty(row)) return { fault: emptyRow };
     return { fault: `it has no value to keep beside id, identified_at and pixel_id${mapHint(row, columns)}` };
   }
-  const pixelId = first(row, columns.of.pixel_id, firstText) ?? rules.pixelId;
+  const pixelId = textIn(row, columns.of.pixel_id) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
   if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   const time = readVisitTime(row, columns, rules, nowMs);
   if ("fault" in time) return time;
-  const ownId = first(row, columns.of.id, firstText);
+  const ownId = textIn(row, columns.of.id);
   const id =
     ownId === null
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)

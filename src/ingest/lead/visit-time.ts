@@ -2,7 +2,7 @@
 import { readMoment, writeMoment } from "../../contract/time.ts";
 import type { Columns } from "../columns/columns.ts";
 import { normalizeName } from "../columns/vocabulary.ts";
-import { first, firstText, type Row } from "../row.ts";
+import { firstText, type Row, textIn } from "../row.ts";
 import { clockOfDecimals, type ReadTime, readTime, type TimeReading } from "../values/times.ts";
 import { readZone } from "../values/zones.ts";
 
@@ -64,7 +64,7 @@ function readSourceTime(row: Row, columns: Columns, reading: TimeReading): ReadT
 
 /** The zone of times without an offset: that of the row, but not where a name such as `Time (UTC)` says another one. */
 function inZoneOf(row: Row, columns: Columns, reading: TimeReading): TimeReading {
-  const own = first(row, columns.of.time_zone, firstText);
+  const own = textIn(row, columns.of.time_zone);
   if (own === null) return reading;
   const names = columns.of.identified_at?.map((number) => normalizeName(columns.titles[number] ?? "")) ?? [];
   const isUtc = names.some((name) => /(?:utc|gmt)$/.test(name));

@@ -1,6 +1,6 @@
 /** E-mail addresses out of cells: bare, without the names, brackets and labels that stand around them. */
 import { parseAddressList } from "email-addresses";
-import type { Found } from "../row.ts";
+import type { Found } from "../cell.ts";
 
 /** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
 const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069`;
@@ -8,7 +8,9 @@ const unseenMarks = new RegExp(`[${unseen}]`, "g");
 
 /** An address as nearly all cells have it. Whatever is stored has this form, and so comes back as it went out. */
 const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}`;
-const plain = new RegExp(`^[^${inner}'\`.][^${inner}]*@[^${inner}'\`/?&=.!][^${inner}/?&=!]*$`);
+export const bareEmail = new RegExp(
+  `^[^${inner}'\`.][^${inner}]*@[^${inner}'\`/?&=.!](?:[^${inner}/?&=!]*[^${inner}'\`/?&=.!])?$`,
+);
 /** What stands between the addresses of a list. */
 const betweenAddresses = /[,;|]\s*|\s+/;
 
@@ -30,7 +32,7 @@ export function allEmails(texts: readonly string[]): string[] {
 }
 
 function isBare(text: string): boolean {
-  return plain.test(text) && !".'`".includes(text.at(-1) ?? "");
+  return bareEmail.test(text);
 }
 
 /** What stands between the words of a cell, an address being one of them. */

@@ -1,0 +1,64 @@
+/** What a file has in one place, and the texts in it: trimmed, and otherwise kept as they came. */
+
+/** A text, or the texts of a list. */
+export type Cell = string | readonly string[] | undefined;
+
+/** A value of some kind that was found in a cell. */
+export interface Found {
+  readonly value: string;
+  /** Whether the cell held more than it: a name, brackets, a further value. */
+  readonly cut: boolean;
+}
+
+/** Texts with which files say that there is nothing. Null and Nan are names as well, and stay. */
+const placeholders = "- -- N/A n/a null NULL NaN nan undefined \\N".split(" ");
+/** What a spreadsheet shows where a formula has failed. As an id or a name it would make one of many people. */
+const failures = "#N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! #NULL! #ERROR!".split(" ");
+const nothing: ReadonlySet<string> = new Set(["", ...placeholders, ...failures]);
+
+/** How a text begins that may be one of those, a list or a formula. Nearly all begin otherwise, and are what they say. */
+export const special = /^[-Nnu\\#[=]/;
+
+/** The texts of a cell that are not empty, trimmed; a cell that holds a JSON array is a list. */
+export function textsOf(cell: Cell): readonly string[] {
+  if (typeof cell === "string") return unwrap(cell);
+  return cell === undefined ? [] : cell.flatMap(unwrap);
+}
+
+function unwrap(cell: string): readonly string[] {
+  const text = trimmed(cell);
+  if (nothing.has(text)) return [];
+  const items = text.startsWith("[") && text.endsWith("]") ? itemsOfList(text) : null;
+  return items?.flatMap(unwrap) ?? [text];
+}
+
+/** Half of a surrogate pair is no text that could be stored. */
+function trimmed(text: string): string {
+  const whole = text.toWellFormed().trim();
+  return whole.startsWith('="') ? outOfFormula(whole) : whole;
+}
+
+/** The text in `="00123"`, with which programs keep a spreadsheet from taking a text for a number. */
+function outOfFormula(formula: string): string {
+  const text = /^="([^"]*(?:""[^"]*)*)"$/.exec(formula)?.[1];
+  return text === undefined ? formula : trimmed(text.replaceAll('""', '"'));
+}
+
+/** The items of a list that a cell has as JSON, those without a text left out; null for a text that is no list. */
+function itemsOfList(text: string): readonly string[] | null {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.map(itemText).filter((item) => item !== undefined) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of an object in a list the value that the list is about. */
+function itemText(item: unknown): string | undefined {
+  if (typeof item === "string" || typeof item === "number" || typeof item === "boolean") return String(item);
+  if (typeof item !== "object" || item === null) return undefined;
+  const entries = Object.entries(item);
+  const main = entries.find(([name]) => /^(?:url|page|page_?url|value|email|number|address|href)$/i.test(name));
+  return typeof main?.[1] === "string" || typeof main?.[1] === "number" ? String(main[1]) : undefined;
+}
