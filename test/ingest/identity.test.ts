@@ -1,7 +1,7 @@
 /** Ids that are made: the same row gives the same one, and whatever tells rows apart gives another. */
 import { describe, expect, test } from "bun:test";
 import { detailFields, type LeadDetails } from "../../src/contract/lead.ts";
-import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/ingest/lead/lead.ts";
+import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/ingest/lead/made-id.ts";
 
 const nobody = Object.fromEntries(detailFields.map((field) => [field, null])) as unknown as LeadDetails; // All fields are there.
 const dana: LeadDetails = { ...nobody, email: "dana@example.com" };

@@ -150,7 +150,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "an id that forgets its account",
-    "src/ingest/lead/lead.ts",
+    "src/ingest/lead/made-id.ts",
     "JSON.stringify([account, ",
     "JSON.stringify([",
     "test/ingest/identity.test.ts",

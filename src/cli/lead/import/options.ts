@@ -2,7 +2,8 @@
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkWritable } from "../../../ingest/file/rejects.ts";
-import { type IdentityField, type LeadRules, wholeIdentity } from "../../../ingest/lead/lead.ts";
+import type { LeadRules } from "../../../ingest/lead/lead.ts";
+import { type IdentityField, wholeIdentity } from "../../../ingest/lead/made-id.ts";
 import { isZone } from "../../../ingest/values/zones.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import { UserError } from "../../../operator/user-error.ts";

@@ -2,7 +2,7 @@
 import type { Columns } from "../../../ingest/columns/columns.ts";
 import type { OlderLetters } from "../../../ingest/file/encoding.ts";
 import type { Warning } from "../../../ingest/lead/details.ts";
-import { emptyRow } from "../../../ingest/lead/lead.ts";
+import { emptyRow } from "../../../ingest/lead/empty-row.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import type { Passed } from "../../../store/disclosures.ts";
