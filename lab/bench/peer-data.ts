@@ -1,7 +1,8 @@
 /** The file that the peers read: the same leads in a plain relational schema, one column per field. */
 import { Database } from "bun:sqlite";
 import { hash } from "node:crypto";
-import { cityKey, leadFields } from "../../src/contract/lead.ts";
+import { leadFields } from "../../src/contract/lead.ts";
+import { cityKey } from "../../src/contract/stored-lead.ts";
 import { leadAt, pixelIds } from "./leads.ts";
 import { note } from "./note.ts";
 

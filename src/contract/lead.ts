@@ -56,27 +56,6 @@ export const detailFields = leadFields.filter(
   (field): field is DetailField => field !== "id" && field !== "identified_at" && field !== "pixel_id",
 );
 
-/** The canonical JSON document of a lead: stored once, served as it is. */
-export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, details: LeadDetails): string {
-  const ordered: Record<string, string | null> = { id, identified_at, pixel_id };
-  for (const field of detailFields) ordered[field] = details[field];
-  return JSON.stringify(ordered);
-}
-
-/** Where the moment stands in a document: every id has one length, and every moment. */
-const momentStart = '{"id":"00000000-0000-0000-0000-000000000000","identified_at":"'.length;
-const momentEnd = momentStart + "2026-01-31T09:15:00.123Z".length;
-
-/** The same document at another moment: a tie moves a lead by a millisecond. */
-export function moveDocument(document: string, identifiedAt: string): string {
-  return document.slice(0, momentStart) + identifiedAt + document.slice(momentEnd);
-}
-
-/** The form in which cities are compared (§4.1: case-insensitive exact match). */
-export function cityKey(city: string): string {
-  return city.trim().normalize("NFC").toLowerCase();
-}
-
 /** The form in which e-mail addresses of a person are compared: a letter is one character, and a domain is in ASCII. */
 export function emailKey(email: string): string {
   const key = email.trim().toLowerCase().normalize("NFC");

@@ -1,9 +1,9 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, Type } from "@sinclair/typebox";
-import { cityKey } from "./lead.ts";
 import { pageSize } from "./limits.ts";
 import { paths } from "./paths.ts";
 import { defineParameter, readParameter, readQuery } from "./query.ts";
+import { cityKey } from "./stored-lead.ts";
 import { readMoment, rfc3339 } from "./time.ts";
 
 /** The parameters of a request, once they are read; null filters nothing. */

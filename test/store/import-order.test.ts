@@ -2,7 +2,7 @@
 import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { moveDocument } from "../../src/contract/lead.ts";
+import { moveDocument } from "../../src/contract/stored-lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";

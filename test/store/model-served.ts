@@ -1,6 +1,7 @@
 /** What a server would see of the model. */
-import { moveDocument } from "../../src/contract/lead.ts";
+
 import type { LeadQuery } from "../../src/contract/parameters.ts";
+import { moveDocument } from "../../src/contract/stored-lead.ts";
 import { dayOf, writeMoment } from "../../src/contract/time.ts";
 import type { Row } from "./model-import.ts";
 import { daysOf, hasPixel, keyWith, type ModelState, pixelsOf } from "./model-state.ts";

@@ -1,7 +1,7 @@
 /** The SQLite store beside the model: whatever is done to both, both answer alike. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { writeDocument } from "../../src/contract/lead.ts";
+import { writeDocument } from "../../src/contract/stored-lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
 import type { NewLead } from "../../src/store/imports.ts";
 import { aLead, importLeads, noonMs } from "../builders.ts";

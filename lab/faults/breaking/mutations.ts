@@ -157,7 +157,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a city compared by its case",
-    "src/contract/lead.ts",
+    "src/contract/stored-lead.ts",
     '.normalize("NFC").toLowerCase()',
     '.normalize("NFC")',
     "test/spec/4-1-leads.test.ts",

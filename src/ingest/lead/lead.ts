@@ -1,6 +1,7 @@
 /** A row becomes a lead, or it says why it cannot. */
-import { cityKey, detailFields, type LeadDetails, writeDocument } from "../../contract/lead.ts";
+import { detailFields, type LeadDetails } from "../../contract/lead.ts";
 import { isPixelId } from "../../contract/pixel.ts";
+import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../../store/imports.ts";
 import type { Columns } from "../columns/columns.ts";

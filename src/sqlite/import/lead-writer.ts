@@ -3,7 +3,8 @@
  * is taken.
  */
 import { eq } from "drizzle-orm";
-import { emailKey, type LeadDetails, moveDocument } from "../../contract/lead.ts";
+import { emailKey, type LeadDetails } from "../../contract/lead.ts";
+import { moveDocument } from "../../contract/stored-lead.ts";
 import { dayMs, writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";

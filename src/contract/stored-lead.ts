@@ -1,0 +1,44 @@
+/** A lead as it is stored: its canonical JSON document, and the form in which its city is compared. */
+import type { Lead, LeadDetails, LeadEvent } from "./lead.ts";
+
+/** The canonical JSON document of a lead: stored once, served as it is. */
+export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, details: LeadDetails): string {
+  // Every field by its name: an object that always has one shape is written in two thirds of the time.
+  const lead: Lead = {
+    id,
+    identified_at,
+    pixel_id,
+    name: details.name,
+    email: details.email,
+    verified_email: details.verified_email,
+    phone: details.phone,
+    company: details.company,
+    city: details.city,
+    state: details.state,
+    gender: details.gender,
+    age_range: details.age_range,
+    income_range: details.income_range,
+    net_worth: details.net_worth,
+    marital_status: details.marital_status,
+    homeowner: details.homeowner,
+    children: details.children,
+    page_url: details.page_url,
+    referrer: details.referrer,
+    traffic_source: details.traffic_source,
+  };
+  return JSON.stringify(lead);
+}
+
+/** Where the moment stands in a document: every id has one length, and every moment. */
+const momentStart = '{"id":"00000000-0000-0000-0000-000000000000","identified_at":"'.length;
+const momentEnd = momentStart + "2026-01-31T09:15:00.123Z".length;
+
+/** The same document at another moment: a tie moves a lead by a millisecond. */
+export function moveDocument(document: string, identifiedAt: string): string {
+  return document.slice(0, momentStart) + identifiedAt + document.slice(momentEnd);
+}
+
+/** The form in which cities are compared (§4.1: case-insensitive exact match). */
+export function cityKey(city: string): string {
+  return city.trim().normalize("NFC").toLowerCase();
+}
