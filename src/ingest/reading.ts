@@ -64,7 +64,7 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
   const counts = emptyCounts();
   if (rows === null) return { format: { kind: "ndjson" }, counts, pixels, doubtfulDates: 0, otherHeader: null };
   const order = createDayOrder(reading.rules);
-  const rules = { ...reading.rules, onTime: order.note };
+  const rules = { ...reading.rules, onTime: order.note, knownPixels: pixels };
   const putAside = openPutAside({ ...reading, rules }, pixels, counts, listener);
   let isAnnounced = false;
   let read = 0;

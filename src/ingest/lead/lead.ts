@@ -17,6 +17,8 @@ export interface LeadRules extends TimeRules {
   readonly account: string;
   /** For rows that name no pixel. */
   readonly pixelId: string | null;
+  /** Pixels that earlier rows have named; their ids need no further look. */
+  readonly knownPixels?: ReadonlySet<string>;
   /** The fields that tell two rows without an id apart. */
   readonly identity: readonly IdentityField[];
 }
@@ -32,13 +34,15 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   if (detailFields.every((field) => details[field] === null)) return { fault: faultOfEmpty(row, columns) };
   const pixelId = textIn(row, columns.of.pixel_id) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
-  if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
+  if (rules.knownPixels?.has(pixelId) !== true && !isPixelId(pixelId))
+    return { fault: "its pixel has an id that cannot be one" };
   const time = readVisitTime(row, columns, rules, nowMs);
   if ("fault" in time) return time;
   const own = textIn(row, columns.of.id);
   const id =
     own === null ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity) : idOf(own);
-  const lead = prepareLead(id, pixelId, details, time.identifiedMs, { clamped: time.clamped, aliases });
+  const { identifiedMs, identifiedAt, clamped } = time;
+  const lead = prepareLead(id, pixelId, details, identifiedMs, { identifiedAt, clamped, aliases });
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, warnings };
@@ -51,8 +55,10 @@ function idOf(own: string): string {
   return servedId.test(own) ? own : idFromSource(own);
 }
 
-/** What most leads have beside. */
-const asItCame: Pick<NewLead, "clamped" | "aliases"> = { clamped: false, aliases: [] };
+interface Further extends Partial<Pick<NewLead, "clamped" | "aliases">> {
+  /** The moment as it is written. */
+  readonly identifiedAt?: string | undefined;
+}
 
 /** Prepares a lead for a store; without a moment of its own it gets the time of import. */
 export function prepareLead(
@@ -60,7 +66,7 @@ export function prepareLead(
   pixelId: string,
   details: LeadDetails,
   identifiedMs: number | null,
-  { clamped, aliases } = asItCame,
+  { identifiedAt = writeMoment(identifiedMs ?? 0), clamped = false, aliases = [] }: Further = {},
 ): NewLead {
   return {
     id,
@@ -71,6 +77,6 @@ export function prepareLead(
     identifiedMs,
     clamped,
     aliases,
-    document: writeDocument({ id, identified_at: writeMoment(identifiedMs ?? 0), pixel_id: pixelId }, details),
+    document: writeDocument({ id, identified_at: identifiedAt, pixel_id: pixelId }, details),
   };
 }

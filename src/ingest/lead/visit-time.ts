@@ -22,6 +22,8 @@ export interface VisitTime {
   readonly wrongTime?: string;
   /** The time that the lead gets; null for that of the import. */
   readonly identifiedMs: number | null;
+  /** The same as it is written in a lead, where the source writes it so. */
+  readonly identifiedAt?: string | undefined;
   /** Whether the time of the source lies ahead of the clock. */
   readonly clamped: boolean;
 }
@@ -43,12 +45,13 @@ export function readVisitTime(
   if (time.ms > nowMs + toleranceMs) {
     return { fault: `its time lies ahead of the clock: ${JSON.stringify(writeMoment(time.ms))}` };
   }
-  return { sourceMs: time.ms, identifiedMs: Math.min(time.ms, nowMs), clamped: time.ms > nowMs };
+  if (time.ms > nowMs) return { sourceMs: time.ms, identifiedMs: nowMs, clamped: true };
+  return { sourceMs: time.ms, identifiedMs: time.ms, identifiedAt: time.written, clamped: false };
 }
 
-/** A moment in UTC, on any day but the 29th of February, which not every year has. */
+/** A moment as it is written in a lead, on any day but the 29th of February, which not every year has. */
 const plainMoment =
-  /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
+  /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** The time that the source gives a row; null where it gives none. */
 function readSourceTime(row: Row, columns: Columns, reading: TimeReading): ReadTime | null {
@@ -57,5 +60,5 @@ function readSourceTime(row: Row, columns: Columns, reading: TimeReading): ReadT
   // Most files have one column of times, and nothing in these has to be checked or guessed.
   const text = numbers.length === 1 ? textIn(row, numbers) : null;
   const isPlain = text !== null && plainMoment.test(text);
-  return isPlain ? { ms: Date.parse(text) } : readTimeColumns(row, numbers, columns, reading);
+  return isPlain ? { ms: Date.parse(text), written: text } : readTimeColumns(row, numbers, columns, reading);
 }

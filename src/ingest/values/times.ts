@@ -11,7 +11,8 @@ export interface TimeReading {
   readonly onTime?: (text: string) => void;
 }
 
-export type ReadTime = { readonly ms: number } | { readonly fault: string };
+/** A moment, with its text where that is the one which a lead has for it; or why a text is none. */
+export type ReadTime = { readonly ms: number; readonly written?: string } | { readonly fault: string };
 
 type Civil = { day: number | null; clock: number | null; decimals: string | undefined; offset: string | undefined };
 
