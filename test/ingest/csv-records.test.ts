@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Parser } from "csv-parse";
 import fc from "fast-check";
-import { readPlain } from "../../src/ingest/csv/records.ts";
+import { readPlain } from "../../src/ingest/csv/plain-records.ts";
 
 /** The records that csv-parse finds up to the first damaged one. */
 function parsed(text: string, delimiter: string): string[][] {
