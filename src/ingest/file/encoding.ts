@@ -1,13 +1,10 @@
-/** Bytes to UTF-8 in whole lines: some programs write UTF-16, an older set of letters, or end lines as the first Macs did. */
+/** Bytes to UTF-8 in whole lines: some programs write an older set of letters. */
 import { isUtf8 } from "node:buffer";
 import { splitLines } from "../lines.ts";
-import { type Beginning, lookAhead, prepend } from "./beginning.ts";
+import { inUsualForm, longestLine } from "./usual-form.ts";
 
 const newline = 10;
-const carriageReturn = 13;
 const endMark = 0x1a;
-/** A line that is longer than this is judged in pieces, so that memory does not grow with the file. */
-const longestLine = 4 * 1024 * 1024;
 
 /** A set of letters from before UTF-8, by the name that people know. */
 export type OlderLetters = "Windows-1252" | "Mac OS Roman";
@@ -20,8 +17,9 @@ export async function* toUtf8(
   chunks: AsyncGenerator<Buffer>,
   onLegacyLine: (letters: OlderLetters) => void,
 ): AsyncGenerator<Buffer> {
-  const { text, letters } = await inUsualForm(chunks);
-  const legacy = new TextDecoder(letters === "Mac OS Roman" ? "macintosh" : "windows-1252");
+  const { text, isOfMac } = await inUsualForm(chunks);
+  const letters = isOfMac ? "Mac OS Roman" : "Windows-1252";
+  const legacy = new TextDecoder(isOfMac ? "macintosh" : "windows-1252");
   for await (const lines of wholeLines(text)) {
     if (isUtf8(lines)) yield lines;
     else yield Buffer.concat(splitLines(lines).map((line) => (isUtf8(line) ? line : translate(line))));
@@ -63,52 +61,4 @@ function lastLetter(piece: Buffer): number {
   let start = piece.length - 1;
   while (start > 0 && piece.length - start < 4 && isWithinLetter(piece[start])) start--;
   return start;
-}
-
-interface UsualForm {
-  readonly text: AsyncGenerator<Buffer>;
-  /** What a line of it is written in that is not UTF-8. */
-  readonly letters: OlderLetters;
-}
-
-/** The same text in the form that most programs give it, and so most often the same bytes. */
-async function inUsualForm(chunks: AsyncGenerator<Buffer>): Promise<UsualForm> {
-  const text = withoutMark(await lookAhead(chunks, (head) => head.length >= 3));
-  const { head, whole } = await lookAhead(text, (head) => endsInReturns(head) !== null || head.length >= longestLine);
-  const isOfMac = endsInReturns(head) === true;
-  return isOfMac ? { text: withFeeds(whole), letters: "Mac OS Roman" } : { text: whole, letters: "Windows-1252" };
-}
-
-/** Takes the byte order mark off, and decodes UTF-16. */
-function withoutMark({ head, rest, whole }: Beginning): AsyncGenerator<Buffer> {
-  const wide = wideDecoder(head);
-  if (wide !== null) return decoded(whole, wide);
-  const isMarked = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
-  return isMarked ? prepend(head.subarray(3), rest) : whole;
-}
-
-/** UTF-16 has its mark, or the half of its first letter that is zero: a header or a brace begins with ASCII. */
-function wideDecoder([first, second]: Buffer): TextDecoder | null {
-  if (first === undefined || second === undefined) return null;
-  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return new TextDecoder("utf-16le");
-  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? new TextDecoder("utf-16be") : null;
-}
-
-async function* decoded(chunks: AsyncGenerator<Buffer>, decoder: TextDecoder): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
-}
-
-/** Whether the first line ends in a carriage return alone; null while that cannot be said. */
-function endsInReturns(head: Buffer): boolean | null {
-  const feed = head.indexOf(newline);
-  const back = head.indexOf(carriageReturn);
-  if (back === -1) return feed === -1 ? null : false;
-  if (feed !== -1 && feed <= back + 1) return false;
-  return back + 1 < head.length ? true : null;
-}
-
-async function* withFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    yield Buffer.from(chunk.map((byte) => (byte === carriageReturn ? newline : byte)));
-  }
 }
