@@ -16,8 +16,8 @@ const placeholders = "- -- N/A n/a null NULL NaN nan undefined \\N".split(" ");
 const failures = "#N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! #NULL! #ERROR!".split(" ");
 const nothing: ReadonlySet<string> = new Set(["", ...placeholders, ...failures]);
 
-/** How a text begins that may be one of those, a list or a formula. Nearly all begin otherwise, and are what they say. */
-export const special = /^[-Nnu\\#[=]/;
+/** One of those, a list or a formula. Nearly all texts are nothing of the kind, and are what they say. */
+export const special = new RegExp(`^(?:[[=]|(?:${[...nothing].map((text) => RegExp.escape(text)).join("|")})$)`);
 
 /** The texts of a cell that are not empty, trimmed; a cell that holds a JSON array is a list. */
 export function textsOf(cell: Cell): readonly string[] {

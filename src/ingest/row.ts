@@ -48,6 +48,5 @@ export function firstText(cell: Cell): string | null {
   if (typeof cell !== "string") return textsOf(cell)[0] ?? null;
   // Most cells are one plain text, and there are many of them.
   const text = cell.toWellFormed().trim();
-  if (special.test(text)) return textsOf(text)[0] ?? null;
-  return text === "" ? null : text;
+  return special.test(text) ? (textsOf(text)[0] ?? null) : text;
 }

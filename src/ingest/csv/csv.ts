@@ -1,11 +1,11 @@
 /** CSV to rows. Most records are plain, and a parser reads the others. */
-import { type Columns, isRejectColumn } from "../columns/columns.ts";
+import type { Columns } from "../columns/columns.ts";
 import type { Row } from "../row.ts";
 import { type Header, readHeader } from "./header.ts";
 import { fit, type TextRow } from "./misfits.ts";
-import { openOddRecords } from "./odd-records.ts";
+import { readOdd } from "./odd-records.ts";
 import { readPlain } from "./plain-records.ts";
-import type { RawRecord } from "./record-reader.ts";
+import { type RawRecord, RecordReader } from "./record-reader.ts";
 
 /** Reads UTF-8 in whole lines; the first record is the header. */
 export async function* readCsv(
@@ -17,20 +17,22 @@ export async function* readCsv(
   let header: Header | null = null;
   let holdsNul = false;
   let line = firstLine;
-  const odd = openOddRecords(delimiter);
+  /** There from the first record that is not plain until the parser is at the end of a record. */
+  let parser: RecordReader | null = null;
   function* recordsIn(text: string): Generator<readonly RawRecord[]> {
     for (let rest = text; rest !== ""; ) {
-      if (!odd.isWithin()) {
+      if (parser === null) {
         const plain = readPlain(rest, delimiter, line);
         ({ rest, line } = plain);
         yield plain.records;
       }
       if (rest === "") return;
-      const parsed = odd.read(rest, line);
-      ({ rest, line } = parsed);
-      yield parsed.records;
+      const odd = readOdd(rest, line, parser ?? new RecordReader(delimiter, line));
+      ({ rest, line, parser } = odd);
+      yield odd.records;
     }
   }
+  const recordsLeft = (): readonly RawRecord[] => parser?.end() ?? [];
   function rowsOf(found: readonly RawRecord[]): Row[] {
     const rows: TextRow[] = [];
     for (const record of found) {
@@ -44,7 +46,7 @@ export async function* readCsv(
     holdsNul ||= chunk.includes(0);
     for (const found of recordsIn(chunk.toString("utf8"))) yield rowsOf(found);
   }
-  yield rowsOf(odd.end());
+  yield rowsOf(recordsLeft());
 }
 
 function toRow(record: RawRecord, header: Header, delimiter: string): TextRow {
@@ -55,9 +57,9 @@ function toRow(record: RawRecord, header: Header, delimiter: string): TextRow {
   return { ...row, fault: "it is the header once more, as in files that were joined" };
 }
 
-/** Whether a row says the names of its columns. In a rejects file it has its line and reason beside them. */
+/** Whether a row says the names of its columns. */
 function isHeader(cells: readonly string[], header: Header): boolean {
-  return header.every((name, position) => cells[position]?.trim() === name || isRejectColumn(name));
+  return header.every((name, position) => name === null || cells[position]?.trim() === name);
 }
 
 /** The same row, or its fault where it holds what no lead may hold. */

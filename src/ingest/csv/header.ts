@@ -1,10 +1,10 @@
 /** The header of CSV: what its columns are called. */
 import { UserError } from "../../operator/user-error.ts";
-import type { Columns } from "../columns/columns.ts";
+import { type Columns, isRejectColumn } from "../columns/columns.ts";
 import type { RawRecord } from "./record-reader.ts";
 
-/** The cells of the header, trimmed. */
-export type Header = readonly string[];
+/** The cells of the header, trimmed; null for the columns of a rejects file, which have values where it stands once more. */
+export type Header = readonly (string | null)[];
 
 /** Throws a UserError where the header cannot be read: the line behind it is none. */
 export function readHeader(record: RawRecord, columns: Columns): Header {
@@ -21,7 +21,7 @@ export function readHeader(record: RawRecord, columns: Columns): Header {
     columns.indexOf(unique, [text]);
   }
   columns.complete();
-  return header;
+  return header.map((name) => (isRejectColumn(name) ? null : name));
 }
 
 function unreadableHeader(line: number, fault: string, advice: string): UserError {
