@@ -1,59 +1,40 @@
 /** A query string, read strictly: every parameter known, at most once, decodable, and as its schema has it. */
-
-import type { Static, TSchema } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { distance } from "fastest-levenshtein";
+import { FormatRegistry, type Static, type TSchema } from "@sinclair/typebox";
 import { ApiError, errors } from "./errors.ts";
+import { pageSize } from "./limits.ts";
+import { type LeadQuery, leadParameters, type Parameter } from "./parameters.ts";
+import { cityKey } from "./stored-lead.ts";
+import { readMoment } from "./time.ts";
+import { unknownMessage } from "./unknown-parameter.ts";
 
-interface Parameter<Value> {
-  readonly schema: TSchema;
-  /** Completes the sentence "it takes …" of a refusal. */
-  readonly accepts: string;
-  /** The value that a decoded text stands for, or null where the schema does not accept it. */
-  read(text: string): Value | null;
-}
+/** The parameters of a query by name, raw as they came. */
+type Sent = ReadonlyMap<string, string>;
 
-/** Makes a parameter. Its schema is compiled once; `normalize` gives what leads are chosen by, or null to refuse. */
-export function defineParameter<Schema extends TSchema, Value>(
-  schema: Schema,
-  accepts: string,
-  normalize: (value: Static<Schema>) => Value | null,
-): Parameter<Value> {
-  const compiled = TypeCompiler.Compile(schema);
+const leadParameterNames = Object.keys(leadParameters);
+
+/** Reads the query of GET /leads. Throws the 400 of the first parameter that is wrong. */
+export function readLeadQuery(search: string): LeadQuery {
+  const sent = splitQuery(search, leadParameterNames);
+  const { limit, pixel_id, state, has_email } = leadParameters;
+  // In the order of the table of §4.1: of two that are wrong, the first is named.
   return {
-    schema,
-    accepts,
-    read(text) {
-      const value = meaningOf(text, schema);
-      return compiled.Check(value) ? normalize(value) : null;
-    },
+    limit: readValue(sent, "limit", limit) ?? pageSize.usual,
+    beforeMs: readBound(sent, "before"),
+    sinceMs: readBound(sent, "since"),
+    pixelId: readValue(sent, "pixel_id", pixel_id),
+    state: readValue(sent, "state", state)?.toUpperCase() ?? null,
+    city: readCity(sent),
+    hasEmail: readValue(sent, "has_email", has_email) ?? false,
   };
 }
 
-/**
- * The value that a text in a query stands for, by the type of its schema. A text that is no such value stays a text.
- */
-function meaningOf(text: string, schema: TSchema): unknown {
-  // "05", "5.0" and "0x5" are other ways to write a number; only the canonical one is taken.
-  if (schema["type"] === "integer") return String(Number(text)) === text ? Number(text) : text;
-  if (schema["type"] === "boolean" && (text === "true" || text === "false")) return text === "true";
-  // A + that was not encoded has become a space on its way.
-  return schema["format"] === "date-time" ? text.replace(/ (\d{2}:\d{2})$/, "+$1") : text;
+/** Reads the query of an endpoint that takes no parameters (§4.2, §4.3). Throws the 400 of any. */
+export function readNoQuery(search: string): void {
+  splitQuery(search, []);
 }
 
-/** The one parameter with an error code of its own (§4.1 rule 3). */
-const cursorParameter = "before";
-
-/** Refuses a parameter with its code: `invalid_cursor` for the cursor, `invalid_parameter` for all others (§7). */
-function refuse(parameter: string, message: string): ApiError {
-  return new ApiError(parameter === cursorParameter ? "invalid_cursor" : "invalid_parameter", message);
-}
-
-/**
- * The parameters of a query string (without its question mark) by name, raw as they came.
- * Throws a 400 for an unknown parameter, then for a repeated one, each in the order in which the names first occur.
- */
-export function readQuery(search: string, known: readonly string[]): Map<string, string> {
+/** Throws a 400 for an unknown parameter, then for a repeated one, each in the order in which the names first occur. */
+function splitQuery(search: string, known: readonly string[]): Sent {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
   const pairs = search.split("&").filter((pair) => pair !== "");
@@ -76,22 +57,6 @@ function splitPair(pair: string): [name: string, value: string] {
   return [decode(name) ?? name, pair.slice(equals + 1)];
 }
 
-/** The value of one parameter, null where it was not sent; throws the 400 where its schema does not accept it. */
-export function readParameter<Value>(
-  sent: ReadonlyMap<string, string>,
-  name: string,
-  { accepts, read }: Parameter<Value>,
-): Value | null {
-  const raw = sent.get(name);
-  if (raw === undefined) return null;
-  const text = decode(raw);
-  if (text === null) throw refuse(name, `The parameter ${name} is not percent-encoded UTF-8; it takes ${accepts}.`);
-  if (text === "") throw refuse(name, `The parameter ${name} is empty; it takes ${accepts}, or leave it out.`);
-  const value = read(text);
-  if (value === null) throw refuse(name, errors.invalid_parameter.message(name, accepts));
-  return value;
-}
-
 /** The text that a name or a value stands for; null where it is not percent-encoded UTF-8. */
 function decode(raw: string): string | null {
   // Most names and values are plain, and seeing that costs a fraction of decoding them.
@@ -103,19 +68,49 @@ function decode(raw: string): string | null {
   }
 }
 
-/** The message of the refusal, with the parameter that was perhaps meant. */
-function unknownMessage(name: string, known: readonly string[]): string {
-  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
-  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
-  if (known.length === 0) return `${is}; this endpoint takes no parameters.`;
-  const close = known.find((candidate) => isClose(name, candidate));
-  return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
+/** The value of one parameter, null where it was not sent; throws the 400 where its schema does not accept it. */
+function readValue<Schema extends TSchema>(
+  sent: Sent,
+  name: string,
+  { schema, check, accepts }: Parameter<Schema>,
+): Static<Schema> | null {
+  const raw = sent.get(name);
+  if (raw === undefined) return null;
+  const text = decode(raw);
+  if (text === null) throw refuse(name, `The parameter ${name} is not percent-encoded UTF-8; it takes ${accepts}.`);
+  if (text === "") throw refuse(name, `The parameter ${name} is empty; it takes ${accepts}, or leave it out.`);
+  const value = meaningOf(text, schema);
+  if (!check.Check(value)) throw refuse(name, errors.invalid_parameter.message(name, accepts));
+  return value;
 }
 
-/** A typing error of up to a third of the letters, the same letters in another order, or the beginning of the name. */
-function isClose(name: string, candidate: string): boolean {
-  if (name.length > 2 * candidate.length) return false;
-  const lower = name.toLowerCase();
-  if ([...lower].sort().join() === [...candidate].sort().join()) return true;
-  return distance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
+/** The value that a text stands for, by the type of its schema. A text that is no such value stays a text. */
+function meaningOf(text: string, schema: TSchema): unknown {
+  // "05", "5.0" and "0x5" are other ways to write a number; only the canonical one is taken.
+  if (schema["type"] === "integer") return String(Number(text)) === text ? Number(text) : text;
+  if (schema["type"] === "boolean" && (text === "true" || text === "false")) return text === "true";
+  // A + that was not encoded has become a space on its way.
+  return schema["format"] === "date-time" ? text.replace(/ (\d{2}:\d{2})$/, "+$1") : text;
+}
+
+// TypeBox checks a moment by its pattern alone. Which days a month has, and which years are kept, is checked here.
+FormatRegistry.Set("date-time", () => true);
+
+/** Bounds round up past the millisecond, so that "at or after" and "strictly before" stay true of stored leads. */
+function readBound(sent: Sent, name: "before" | "since"): number | null {
+  const text = readValue(sent, name, leadParameters[name]);
+  if (text === null) return null;
+  const ms = readMoment(text, "up");
+  if (ms === null) throw refuse(name, errors.invalid_parameter.message(name, leadParameters[name].accepts));
+  return ms;
+}
+
+function readCity(sent: Sent): string | null {
+  const city = readValue(sent, "city", leadParameters.city);
+  return city === null ? null : cityKey(city);
+}
+
+/** The refusal of a parameter; the cursor has a code of its own (§4.1 rule 3, §7). */
+function refuse(parameter: string, message: string): ApiError {
+  return new ApiError(parameter === "before" ? "invalid_cursor" : "invalid_parameter", message);
 }

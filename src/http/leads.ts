@@ -1,6 +1,7 @@
 /** GET /api/v1/leads (§4.1): one page of the account's leads, newest first. */
 import { plainError } from "../contract/errors.ts";
-import { type LeadQuery, readLeadQuery } from "../contract/parameters.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
+import { readLeadQuery } from "../contract/query.ts";
 import { writeMoment } from "../contract/time.ts";
 import { writeFilter } from "../store/disclosed-pages.ts";
 import type { DisclosedPage } from "../store/disclosures.ts";

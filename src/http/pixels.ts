@@ -1,6 +1,6 @@
 /** GET /api/v1/pixels (§4.2): the pixels of the account, in the order in which they were created. */
 import type { PixelList } from "../contract/list.ts";
-import { readNoQuery } from "../contract/parameters.ts";
+import { readNoQuery } from "../contract/query.ts";
 import type { PixelReader } from "../store/reading.ts";
 import { keyOf, type RequestContext } from "./context.ts";
 

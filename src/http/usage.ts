@@ -1,5 +1,5 @@
 /** GET /api/v1/usage (§4.3): what the presented key has used, this call included. */
-import { readNoQuery } from "../contract/parameters.ts";
+import { readNoQuery } from "../contract/query.ts";
 import type { Usage } from "../contract/usage.ts";
 import type { UsageCounter } from "../store/usage.ts";
 import { keyOf, type RequestContext } from "./context.ts";

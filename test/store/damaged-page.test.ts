@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { readLeadQuery } from "../../src/contract/parameters.ts";
+import { readLeadQuery } from "../../src/contract/query.ts";
 import { openServedStore } from "../../src/sqlite/served-store.ts";
 import { QueryFailed } from "../../src/store/reading.ts";
 import { someLeads } from "../builders.ts";

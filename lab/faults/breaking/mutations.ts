@@ -60,9 +60,9 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "bounds rounded down",
-    "src/contract/parameters.ts",
-    '(text) => readMoment(text, "up"),',
-    '(text) => readMoment(text, "down"),',
+    "src/contract/query.ts",
+    'readMoment(text, "up")',
+    'readMoment(text, "down")',
     "test/spec/4-1-leads.test.ts",
     "test/spec/4-1-parameters.test.ts",
   ),
