@@ -1,7 +1,7 @@
 /** What /usage says on a cluster while counts are on their way. A stand-in takes the place of the node. */
 import { expect, test } from "bun:test";
 import { createFlusher } from "../../src/rqlite/usage-flush.ts";
-import { createUsageCounter } from "../../src/store/usage.ts";
+import { createUsageCounter } from "../../src/store/usage-counter.ts";
 import { noonMs } from "../../test/builders.ts";
 import { until } from "./cluster.ts";
 

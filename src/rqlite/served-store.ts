@@ -7,7 +7,7 @@ import { retainInThread } from "../sqlite/privacy/retention-thread.ts";
 import { accounts } from "../sqlite/schema.ts";
 import { innermost, StoreError } from "../store/errors.ts";
 import type { ServedStore } from "../store/serving.ts";
-import { createUsageCounter } from "../store/usage.ts";
+import { createUsageCounter } from "../store/usage-counter.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease, serverQuestion } from "./lease/keep-lease.ts";
 import { createLease } from "./lease/lease.ts";
