@@ -2,8 +2,9 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
-import { createKey, digestOf, prefixOf } from "../src/contract/key.ts";
+import { digestOf } from "../src/contract/key.ts";
 import type { Lead } from "../src/contract/lead.ts";
+import { createKey, prefixOf } from "../src/contract/new-key.ts";
 import type { Pixel } from "../src/contract/pixel.ts";
 import { listen } from "../src/http/app.ts";
 import { createLimiter } from "../src/limiter.ts";

@@ -1,8 +1,9 @@
 /** A file of 1,000 accounts with ten keys each, whose leads lie between one another in time and in the file. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
+import { digestOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
+import { createKey, prefixOf } from "../../src/contract/new-key.ts";
 import { prepareLead } from "../../src/ingest/lead/lead.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import type { AdminStore } from "../../src/store/admin.ts";

@@ -1,6 +1,7 @@
 /** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
 import { Command, Option } from "commander";
-import { createKey, digestOf, prefixOf } from "../contract/key.ts";
+import { digestOf } from "../contract/key.ts";
+import { createKey, prefixOf } from "../contract/new-key.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
 import { readMapping } from "../ingest/columns/mapping.ts";

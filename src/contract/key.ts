@@ -1,26 +1,16 @@
 /**
  * API keys (§5): `lf_`, 32 characters of base62, and 6 more that are the CRC-32 of all before them, so that a typing
  * error and a secret scanner need no database. Only the SHA-256 of a key is ever stored. The token with which a vendor
- * delivers is made in the same way and begins with `lfin_`.
+ * delivers has the same form and begins with `lfin_`.
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { base62, randomText } from "./random-text.ts";
+import { base62 } from "./random-text.ts";
 
 /** What a secret begins with: a key that reads leads, or the token of a source, which brings them. */
-type Marker = "lf_" | "lfin_";
-const secretLength = 32;
+export type Marker = "lf_" | "lfin_";
 const checksumLength = 6;
 const shape = /^lf(?:in)?_[0-9A-Za-z]{38}$/;
-
-/** How much of a key is kept and shown to tell it from others. */
-const prefixLength = 8;
-
-/** A new key from a cryptographic source; shown once, then only its digest is known. */
-export function createKey(marker: Marker = "lf_"): string {
-  const body = marker + randomText(secretLength);
-  return body + checksum(body);
-}
 
 /** Whether a text can be a key at all: right in length, letters and checksum. */
 export function isWellFormed(key: string, marker: Marker = "lf_"): boolean {
@@ -47,17 +37,8 @@ export function digestOf(key: string): Buffer {
   return hash("sha256", key, "buffer");
 }
 
-/** The beginning of a key, enough for people to tell theirs apart. */
-export function prefixOf(key: string): string {
-  return key.slice(0, prefixLength);
-}
-
-/** A text in which keys that somebody put there by mistake are cut to what may be shown of them. */
-export function withoutKeys(text: string): string {
-  return text.replaceAll(/lf(?:in)?_[0-9A-Za-z]{9,}/g, (key) => `${prefixOf(key)}…`);
-}
-
-function checksum(body: string): string {
+/** The last characters of a key, from all before them. */
+export function checksum(body: string): string {
   let rest = crc32(body);
   let text = "";
   for (let place = 0; place < checksumLength; place++) {

@@ -1,5 +1,5 @@
 /** An error that is said to a person in one line, and ends the process with a status. */
-import { withoutKeys } from "../contract/key.ts";
+import { withoutKeys } from "../contract/new-key.ts";
 import type { EndingSignal, statusAfter } from "./ending-signals.ts";
 import { printable } from "./printable.ts";
 

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
-import { createKey } from "../../src/contract/key.ts";
+import { createKey } from "../../src/contract/new-key.ts";
 import { leads } from "../../src/sqlite/schema.ts";
 import { aLead } from "../builders.ts";
 import { eventually } from "../eventually.ts";

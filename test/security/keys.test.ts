@@ -1,6 +1,7 @@
 /** Keys against guessing: how many there are, what a wrong one costs, and what it tells whoever tries. */
 import { expect, test } from "bun:test";
-import { createKey, digestOf, isWellFormed } from "../../src/contract/key.ts";
+import { digestOf, isWellFormed } from "../../src/contract/key.ts";
+import { createKey } from "../../src/contract/new-key.ts";
 import { anAdmin } from "../admin.ts";
 import { serve } from "../harness.ts";
 

@@ -1,6 +1,7 @@
 /** What every store does with keys and their usage. */
 import { describe, expect, test } from "bun:test";
-import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
+import { digestOf } from "../../src/contract/key.ts";
+import { createKey, prefixOf } from "../../src/contract/new-key.ts";
 import { noonMs } from "../builders.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
 import { accountIn, stores } from "./stores.ts";

@@ -1,7 +1,8 @@
 /** What lies in a file before it is attacked, and what is found in it afterwards. */
 import { Database } from "bun:sqlite";
-import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
+import { digestOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
+import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { openAdminStore } from "../../../src/sqlite/admin-store.ts";
 import type { AdminStore } from "../../../src/store/admin.ts";
 import type { Account } from "../../../src/store/repositories.ts";

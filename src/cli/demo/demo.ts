@@ -1,6 +1,7 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
 import { type Command, Option } from "commander";
-import { createKey, digestOf, prefixOf } from "../../contract/key.ts";
+import { digestOf } from "../../contract/key.ts";
+import { createKey, prefixOf } from "../../contract/new-key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { AdminStore } from "../../store/admin.ts";
