@@ -10,11 +10,10 @@ import { describeOperations } from "./docs/openapi.ts";
 import { createErrorReply } from "./errors.ts";
 import { createHostCheck } from "./host.ts";
 import { createLeadsAnswer } from "./leads.ts";
-import { createAccessLog } from "./ops/access-log.ts";
-import { addSizeMetrics } from "./ops/metrics.ts";
+import { addRequestMetrics, addSizeMetrics } from "./ops/metrics.ts";
 import { checkPublic, createPages } from "./pages.ts";
 import { answerPixels } from "./pixels.ts";
-import { type Answer, createReply } from "./reply.ts";
+import { type Answer, createAccessLog, createReply } from "./reply.ts";
 import { answerUsage } from "./usage.ts";
 
 /** Listens on a port, with the app that is made of these parts. Throws what Bun throws when the port is taken. */
@@ -51,7 +50,7 @@ function createApp(parts: AppParts) {
   const { store, limiter, baseUrl } = parts;
   const metrics = new Registry();
   addSizeMetrics(metrics, parts);
-  const accessLog = createAccessLog(parts.log, metrics);
+  const accessLog = createAccessLog(parts.log, addRequestMetrics(metrics));
   const reply = createReply(accessLog);
   const ok = (context: RequestContext, body: Answer["body"]) => reply(context, { status: 200, body });
   const replyWithError = createErrorReply(baseUrl, reply);

@@ -9,9 +9,9 @@ import type { RequestContext, WithContext } from "./context.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsHeaders, docsPage } from "./docs/page.ts";
-import type { AccessLog } from "./ops/access-log.ts";
 import { answerHealth } from "./ops/health.ts";
 import { answerMetrics } from "./ops/metrics.ts";
+import type { AccessLog } from "./reply.ts";
 
 type Page = readonly [status: number, body: string | Blob, headers: Readonly<Record<string, string>>];
 

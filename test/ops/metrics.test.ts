@@ -9,8 +9,8 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { paths } from "../../src/contract/paths.ts";
 import { createContext } from "../../src/http/context.ts";
-import { createAccessLog } from "../../src/http/ops/access-log.ts";
-import { isFromHere } from "../../src/http/ops/metrics.ts";
+import { addRequestMetrics, isFromHere } from "../../src/http/ops/metrics.ts";
+import { createAccessLog } from "../../src/http/reply.ts";
 import { anAdmin } from "../admin.ts";
 import { noonMs, someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
@@ -45,7 +45,7 @@ test("failures are counted from 0 on, so that an alert sees the first one", asyn
 
 test("a time is in every class that is not below it", async () => {
   const registry = new Registry();
-  const record = createAccessLog(pino({ level: "silent" }), registry);
+  const record = createAccessLog(pino({ level: "silent" }), addRequestMetrics(registry));
   const context = createContext(new Request("http://localhost/api/v1/leads"), 60, noonMs);
   for (const seconds of [0.15, 2])
     record({ ...context, startedNs: Bun.nanoseconds() - seconds * 1e9 }, { status: 200 });

@@ -193,7 +193,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a path in the log as it came",
-    "src/http/ops/access-log.ts",
+    "src/http/reply.ts",
     "path: safePath(context.path)",
     "path: context.path",
     "test/ops/log.test.ts",

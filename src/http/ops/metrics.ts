@@ -1,9 +1,37 @@
 /** GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
 import { existsSync, readdirSync } from "node:fs";
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { isLoopback } from "../../config/origin.ts";
 import { ApiError } from "../../contract/errors.ts";
+import { paths } from "../../contract/paths.ts";
 import type { AppParts } from "../app-parts.ts";
+
+/** The upper ends of the classes of time, in seconds. */
+const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
+
+export type RequestMetrics = ReturnType<typeof addRequestMetrics>;
+
+/** Adds the counts of what was answered, and the times that it took. */
+export function addRequestMetrics(registry: Registry) {
+  const requests = new Counter({
+    name: "leadfile_requests_total",
+    help: "Requests answered, by route, status and error code.",
+    labelNames: ["route", "status", "code"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "leadfile_request_seconds",
+    help: "Time from a request's arrival to its answer, by route.",
+    labelNames: ["route"],
+    buckets,
+    registers: [registry],
+  });
+  // What begins with 1 never grew for Prometheus: an alert on growth would miss the first failure.
+  for (const route of Object.values(paths)) {
+    for (const code of ["internal_error", "query_failed"]) requests.inc({ route, status: 500, code }, 0);
+  }
+  return { requests, seconds };
+}
 
 /** Adds the sizes of what can grow; they are read when somebody asks for them. */
 export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now }: AppParts): void {
