@@ -52,15 +52,15 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   store: ["contract"],
   operator: ["contract", "store"],
   config: ["contract", "operator"],
-  "listening.ts": [],
-  http: ["contract", "store", "limiter.ts", "config", "listening.ts"],
+  listening: [],
+  http: ["contract", "store", "limiter.ts", "config", "listening"],
   sqlite: ["contract", "store"],
   // A node of a cluster reads its file by the reading of the one file.
   rqlite: ["contract", "store", "sqlite"],
   ingest: ["contract", "store", "operator"],
   conformance: ["contract"],
   inbox: ["contract", "store", "operator", "ingest"],
-  receive: ["contract", "store", "operator", "ingest", "listening.ts"],
+  receive: ["contract", "store", "operator", "ingest", "listening"],
   cli: ["contract", "store", "operator", "config", "ingest", "conformance", "inbox", "receive"],
 };
 const rooms = Object.keys(arrows);

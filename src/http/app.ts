@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { Registry } from "prom-client";
 import { paths } from "../contract/paths.ts";
-import { type Address, type Listener, startListener } from "../listening.ts";
+import { type Address, type Listener, startListener } from "../listening/listener.ts";
 import type { AppParts } from "./app-parts.ts";
 import { createAuth } from "./auth.ts";
 import { createContext, type RequestContext, type WithContext } from "./context.ts";
@@ -24,7 +24,7 @@ export function listen(
 ): Listener {
   const { server, ...listener } = startListener(address, {
     // No request is read before this function is done.
-    answer: (request) => app.fetch(withReadableUrl(request)),
+    answer: (request) => app.fetch(request),
     // A body is never read: whatever its size, the answer is about the method.
     largestBodyBytes: Number.MAX_SAFE_INTEGER,
     lastCallMs,
@@ -32,17 +32,6 @@ export function listen(
   const addressOf = (request: Request) => server.requestIP(request)?.address;
   const app = createApp({ ...partsFor(listener.port), addressOf });
   return listener;
-}
-
-/**
- * The request under a URL that the router can read: it finds the path behind `http://` and a host. With TLS Bun gives
- * `https://`, and without a usable Host header the path alone.
- */
-function withReadableUrl(request: Request): Request {
-  const { url } = request;
-  if (url.startsWith("http:")) return request;
-  const value = url.startsWith("https:") ? url.replace("https:", "http:") : `http://localhost${url}`;
-  return Object.defineProperty(request, "url", { value });
 }
 
 /** Makes the app: every route, behind the checks that each request passes. */

@@ -1,14 +1,17 @@
 /** The context of one request, from its arrival to its answer: what is known of it. */
 import { paths, publicPaths } from "../contract/paths.ts";
-import { type Target, targetOf } from "../listening.ts";
 import type { KnownKey } from "../store/reading.ts";
 
-export interface RequestContext extends Target {
+export interface RequestContext {
   readonly request: Request;
   /** Ours; a client's own X-Request-Id is not echoed. */
   readonly id: string;
   readonly arrivedMs: number;
   readonly startedNs: number;
+  /** As it was sent, not decoded. */
+  readonly path: string;
+  /** Likewise, without its question mark. */
+  readonly search: string;
   /** The path where it is one that the server knows, an asset of the docs apart; null elsewhere. */
   readonly route: string | null;
   /** Whether the path is outside the API, even if nothing is there: it needs no key and has no limit. */
@@ -35,7 +38,7 @@ const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicO
 
 /** Begins a request, before anything of it is checked. */
 export function createContext(request: Request, limit: number, nowMs: number): RequestContext {
-  const { path, search } = targetOf(request);
+  const { path, search } = targetOf(request.url);
   return {
     request,
     id: crypto.randomUUID(),
@@ -50,6 +53,14 @@ export function createContext(request: Request, limit: number, nowMs: number): R
     limit,
     remaining: limit,
   };
+}
+
+/** The path and the query of a URL that begins with `http://` and a host. */
+function targetOf(url: string): Pick<RequestContext, "path" | "search"> {
+  const start = url.indexOf("/", "http://".length);
+  const question = url.indexOf("?", start);
+  if (question === -1) return { path: url.slice(start), search: "" };
+  return { path: url.slice(start, question), search: url.slice(question + 1) };
 }
 
 /** The key of a request that auth has let through. */

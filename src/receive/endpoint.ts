@@ -1,7 +1,6 @@
 /** The webhook endpoint: each POST is a delivery, and lies on the disk before it is answered. */
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../contract/key.ts";
-import { targetOf } from "../listening.ts";
 import { innermost, StoreError } from "../store/errors.ts";
 import type { Source, SourceFinder } from "../store/sources.ts";
 import { checkType, readVisits } from "./body.ts";
@@ -32,8 +31,7 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
   return async (request) => {
     const memory = reserveMemory(held);
     const startedNs = Bun.nanoseconds();
-    // The path may hold a token.
-    const { path } = targetOf(request);
+    const path = pathOf(request);
     if (path === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
     let source: Source | null = null;
     try {
@@ -57,6 +55,11 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       memory.release();
     }
   };
+}
+
+/** The path as it was sent, which may hold a token. The URL begins with `http://` and a host. */
+export function pathOf({ url }: Pick<Request, "url">): string {
+  return url.slice(url.indexOf("/", "http://".length)).replace(/\?.*$/, "");
 }
 
 /** The live source whose token stands in the path or in the Authorization header. */

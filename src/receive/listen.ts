@@ -1,5 +1,5 @@
 /** The listening side of the endpoint. */
-import { type Address, type Listener, type Patience, startListener } from "../listening.ts";
+import { type Address, type Listener, type Patience, startListener } from "../listening/listener.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";
 import { mostBytes } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";

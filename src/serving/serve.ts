@@ -8,7 +8,7 @@ import { listen } from "../http/app.ts";
 import type { Inflow } from "../http/app-parts.ts";
 import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
-import type { Listener } from "../listening.ts";
+import type { Listener } from "../listening/listener.ts";
 import { endWith } from "../operator/end.ts";
 import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { setImmediate as turnOver } from "node:timers/promises";
-import { inFairTurns } from "../../src/listening.ts";
+import { inFairTurns } from "../../src/listening/listener.ts";
 import { someLeads } from "../builders.ts";
 import { serve } from "../harness.ts";
 import { start } from "../process.ts";

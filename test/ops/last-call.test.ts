@@ -1,18 +1,18 @@
 /** A server that stops while clients are busy: each of them gets an answer to all that it has sent. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { withLastCall } from "../../src/listening.ts";
+import { stopAfterLastCall } from "../../src/listening/last-call.ts";
 import { until } from "../eventually.ts";
 import { start } from "../process.ts";
 
 test("a request that comes while the server stops is answered, and told that its connection ends", async () => {
-  const { handle, stop } = withLastCall(() => new Response("here"));
+  const handle = () => new Response("here");
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: handle });
   const { href } = server.url;
   const ask = () => fetch(href);
   const first = await ask();
   expect([await first.text(), first.headers.get("Connection")]).not.toContain("close");
-  const stopped = stop(server);
+  const stopped = stopAfterLastCall(server, handle);
   const last = await ask();
   expect([await last.text(), last.headers.get("Connection")]).toEqual(["here", "close"]);
   await stopped;
