@@ -8,8 +8,8 @@ import type { AppParts } from "./app-parts.ts";
 import { createCache } from "./cache.ts";
 import type { RequestContext } from "./context.ts";
 
-/** What the Authorization header holds: no key at all, one that nobody has, or a key that was made here. */
-type Credential = "missing" | "unknown" | KnownKey;
+/** What the Authorization header holds: a live key, or why it has none. */
+type Credential = KnownKey | "missing_api_key" | "invalid_api_key" | "revoked_api_key";
 
 /** So many keys are kept in memory. Few instances have more. */
 const mostKeys = 20_000;
@@ -23,33 +23,33 @@ export function createAuth({ limiter, store }: Pick<AppParts, "limiter" | "store
   /** Reads the header Authorization: Bearer <API_KEY>. */
   function readCredential(context: RequestContext): Credential {
     const secret = /^bearer +(\S.*)$/i.exec(context.request.headers.get("authorization") ?? "")?.[1];
-    if (secret === undefined) return "missing";
+    if (secret === undefined) return "missing_api_key";
     // A checksum that is wrong shows a typing error or a guess; the store need not be asked.
-    if (!isWellFormed(secret)) return "unknown";
+    if (!isWellFormed(secret)) return "invalid_api_key";
     // Whatever other programs have written before holds for this request, a revocation too (§5).
     context.storeVersion = store.version();
-    return findKey(digestOf(secret), context.storeVersion) ?? "unknown";
+    const key = findKey(digestOf(secret), context.storeVersion);
+    if (key === null) return "invalid_api_key";
+    return isActive(key, context.arrivedMs) ? key : "revoked_api_key";
   }
 
   return {
     /** The live key of a request that is sent elsewhere; null where it has none. */
     liveKeyOf(context: RequestContext): KnownKey | null {
       const credential = readCredential(context);
-      return isLive(credential, context.arrivedMs) ? credential : null;
+      return typeof credential === "string" ? null : credential;
     },
     /**
      * Lets a request of the API pass, or throws an ApiError. The order is: limit, unknown path, method, key,
      * subscription. A request with a live key counts once, whatever its answer; one over the limit does not count.
      */
     authorize(context: RequestContext): void {
-      const { request, route, arrivedMs } = context;
+      const { request, route } = context;
       const credential = readCredential(context);
-      if (isLive(credential, arrivedMs)) count(context, credential, limiter, store.usage);
+      if (typeof credential !== "string") count(context, credential, limiter, store.usage);
       if (route === null) throw plainError("not_found");
       if (request.method !== "GET") throw plainError("method_not_allowed");
-      if (credential === "missing") throw plainError("missing_api_key");
-      if (credential === "unknown") throw plainError("invalid_api_key");
-      if (!isLive(credential, arrivedMs)) throw plainError("revoked_api_key");
+      if (typeof credential === "string") throw plainError(credential);
       if (!credential.subscribed) throw plainError("subscription_required");
     },
   };
@@ -68,11 +68,7 @@ function createKeyFinder({ keys }: ReadStore) {
   };
 }
 
-/** Whether a key was made here, and is active. */
-function isLive(credential: Credential, nowMs: number): credential is KnownKey {
-  return typeof credential === "object" && isActive(credential, nowMs);
-}
-
+/** Counts a request in the window and the usage of its key. Throws where the window has none left. */
 function count(context: RequestContext, key: KnownKey, limiter: Limiter, usage: UsageCounter): void {
   context.key = key;
   const { allowed, remaining } = limiter.hit(key.number, context.arrivedMs, context.startedNs / 1e6);

@@ -85,8 +85,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a revoked key that passes",
     "src/http/auth.ts",
-    "if (!isLive(credential, arrivedMs)) throw",
-    "if (false) throw",
+    "isActive(key, context.arrivedMs) ? key",
+    "true ? key",
     "test/spec/3-states.test.ts",
   ),
   line(
