@@ -1,6 +1,6 @@
 /** The leads of the bench: made up, the same ones each time, spread over one year. No person is meant. */
+import { dayMs } from "../../src/contract/calendar.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { dayMs } from "../../src/contract/time.ts";
 
 export const yearStartMs = Date.UTC(2025, 0, 1);
 export const yearMs = 365 * dayMs;

@@ -1,6 +1,6 @@
 /** bun admin retain: how long the leads of an account are kept. */
 import type { Command } from "commander";
-import { dayOf } from "../contract/time.ts";
+import { dayOf } from "../contract/calendar.ts";
 import { statusAfter } from "../operator/ending-signals.ts";
 import { printable } from "../operator/printable.ts";
 import { UserError } from "../operator/user-error.ts";

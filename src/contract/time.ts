@@ -1,14 +1,5 @@
 /** The moments of the API (§2.2, §4.1): RFC 3339 coming in, UTC with three decimals going out. */
-
-/** A UTC day in milliseconds; Unix time counts no leap seconds. */
-export const dayMs = 86_400_000;
-
-/** The first millisecond of the year 0001 and the first after the year 9999, both in UTC. */
-export const earliestMs = calendarMs(1, 1, 1) ?? 0;
-export const afterLatestMs = (calendarMs(9999, 12, 31) ?? 0) + dayMs;
-
-/** Moments are kept to the millisecond: a bound of a query rounds up, a time that is imported down. */
-type Rounding = "up" | "down";
+import { calendarMs, clockMs, decimalsToMs, type Rounding, withinYears } from "./calendar.ts";
 
 /** The shape of an RFC 3339 date-time that carries an offset, without leap seconds; it does not know the days of a month. */
 export const rfc3339 =
@@ -23,56 +14,14 @@ export function readMoment(text: string, rounding: Rounding): number | null {
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, decimals, sign, offsetHours, offsetMinutes] = match;
   const midnightMs = calendarMs(Number(year), Number(month), Number(day));
-  if (midnightMs === null) return null;
-  const offset = sinceMidnightMs(Number(offsetHours ?? 0), Number(offsetMinutes ?? 0), 0);
-  const clock = sinceMidnightMs(Number(hour), Number(minute), Number(second));
-  const whole = midnightMs + clock - (sign === "-" ? -offset : offset);
+  const sinceMidnightMs = clockMs(Number(hour), Number(minute), Number(second));
+  const offsetMs = clockMs(Number(offsetHours ?? 0), Number(offsetMinutes ?? 0), 0);
+  if (midnightMs === null || sinceMidnightMs === null || offsetMs === null) return null;
+  const whole = midnightMs + sinceMidnightMs - (sign === "-" ? -offsetMs : offsetMs);
   return withinYears(whole) ? whole + decimalsToMs(decimals, rounding) : null;
 }
 
 /** Writes Unix milliseconds as `2026-01-31T09:15:00.123Z`. */
 export function writeMoment(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-/** The UTC day of a moment, `2026-01-31`. */
-export function dayOf(ms: number): string {
-  return writeMoment(ms).slice(0, 10);
-}
-
-/** The UTC midnight of a calendar date in Unix milliseconds; null where the calendar has no such day. */
-export function calendarMs(year: number, month: number, day: number): number | null {
-  const date = new Date(0);
-  // Date.UTC would take the years 0 to 99 for 1900 to 1999.
-  date.setUTCFullYear(year, month - 1, day);
-  const real = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return real ? date.getTime() : null;
-}
-
-/** Milliseconds since midnight; null for what no clock shows, a leap second included. */
-export function clockMs(hour: number, minute: number, second: number): number | null {
-  if (hour > 23 || minute > 59 || second > 59) return null;
-  return sinceMidnightMs(hour, minute, second);
-}
-
-function sinceMidnightMs(hour: number, minute: number, second: number): number {
-  return ((hour * 60 + minute) * 60 + second) * 1000;
-}
-
-/** The decimals of a second in milliseconds, those past the third rounded. */
-export function decimalsToMs(decimals: string | undefined, rounding: Rounding): number {
-  if (decimals === undefined) return 0;
-  const kept = Number(decimals.slice(0, 3).padEnd(3, "0"));
-  return rounding === "up" && /[1-9]/.test(decimals.slice(3)) ? kept + 1 : kept;
-}
-
-/** Whether a moment lies in the years 0001 to 9999 of UTC, which is what four digits can write. */
-export function withinYears(ms: number): boolean {
-  return ms >= earliestMs && ms < afterLatestMs;
-}
-
-/** The first and the last day that the month of a UTC day can have, as they are compared. */
-export function monthOf(day: string): [first: string, last: string] {
-  const month = day.slice(0, 8);
-  return [`${month}01`, `${month}31`];
 }

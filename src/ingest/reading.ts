@@ -1,5 +1,5 @@
 /** The first half of an import: it reads a file to its end, and puts every row aside as a lead or as rejected. */
-import { dayMs } from "../contract/time.ts";
+import { dayMs } from "../contract/calendar.ts";
 import {
   emptyCounts,
   type ImportCounts,

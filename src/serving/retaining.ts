@@ -1,6 +1,7 @@
 /** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
 import type { Logger } from "pino";
-import { dayMs, dayOf, writeMoment } from "../contract/time.ts";
+import { dayMs, dayOf } from "../contract/calendar.ts";
+import { writeMoment } from "../contract/time.ts";
 import { innermost } from "../store/errors.ts";
 import type { ServedStore } from "../store/serving.ts";
 

@@ -1,7 +1,7 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
+import { dayOf, monthOf } from "../contract/calendar.ts";
 import { randomText } from "../contract/random-text.ts";
-import { dayOf, monthOf } from "../contract/time.ts";
 import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
 import { openOnRecord } from "./audit.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 /** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
 import { and, asc, count, eq, gte, isNull, sql } from "drizzle-orm";
-import { dayMs, dayOf } from "../contract/time.ts";
+import { dayMs, dayOf } from "../contract/calendar.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";

@@ -1,8 +1,8 @@
 /** The pages that were answered, each with its filter as text, until they are written (disclosure-ledger.ts). */
+import { dayMs, dayOf } from "../contract/calendar.ts";
 import type { Lead } from "../contract/lead.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
 import { cityKey } from "../contract/stored-lead.ts";
-import { dayMs, dayOf } from "../contract/time.ts";
 import type { DisclosedPage } from "./disclosures.ts";
 import type { KeyNumber } from "./reading.ts";
 import { joinSpans, type Page } from "./spans.ts";

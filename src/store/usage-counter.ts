@@ -1,5 +1,5 @@
 /** The requests of each key, counted in memory until they are in the store. */
-import { dayMs, dayOf, monthOf } from "../contract/time.ts";
+import { dayMs, dayOf, monthOf } from "../contract/calendar.ts";
 import type { KeyNumber } from "./reading.ts";
 import type { CountedUsage, UsageReader } from "./usage.ts";
 

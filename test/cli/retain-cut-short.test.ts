@@ -1,7 +1,7 @@
 /** A retention that ends while it erases: what is gone, what is said of it, and how it is completed. */
 import { expect, onTestFinished, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { dayMs } from "../../src/contract/time.ts";
+import { dayMs } from "../../src/contract/calendar.ts";
 import { openAgain } from "../../src/sqlite/open.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { filesWith } from "../bytes.ts";

@@ -1,7 +1,7 @@
 /** bun admin retain: leads are kept for so many days, erased after, and no older ones come in. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { dayMs } from "../../src/contract/time.ts";
+import { dayMs } from "../../src/contract/calendar.ts";
 import { anAdmin } from "../admin.ts";
 import { filesWith } from "../bytes.ts";
 import { start } from "../process.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dayMs } from "../../src/contract/time.ts";
+import { dayMs } from "../../src/contract/calendar.ts";
 import { type Admin, anAdmin } from "../admin.ts";
 import { findings, hasBrowser, look, overflow, unlessMissing } from "../docs/browser.ts";
 

@@ -1,7 +1,7 @@
 /** Following: each lead once, oldest first, late ones and backlogs too. */
 import { expect, test } from "bun:test";
+import { dayMs } from "../../src/contract/calendar.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { dayMs } from "../../src/contract/time.ts";
 import { aLead, someLeads } from "../builders.ts";
 import { connected } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";

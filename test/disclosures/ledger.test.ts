@@ -1,7 +1,7 @@
 /** How much the ledger keeps: one row a day for a client that polls, a hundred filters a key and day, 400 days. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { dayMs, dayOf } from "../../src/contract/time.ts";
+import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { openDisclosureReader, writeDisclosures } from "../../src/sqlite/privacy/ledger/disclosures.ts";

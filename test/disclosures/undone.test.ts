@@ -1,8 +1,8 @@
 /** Who received leads that went and have come again, or that had other values before. */
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
+import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { dayMs, dayOf } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { writeDisclosures } from "../../src/sqlite/privacy/ledger/disclosures.ts";

@@ -1,8 +1,9 @@
 /** Keys that read, imports between them, days that pass: a server's store, and a model that remembers every answer. */
+import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { digestOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import { createKey, prefixOf } from "../../src/contract/new-key.ts";
-import { dayMs, dayOf, writeMoment } from "../../src/contract/time.ts";
+import { writeMoment } from "../../src/contract/time.ts";
 import { createContext } from "../../src/http/context.ts";
 import { createLeadsAnswer } from "../../src/http/leads.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";

@@ -10,7 +10,10 @@ const many = 20_000;
 needing("strace")("an import copies no page of the file before it changes it", async () => {
   const admin = anAdmin();
   const { folder, file } = admin;
-  const rows = Array.from({ length: many }, (_, n) => `${crypto.randomUUID()},${1_770_000_000 + n},${n}@example.com,px`);
+  const rows = Array.from(
+    { length: many },
+    (_, n) => `${crypto.randomUUID()},${1_770_000_000 + n},${n}@example.com,px`,
+  );
   const source = admin.put("leads.csv", `id,timestamp,email,pixel_id\n${rows.join("\n")}\n`);
   // Ids without an order touch pages that are there: the second half meets those of the first.
   const trace = join(folder, "trace");

@@ -2,8 +2,8 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { dayMs } from "../../src/contract/calendar.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { dayMs } from "../../src/contract/time.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { beginBatch, noteOutcome } from "../../src/sqlite/import/batch-record.ts";
 import type { AdminStore } from "../../src/store/admin.ts";

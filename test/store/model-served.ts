@@ -1,8 +1,9 @@
 /** What a server would see of the model. */
 
+import { dayOf } from "../../src/contract/calendar.ts";
 import type { LeadQuery } from "../../src/contract/parameters.ts";
 import { moveDocument } from "../../src/contract/stored-lead.ts";
-import { dayOf, writeMoment } from "../../src/contract/time.ts";
+import { writeMoment } from "../../src/contract/time.ts";
 import type { Row } from "./model-import.ts";
 import { daysOf, hasPixel, keyWith, type ModelState, pixelsOf } from "./model-state.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";

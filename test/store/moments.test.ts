@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
-import { earliestMs } from "../../src/contract/time.ts";
+import { earliestMs } from "../../src/contract/calendar.ts";
 import { openAccounts } from "../../src/sqlite/accounts.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { beginImport } from "../../src/sqlite/import/import.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { dayMs, dayOf } from "../../src/contract/time.ts";
+import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { recordAct } from "../../src/sqlite/audit.ts";
 import type { Connection } from "../../src/sqlite/connection.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";

@@ -1,7 +1,7 @@
 /** The last moment that an account keeps: what was identified then stays, and what was a millisecond before goes. */
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
-import { dayMs } from "../../src/contract/time.ts";
+import { dayMs } from "../../src/contract/calendar.ts";
 import { openAdminStore } from "../../src/sqlite/admin-store.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { isRetentionDue, openRetention } from "../../src/sqlite/privacy/retention.ts";

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { dayMs } from "../../src/contract/time.ts";
+import { dayMs } from "../../src/contract/calendar.ts";
 import { lockWaitMs } from "../../src/sqlite/locks/lock-wait.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { noonMs } from "../builders.ts";

@@ -1,6 +1,6 @@
 /** bun lab/bench/plans/run.ts: what each combination of filters costs inside the store, as a table and as a chart. */
 import { parseArgs } from "node:util";
-import { dayMs } from "../../../src/contract/time.ts";
+import { dayMs } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/sqlite/open.ts";
 import { openLeads, preparePage } from "../../../src/sqlite/reading/leads.ts";
 import { readCount, readFlags } from "../../flags.ts";

@@ -1,6 +1,6 @@
 /** Made-up leads for a demonstration, the same each time, up to now. Nobody is meant. */
+import { dayMs } from "../../contract/calendar.ts";
 import type { LeadDetails } from "../../contract/lead.ts";
-import { dayMs } from "../../contract/time.ts";
 import { prepareLead } from "../../ingest/lead/lead.ts";
 import { idFromContent, wholeIdentity } from "../../ingest/lead/made-id.ts";
 import type { NewLead } from "../../store/imports.ts";

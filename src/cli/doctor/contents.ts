@@ -1,7 +1,8 @@
 /** The file: whether it is ours and whole, whether the clock fits it, its unused keys and its backups. */
 import { statSync } from "node:fs";
+import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
-import { dayMs, writeMoment } from "../../contract/time.ts";
+import { writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import type { Contents, Examination } from "../../store/examination.ts";

@@ -1,7 +1,8 @@
 /** Leads that come by themselves: when the last ones came, what waits for its import, and what could not be read. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { dayMs, writeMoment } from "../../contract/time.ts";
+import { dayMs } from "../../contract/calendar.ts";
+import { writeMoment } from "../../contract/time.ts";
 import { type Backlog, readBacklog } from "../../inbox/backlog.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { spoolOf } from "../../store/database-files.ts";

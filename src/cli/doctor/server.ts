@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import type { Config } from "../../config.ts";
-import { dayOf } from "../../contract/time.ts";
+import { dayOf } from "../../contract/calendar.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { filesOf } from "../../store/database-files.ts";
 import { askHealth, patienceMs } from "../server.ts";

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { isInTheClear, isLoopback, publicOrigin } from "../../config/origin.ts";
 import type { Config } from "../../config.ts";
-import { dayMs, dayOf } from "../../contract/time.ts";
+import { dayMs, dayOf } from "../../contract/calendar.ts";
 import type { UserError } from "../../operator/user-error.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 

@@ -1,8 +1,9 @@
 /** How a key is made: it is printed once, and one that nobody could see is not made. */
 import type { Command } from "commander";
+import { dayMs } from "../../contract/calendar.ts";
 import { digestOf } from "../../contract/key.ts";
 import { createKey, prefixOf } from "../../contract/new-key.ts";
-import { dayMs, readMoment, writeMoment } from "../../contract/time.ts";
+import { readMoment, writeMoment } from "../../contract/time.ts";
 import { adminCommand } from "../../operator/program-name.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Account, KeyRecord } from "../../store/repositories.ts";

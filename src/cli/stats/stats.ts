@@ -2,7 +2,8 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { dayMs, dayOf, writeMoment } from "../../contract/time.ts";
+import { dayMs, dayOf } from "../../contract/calendar.ts";
+import { writeMoment } from "../../contract/time.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { Share, Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";

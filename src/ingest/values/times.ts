@@ -1,5 +1,5 @@
 /** Times as vendors write them. A date that no calendar has, or that could be two, is refused and never guessed. */
-import { calendarMs, clockMs, dayMs, decimalsToMs, withinYears } from "../../contract/time.ts";
+import { calendarMs, clockMs, dayMs, decimalsToMs, withinYears } from "../../contract/calendar.ts";
 import { momentInZone, offsetForm, offsetMs } from "./zones.ts";
 
 export interface TimeReading {

@@ -1,5 +1,5 @@
 /** Time zones and offsets as files write them, and the moment at which clocks there show a time. */
-import { clockMs } from "../../contract/time.ts";
+import { clockMs } from "../../contract/calendar.ts";
 
 /** The zones that mail headers may name, in hours from UTC. */
 const namedOffsets: Record<string, number> = { EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 };

@@ -3,7 +3,7 @@
  * are as they were set last, and the records go on. `old` is the file that is replaced.
  */
 import { type SQL, sql } from "drizzle-orm";
-import { dayMs } from "../../contract/time.ts";
+import { dayMs } from "../../contract/calendar.ts";
 import type { Merged } from "../../store/backups.ts";
 import type { Connection } from "../connection.ts";
 import { exportDocuments } from "../export.ts";

@@ -3,9 +3,10 @@
  * is taken.
  */
 import { eq } from "drizzle-orm";
+import { dayMs } from "../../contract/calendar.ts";
 import { emailKey, type LeadDetails } from "../../contract/lead.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
-import { dayMs, writeMoment } from "../../contract/time.ts";
+import { writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";

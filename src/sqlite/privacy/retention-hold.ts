@@ -1,6 +1,6 @@
 /** Retention waits where the clock may be wrong, because nothing brings back what it erases. */
 import { and, eq, gte, lte } from "drizzle-orm";
-import { dayMs, dayOf } from "../../contract/time.ts";
+import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { lastAct, recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { audit, usage } from "../schema.ts";

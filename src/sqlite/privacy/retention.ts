@@ -1,7 +1,7 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
 import { and, asc, count, eq, isNotNull, lt, type SQL, sql } from "drizzle-orm";
+import { dayMs } from "../../contract/calendar.ts";
 import type { Lead } from "../../contract/lead.ts";
-import { dayMs } from "../../contract/time.ts";
 import type { OnLook, Retaining, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";

@@ -1,8 +1,8 @@
 /** Pages of leads (§4.1), read by the prepared statement of their filters. */
 import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
+import { afterLatestMs, earliestMs } from "../../contract/calendar.ts";
 import type { LeadQuery } from "../../contract/parameters.ts";
-import { afterLatestMs, earliestMs } from "../../contract/time.ts";
 import type { AccountNumber, LeadReader } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { pixelOfAccount } from "../pixels.ts";

@@ -1,7 +1,7 @@
 /** bun admin doctor on what grows old: keys, backups, the clock, the version of the file. */
 import { describe, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
-import { dayMs, dayOf } from "../../../src/contract/time.ts";
+import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { aHealthy, change, examine } from "./examined.ts";
 
 describe("worth a look, with status 1", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { dayMs } from "../../../src/contract/time.ts";
+import { dayMs } from "../../../src/contract/calendar.ts";
 import { anAdmin } from "../../admin.ts";
 import { aFolder } from "../../folder.ts";
 import { aHealthy, change, examine } from "./examined.ts";

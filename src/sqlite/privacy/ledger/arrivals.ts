@@ -1,6 +1,6 @@
 /** When leads came: the UTC days on which an import wrote them, and where they may have been before that. */
 import { and, asc, desc, eq, gt, type InferSelectModel, or, sql } from "drizzle-orm";
-import { dayMs, dayOf } from "../../../contract/time.ts";
+import { dayMs, dayOf } from "../../../contract/calendar.ts";
 import type { Span } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";

@@ -1,6 +1,6 @@
 /** The ledger of disclosures in the file: reads and writes what each key received on each day. */
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
-import { dayMs, dayOf } from "../../../contract/time.ts";
+import { dayMs, dayOf } from "../../../contract/calendar.ts";
 import { type DisclosurePart, type DisclosureReader, keptDays, type Span } from "../../../store/disclosures.ts";
 import type { Connection } from "../../connection.ts";
 import { disclosures } from "../../schema.ts";

@@ -1,7 +1,7 @@
 /** Reads all leads of an account as bytes, with little memory. */
 import { and, asc, eq, gte, sql } from "drizzle-orm";
+import { earliestMs } from "../../../contract/calendar.ts";
 import type { Lead } from "../../../contract/lead.ts";
-import { earliestMs } from "../../../contract/time.ts";
 import type { Connection } from "../../connection.ts";
 import { placeholder } from "../../reading/placeholder.ts";
 import { leads } from "../../schema.ts";
