@@ -2,10 +2,30 @@
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { dayOf, monthOf } from "../contract/calendar.ts";
 import { randomText } from "../contract/random-text.ts";
+import type { KeyFinder } from "../store/reading.ts";
 import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
 import { openOnRecord } from "./audit.ts";
 import type { Connection } from "./connection.ts";
+import { placeholder } from "./reading/placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
+
+/** Finds a key by its digest; it writes nothing. */
+export function openKeyFinder(database: Connection): KeyFinder["find"] {
+  const statement = database
+    .select({
+      number: keys.number,
+      account: keys.account,
+      prefix: keys.prefix,
+      revokedMs: keys.revokedAt,
+      expiresMs: keys.expiresAt,
+      subscribed: accounts.active,
+    })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.number, keys.account))
+    .where(eq(keys.digest, placeholder.blob("digest")))
+    .prepare();
+  return (digest) => statement.get({ digest }) ?? null;
+}
 
 export function openKeys(database: Connection): KeyRepository {
   const find = (where: SQL) => listKeys(database, where)[0] ?? null;

@@ -3,15 +3,14 @@
  * that another program writes, such as a replica.
  */
 import { closeSync, openSync, statSync } from "node:fs";
-import { eq } from "drizzle-orm";
 import { shmOf, walOf } from "../../store/database-files.ts";
-import { type KeyFinder, QueryFailed, type ReadStore } from "../../store/reading.ts";
+import { QueryFailed, type ReadStore } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
 import { beginsLikeSqlite } from "../file.ts";
+import { openKeyFinder } from "../keys.ts";
 import { openPixelReader } from "../pixels.ts";
-import { accounts, keys } from "../schema.ts";
+import { accounts } from "../schema.ts";
 import { openLeads } from "./leads.ts";
-import { placeholder } from "./placeholder.ts";
 import { measureSizes } from "./sizes.ts";
 
 export interface Reader extends ReadStore {
@@ -86,24 +85,6 @@ function watchFile(path: string) {
     /** To be called when the database is closed, and its locks with it. */
     close: () => closeSync(file),
   };
-}
-
-/** Finds a key by its digest (§5). */
-function openKeyFinder(database: Connection): KeyFinder["find"] {
-  const statement = database
-    .select({
-      number: keys.number,
-      account: keys.account,
-      prefix: keys.prefix,
-      revokedMs: keys.revokedAt,
-      expiresMs: keys.expiresAt,
-      subscribed: accounts.active,
-    })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.number, keys.account))
-    .where(eq(keys.digest, placeholder.blob("digest")))
-    .prepare();
-  return (digest) => statement.get({ digest }) ?? null;
 }
 
 /** Does the work. Where it fails, the caller learns that the store failed, and only the log learns why. */
