@@ -9,14 +9,14 @@ import { joinSpans, type Page } from "./spans.ts";
 
 /** A filter as text: the same for the same leads, and empty for a page of all. */
 export function writeFilter({ city, hasEmail, pixelId, state }: LeadQuery): string {
-  if (city === null && !hasEmail && pixelId === null && state === null) return "";
-  const filter = {
-    ...(city === null ? {} : { city }),
-    ...(hasEmail ? { has_email: true } : {}),
-    ...(pixelId === null ? {} : { pixel_id: pixelId }),
-    ...(state === null ? {} : { state }),
-  };
-  return JSON.stringify(filter);
+  const filter = JSON.stringify({
+    // What is undefined is left out.
+    city: city ?? undefined,
+    has_email: hasEmail || undefined,
+    pixel_id: pixelId ?? undefined,
+    state: state ?? undefined,
+  });
+  return filter === "{}" ? "" : filter;
 }
 
 /** Tells whether a lead is on pages with a filter that cover its moment. */
