@@ -55,15 +55,17 @@ function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query
   return { body: writeEnvelope(documents, nextMs), disclosed };
 }
 
-const head = Buffer.from(`{"object":"list","data":[`);
+const beginning = Buffer.from(`{"object":"list","data":[`);
 const comma = Buffer.from(",");
 
 /** Joins stored documents into the envelope (§2.1): no lead is parsed, rebuilt or even decoded. */
 function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null): Uint8Array {
-  const more = nextMs === null ? `false,"next_cursor":null` : `true,"next_cursor":"${writeMoment(nextMs)}"`;
-  const parts: Uint8Array[] = [head];
-  for (const document of documents) parts.push(document, comma);
-  if (documents.length > 0) parts.pop();
-  parts.push(Buffer.from(`],"has_more":${more}}`));
+  const parts: Uint8Array[] = [beginning];
+  for (const document of documents) {
+    if (parts.length > 1) parts.push(comma);
+    parts.push(document);
+  }
+  const cursor = nextMs === null ? "null" : `"${writeMoment(nextMs)}"`;
+  parts.push(Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`));
   return Buffer.concat(parts);
 }

@@ -31,6 +31,7 @@ export function openReader(database: Connection, path: string): Reader {
   return {
     version: guarded(() => {
       file.assertSame();
+      // SQLite always has one. NaN equals nothing, so that nothing that was kept would be served.
       return dataVersion.get()?.data_version ?? Number.NaN;
     }),
     keys: { find: guarded(openKeyFinder(database)) },
