@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { openDatabase } from "../../src/sqlite/open.ts";
-import { preparePage } from "../../src/sqlite/reading/leads.ts";
+import { preparePage } from "../../src/sqlite/reading/page-statement.ts";
 import { leads } from "../../src/sqlite/schema.ts";
 import { aFolder } from "../folder.ts";
 

@@ -2,7 +2,8 @@
 import { parseArgs } from "node:util";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/sqlite/open.ts";
-import { openLeads, preparePage } from "../../../src/sqlite/reading/leads.ts";
+import { openLeads } from "../../../src/sqlite/reading/leads.ts";
+import { preparePage } from "../../../src/sqlite/reading/page-statement.ts";
 import { readCount, readFlags } from "../../flags.ts";
 import { prepareLeadfile } from "../data.ts";
 import { seeded, yearMs, yearStartMs } from "../leads.ts";

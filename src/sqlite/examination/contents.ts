@@ -5,7 +5,7 @@ import type { AccountInflow, Contents } from "../../store/examination.ts";
 import type { Connection } from "../connection.ts";
 import { hasBrought } from "../import/batches.ts";
 import { listKeys } from "../keys.ts";
-import { type Filters, preparePage } from "../reading/leads.ts";
+import { type Filters, preparePage } from "../reading/page-statement.ts";
 import * as schema from "../schema.ts";
 import { accounts, audit, imports, keys, leads, sources, usage } from "../schema.ts";
 
