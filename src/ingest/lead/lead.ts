@@ -27,6 +27,8 @@ export type ReadLead = { readonly lead: NewLead; readonly warnings: readonly War
 
 /** For what stands around a lead in a file that is exported. */
 const roomAround = 1024;
+
+/** The lead of a row with what was left out of it, or why it cannot be one. */
 export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
   const { details, aliases, warnings } = readDetails(row, columns);
@@ -34,8 +36,8 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   if (detailFields.every((field) => details[field] === null)) return { fault: faultOfEmpty(row, columns) };
   const pixelId = textIn(row, columns.of.pixel_id) ?? rules.pixelId;
   if (pixelId === null) return { fault: "it names no pixel (--pixel ID is for such rows)" };
-  if (rules.knownPixels?.has(pixelId) !== true && !isPixelId(pixelId))
-    return { fault: "its pixel has an id that cannot be one" };
+  const isKnown = rules.knownPixels?.has(pixelId) === true;
+  if (!isKnown && !isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   const time = readVisitTime(row, columns, rules, nowMs);
   if ("fault" in time) return time;
   const own = textIn(row, columns.of.id);
@@ -51,6 +53,7 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
 /** A UUID as it is served. */
 const servedId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** The id that a source gives: kept as it is, or made into one. */
 function idOf(own: string): string {
   return servedId.test(own) ? own : idFromSource(own);
 }
