@@ -1,4 +1,5 @@
 /** When a visit was: the time that its source gives, and the one that the lead gets. */
+import { withinYears } from "../../contract/calendar.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Columns } from "../columns/columns.ts";
 import { type Row, textIn } from "../row.ts";
@@ -49,16 +50,18 @@ export function readVisitTime(
   return { sourceMs: time.ms, identifiedMs: time.ms, identifiedAt: time.written, clamped: false };
 }
 
-/** A moment as it is written in a lead, on any day but the 29th of February, which not every year has. */
-const plainMoment =
-  /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-
 /** The time that the source gives a row; null where it gives none. */
 function readSourceTime(row: Row, columns: Columns, reading: TimeReading): ReadTime | null {
   const numbers = columns.of.identified_at;
   if (numbers === undefined) return null;
   // Most files have one column of times, and nothing in these has to be checked or guessed.
   const text = numbers.length === 1 ? textIn(row, numbers) : null;
-  const isPlain = text !== null && plainMoment.test(text);
-  return isPlain ? { ms: Date.parse(text), written: text } : readTimeColumns(row, numbers, columns, reading);
+  const plain = text === null ? null : readWritten(text);
+  return plain ?? readTimeColumns(row, numbers, columns, reading);
+}
+
+/** Reads a moment that is written as it will be in the lead; null for any other text. */
+function readWritten(text: string): ReadTime | null {
+  const ms = Date.parse(text);
+  return withinYears(ms) && writeMoment(ms) === text ? { ms, written: text } : null;
 }
