@@ -130,15 +130,15 @@ function insertMany(
   { from, to }: { readonly from: number; readonly to: number },
   { dryRun }: ImportOptions,
 ): number {
-  const pixel = sql`SELECT number FROM ${pixels} WHERE ${pixels.account} = ${account} AND ${pixels.id} = staged.pixel`;
   try {
     // OR FAIL keeps what went in before. With ABORT, foreign keys, a function or a key that is given, SQLite would copy
     // each page before it changes it: a third of the time, and half of what is written.
     database.run(sql`
       INSERT OR FAIL INTO ${leads} (account, identified_at, uuid, pixel, state, city_key, has_email, import, doc)
-      SELECT ${account}, staged.at, uuid, (${pixel}), state, city_key, has_email, ${number},
+      SELECT ${account}, staged.at, uuid, pixels.number, state, city_key, has_email, ${number},
         ${dryRun ? sql`''` : sql`document`}
       FROM in_order CROSS JOIN staged ON staged.place = in_order.lead
+        LEFT JOIN ${pixels} ON pixels.account = ${account} AND pixels.id = staged.pixel
       WHERE in_order.place > ${from} AND in_order.place <= ${to} ORDER BY in_order.place`);
   } catch (cause) {
     if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
