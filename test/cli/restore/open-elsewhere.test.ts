@@ -81,6 +81,8 @@ test.skipIf(!proc)(
     await until(() => open().includes(admin.file));
     renameSync(`${admin.file}.draft`, admin.file);
     using served = new Database(admin.file);
+    // The command may open the new file in the same moment.
+    served.run("PRAGMA busy_timeout = 5000");
     served.run("PRAGMA journal_mode = WAL");
     served.run("UPDATE accounts SET name = 'renamed'");
     replaced.run("COMMIT");

@@ -22,9 +22,18 @@ test("the backup is the database from then on, and the file before is kept besid
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[30]]);
 });
 
+const unheard = () => new AbortController().signal;
+
+test("nothing holds the database open when its backup is done", async () => {
+  const { file, folder } = anAdmin();
+  await openBackups(file).make(join(folder, "copy.db"), Date.now(), unheard);
+  using database = new Database(file);
+  // Only one that is alone may do without the log.
+  expect(database.query("PRAGMA journal_mode = DELETE").values()).toEqual([["delete"]]);
+});
+
 test("the file before can be opened as soon as the restore is done", async () => {
   const { admin, file } = await aBackup();
-  const unheard = () => new AbortController().signal;
   await openBackups(join(admin.folder, "leadfile.db")).restore(file, null, Date.now(), unheard);
   using replaced = new Database(join(admin.folder, kept(admin)[0] ?? ""));
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[20]]);
