@@ -16,10 +16,10 @@ export interface Wal {
 }
 
 /**
- * A commit that leaves so many pages in the log copies them into the file. Whoever writes much does it sooner than the
- * server, whose requests would wait.
+ * A commit that leaves so many pages in the log, half a gigabyte, copies them into the file: a page that changed in several
+ * commits is copied once. Whoever writes much does it sooner than the server, whose requests would wait.
  */
-export const pagesUntilCopied = { byWriter: 30_000, byServer: 40_000 } as const;
+export const pagesUntilCopied = { byWriter: 60_000, byServer: 80_000 } as const;
 
 const fsync = promisify(fdatasync);
 

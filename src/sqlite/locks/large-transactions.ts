@@ -11,8 +11,8 @@ import { openLockRequests } from "./lock-requests.ts";
 
 /** A transaction goes on for so long where nobody requests the lock. */
 const longestMs = 2_000;
-/** The log grows by a few hundred megabytes, and needs as much room again in the file. */
-const ampleBytes = 512 * 1024 * 1024;
+/** The log grows by half a gigabyte and a transaction, and needs as much room again in the file. */
+const ampleBytes = 1024 * 1024 * 1024;
 
 export interface Portions {
   /** Runs first in each transaction. */
