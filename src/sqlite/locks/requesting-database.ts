@@ -1,0 +1,61 @@
+/** The connection of a writer that waits: where it finds the file locked, it requests the lock (lock-requests.ts). */
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { closeSync, constants, existsSync, openSync, writeSync } from "node:fs";
+import { lockRequestsOf } from "../../store/database-files.ts";
+import { isLocked } from "../failure.ts";
+import { requestEveryMs } from "./lock-requests.ts";
+
+/** A connection that requests the lock where it finds it taken. Otherwise SQLite waits as usual. */
+export class RequestingDatabase extends Database {
+  override prepare<Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(text: string, bindings?: Bindings) {
+    const statement = super.prepare<Row, Bindings>(text, bindings);
+    if (/^\s*(?:insert|update|delete)\b/i.test(text)) {
+      const { run, all, get, values } = statement;
+      statement.run = (...given) => writeWhenFree(this, () => run.apply(statement, given));
+      statement.all = (...given) => writeWhenFree(this, () => all.apply(statement, given));
+      statement.get = (...given) => writeWhenFree(this, () => get.apply(statement, given));
+      statement.values = (...given) => writeWhenFree(this, () => values.apply(statement, given));
+    }
+    return statement;
+  }
+
+  override transaction<Given extends unknown[], Result>(work: (...given: Given) => Result) {
+    const made = super.transaction<Given, Result>(work);
+    const { deferred, exclusive } = made;
+    const immediate = (...given: Given): Result => writeWhenFree(this, () => made.immediate(...given));
+    return Object.assign((...given: Given) => made(...given), { deferred, immediate, exclusive });
+  }
+}
+
+/** Writes. Where the lock is taken, it is requested again and again, for as long as the connection may wait. */
+function writeWhenFree<Result>(database: Database, write: () => Result): Result {
+  if (database.inTransaction || !existsSync(lockRequestsOf(database.filename))) return write();
+  const mayWaitMs = database.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
+  const endMs = performance.now() + mayWaitMs;
+  database.run("PRAGMA busy_timeout = 0");
+  try {
+    for (;;) {
+      try {
+        return write();
+      } catch (cause) {
+        if (!isLocked(cause)) throw cause;
+        requestLock(database.filename);
+        if (performance.now() > endMs) throw cause;
+      }
+      Bun.sleepSync(requestEveryMs);
+    }
+  } finally {
+    database.run(`PRAGMA busy_timeout = ${mayWaitMs}`);
+  }
+}
+
+function requestLock(path: string): void {
+  try {
+    // The file is never made here: where there is none, nobody looks at it.
+    const file = openSync(lockRequestsOf(path), constants.O_WRONLY | constants.O_APPEND);
+    writeSync(file, ".");
+    closeSync(file);
+  } catch {
+    // The writer that had the lock has ended.
+  }
+}
