@@ -52,12 +52,16 @@ function insertStatement(added: readonly PlannedLead[], { account, batch }: Plan
 }
 
 function replaceStatement(replaced: readonly PlannedLead[], { account }: PlanOf): Statement {
+  // The leads are found by their ids first. Left to itself SQLite would go through the whole account for them.
+  const found = sql`SELECT lead.number AS number, one.value AS value FROM json_each(?1) AS one
+    CROSS JOIN ${leads} AS lead ON lead.account = ${sql.raw(String(account))} AND lead.identified_at = one.value ->> 0
+      AND lead.uuid = unhex(one.value ->> 1)`;
   return withRows(
     replaced,
-    sql`UPDATE ${leads} SET pixel = row.value ->> 2, state = row.value ->> 3, city_key = row.value ->> 4,
-          has_email = row.value ->> 5, doc = row.value ->> 6
-        FROM json_each(?1) AS row
-        WHERE account = ${sql.raw(String(account))} AND identified_at = row.value ->> 0 AND uuid = unhex(row.value ->> 1)`,
+    sql`WITH found AS MATERIALIZED (${found})
+        UPDATE ${leads} SET pixel = value ->> 2, state = value ->> 3, city_key = value ->> 4, has_email = value ->> 5,
+          doc = value ->> 6
+        FROM found WHERE stored_leads.number = found.number`,
   );
 }
 
