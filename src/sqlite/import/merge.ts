@@ -23,7 +23,7 @@ import { type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.
 import type { Staging } from "./staging.ts";
 
 /** Another writer waits for the end of a step. */
-const steps = { least: 500, most: 8_000, shortMs: 60, longMs: 150 };
+const steps = { least: 500, most: 2_000, shortMs: 60, longMs: 150 };
 
 /** What goes in, and how. */
 export interface Material {
