@@ -31,8 +31,10 @@ export function decide(ending: Ending): boolean {
 /** Throws the reason of the signal where that stops the work. The thread may be in SQLite until the process ends. */
 export async function workInThread<Result>(work: BackupWork, listen: Listen): Promise<Result> {
   const worker = new Worker(new URL("./backup-worker.ts", import.meta.url));
-  const reply = await replyOf<Result>(worker, work, listen);
-  await end(worker);
+  // Until the thread is gone, a connection that it has closed may keep the file locked for whoever comes next.
+  const isGone = new Promise((resolve) => worker.addEventListener("close", resolve));
+  const reply = await replyOf<Result>(worker, work, listen).finally(() => worker.terminate());
+  await isGone;
   if ("problem" in reply) throw new StoreError(reply.problem);
   if ("failure" in reply) throw new Error(reply.failure);
   return reply.result;
@@ -44,22 +46,7 @@ function replyOf<Result>(worker: Worker, work: BackupWork, listen: Listen): Prom
     worker.onmessage = ({ data }: MessageEvent<BackupReply<Result>>) => resolve(data);
     worker.onerror = ({ message }) => resolve({ failure: message });
     const signal = listen();
-    signal.addEventListener("abort", () => {
-      if (!decide(ending)) return;
-      worker.terminate();
-      reject(signal.reason);
-    });
+    signal.addEventListener("abort", () => decide(ending) && reject(signal.reason));
     worker.postMessage([work, ending]);
   });
-}
-
-/**
- * Ends the thread, and waits until it is gone: until then a connection that it has closed may keep the file locked, and
- * whoever comes next would find it in use.
- */
-function end(worker: Worker): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  worker.addEventListener("close", () => resolve());
-  worker.terminate();
-  return promise;
 }
