@@ -42,20 +42,14 @@ export function readLead(row: Row, columns: Columns, rules: LeadRules, nowMs: nu
   if ("fault" in time) return time;
   const own = textIn(row, columns.of.id);
   const id =
-    own === null ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity) : idOf(own);
+    own === null
+      ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
+      : idFromSource(own);
   const { identifiedMs, identifiedAt, clamped } = time;
   const lead = prepareLead(id, pixelId, details, identifiedMs, { identifiedAt, clamped, aliases });
   // What comes in must be able to go out and come in again.
   if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, warnings };
-}
-
-/** A UUID as it is served. */
-const servedId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** The id that a source gives: kept as it is, or made into one. */
-function idOf(own: string): string {
-  return servedId.test(own) ? own : idFromSource(own);
 }
 
 interface Further extends Partial<Pick<NewLead, "clamped" | "aliases">> {

@@ -55,8 +55,10 @@ function* removeLeads({ database, writer }: ClusterUndoing, account: Account, { 
     const some = database.select({ ms: leads.identifiedAt, batch: leads.import }).from(leads).where(within);
     const next = some.orderBy(asc(leads.identifiedAt)).limit(leadsAtOnce).all();
     const moments = next.filter(({ batch }) => batch === number).map(({ ms }) => ms);
-    const those = sql`account = ${account.number} AND identified_at IN (SELECT value FROM json_each(${JSON.stringify(moments)}))`;
-    const deletion = statementOf(sql`DELETE FROM ${leads} WHERE ${those} AND import = ${number}`);
+    const those = sql`identified_at IN (SELECT value FROM json_each(${JSON.stringify(moments)}))`;
+    const deletion = statementOf(
+      sql`DELETE FROM ${leads} WHERE account = ${account.number} AND ${those} AND import = ${number}`,
+    );
     // Cut short, it must not be listed as if all of it were there.
     const begun = statementOf(sql`UPDATE ${imports} SET finished_at = NULL WHERE number = ${number}`);
     const step = [deletion, changed(moments.length), begun];
