@@ -64,10 +64,21 @@ export function settingFaults(environment: Environment = process.env): UserError
   });
 }
 
+/** What a demonstration takes from nobody's environment: it neither touches nor names what is real. */
+const unsetInDemo = { BASE_URL: "", INBOX: "", CLUSTER: "", NODE: "", CLUSTER_AUTH: "" };
+
 /** The settings of a demonstration. It has a file of its own, so that made-up leads never mix with real ones. */
 export function readDemoConfig(environment: Environment = process.env): Config {
-  const quiet = given(environment, "LOG_LEVEL") ?? "warn";
-  return readConfig({ ...environment, DATABASE_PATH: "data/demo.db", INBOX: "", LOG_LEVEL: quiet });
+  const logLevel = given(environment, "LOG_LEVEL") ?? "warn";
+  return readConfig({ ...environment, ...unsetInDemo, DATABASE_PATH: "data/demo.db", LOG_LEVEL: logLevel });
+}
+
+/** The environment of a server of a demonstration on this machine, with settings of its own. */
+export function demoServerEnvironment(
+  own: Readonly<Record<string, string>>,
+  environment: Environment = process.env,
+): Environment {
+  return { ...environment, ...unsetInDemo, HOST: "127.0.0.1", TLS_CERT: "", TLS_KEY: "", ...own };
 }
 
 /** The file alone, for commands: a wrong PORT must not keep anybody from revoking a key. */
@@ -96,11 +107,6 @@ function behindLink(path: string): string {
 /** The settings of the cluster alone, for commands; null where none is set. */
 export function readCluster(environment: Environment = process.env): ClusterConfig | null {
   return readClusterSettings(environment);
-}
-
-/** The environment of a server that is started with settings of its own. */
-export function environmentWith(wanted: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { ...process.env, ...wanted };
 }
 
 /** The key that a client of some server uses; no setting of the server. */

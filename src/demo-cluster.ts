@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
-import { environmentWith } from "./config.ts";
+import { demoServerEnvironment } from "./config.ts";
 import { paths, publicPaths } from "./contract/paths.ts";
 import { onEndingSignal } from "./operator/ending-signals.ts";
 import { UserError } from "./operator/user-error.ts";
@@ -67,7 +67,7 @@ interface Server {
 function startServer({ path, url, name }: RunningNode, port: number): Server {
   const settings = { DATABASE_PATH: path, CLUSTER: url, NODE: name, PORT: String(port), LOG_LEVEL: "fatal" };
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts")], {
-    env: environmentWith(settings),
+    env: demoServerEnvironment(settings),
     stdin: "ignore",
     stdout: "ignore",
     stderr: "inherit",
