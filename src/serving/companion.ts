@@ -3,14 +3,16 @@
  * started again when it dies, and ends with the process that started it, however that ends.
  */
 import { join } from "node:path";
+import { systemCode } from "../operator/system-code.ts";
 
 export interface Companion {
   /** Resolves when it has ended: in order, or by force where that takes long. */
   stop(): Promise<void>;
 }
 
-/** The pauses before a restart grow: a process that dies at once must not keep the machine busy. */
-const pausesMs = [1_000, 5_000, 30_000];
+/** The pauses before the first restarts grow: a process that dies at once must not keep the machine busy. */
+const pausesMs = [1_000, 5_000];
+const longestPauseMs = 30_000;
 /** After a run of this length, the next death counts as the first. */
 const healthyMs = 60_000;
 /** How long it may finish its work before it is killed. A kill loses nothing. */
@@ -33,14 +35,24 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
     });
     void started.exited.then((status) => {
       if (isStopped) return;
-      deaths = performance.now() - startedMs > healthyMs ? 0 : deaths + 1;
-      const pauseMs = pausesMs[Math.min(deaths, pausesMs.length) - 1] ?? 1_000;
-      say(`${args[0]} ended with ${status}; it is started again in ${pauseMs / 1000} s`);
-      timer = setTimeout(() => {
-        child = start();
-      }, pauseMs);
+      if (performance.now() - startedMs > healthyMs) deaths = 0;
+      startAgain(`ended with ${status}`);
     });
     return started;
+  }
+
+  function startAgain(why: string): void {
+    const pauseMs = pausesMs[deaths] ?? longestPauseMs;
+    deaths++;
+    say(`${args[0]} ${why}; it is started again in ${pauseMs / 1000} s`);
+    timer = setTimeout(() => {
+      try {
+        child = start();
+      } catch (cause) {
+        // The machine may be out of memory or processes for a moment. That must not end the process beside.
+        startAgain(`could not be started (${systemCode(cause) ?? String(cause)})`);
+      }
+    }, pauseMs);
   }
 
   return {
