@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -52,7 +53,7 @@ export function copyOpen(source: number, to: string | null): { sha256: string; b
 /** Writes a small text to a new file, to the disk. */
 export function writeDraft(path: string, text: string): void {
   using file = openFile(path, "wx");
-  writeSync(file.descriptor, text);
+  writeFileSync(file.descriptor, text);
   fsyncSync(file.descriptor);
 }
 
