@@ -1,5 +1,5 @@
 /** The imports that there were: what each brought, and what became of it. */
-import { and, desc, eq, getTableColumns, isNotNull, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, max, sql } from "drizzle-orm";
 import type { Batch } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
@@ -27,11 +27,9 @@ export function findBatch(database: Connection, account: AccountNumber, number: 
 /** Prepares the look at the last import that is done and brought leads: Unix milliseconds, or null where none is. */
 export function openLastImport(database: Connection): () => number | null {
   const last = database
-    .select({ ms: imports.finishedAt })
+    .select({ ms: max(imports.finishedAt) })
     .from(imports)
-    .where(and(isNotNull(imports.finishedAt), hasBrought))
-    .orderBy(desc(imports.number))
-    .limit(1)
+    .where(hasBrought)
     .prepare();
   return () => last.get()?.ms ?? null;
 }
