@@ -12,17 +12,17 @@ export function isSqlite(path: string): boolean {
   return statSync(path).size === 0 || beginsLikeSqlite(file.descriptor);
 }
 
-/** A file that is closed where the block ends which uses it. */
-export function openFile(path: string, flags: "r" | "wx"): Disposable & { readonly descriptor: number } {
-  const descriptor = openSync(path, flags, 0o600);
-  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
-}
-
-/** The same of an open file, which must not be empty. */
+/** Whether an open file begins as an SQLite database; an empty one does not. */
 export function beginsLikeSqlite(file: number): boolean {
   const head = Buffer.alloc(signature.length);
   readSync(file, head, 0, head.length, 0);
   return head.equals(signature);
+}
+
+/** A file that is closed where the block ends which uses it. */
+export function openFile(path: string, flags: "r" | "wx"): Disposable & { readonly descriptor: number } {
+  const descriptor = openSync(path, flags, 0o600);
+  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
 /** The size of a file in bytes; 0 where there is none. */

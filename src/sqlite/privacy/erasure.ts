@@ -82,8 +82,8 @@ export function startErasure(
     staying: () => tellStaying(database, account, removed.mentions),
     removeTraces(onLook) {
       // What the last erasure has deleted is not known any more, so it cannot be looked for.
-      const isMuch = left.wereLeft || removed.isTooMany();
-      const traces = removeTraces(database, removed.wanted(), descriptors, isMuch, onLook);
+      const mustRewrite = left.wereLeft || removed.isTooMany();
+      const traces = removeTraces(database, removed.wanted(), descriptors, mustRewrite, onLook);
       if (traces.gone) left.forget();
       return traces;
     },

@@ -25,7 +25,7 @@ const leadsAtOnce = 500;
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };
 
 /** Removes the bytes of erased leads from all files. Too many leads are not looked for one by one. */
-type RemoveTraces = (wanted: readonly Wanted[], isTooMany: boolean, onLook: OnLook) => Traces;
+type RemoveTraces = (wanted: readonly Wanted[], mustRewrite: boolean, onLook: OnLook) => Traces;
 
 /** Retention on the one file. */
 export function openRetention(database: Connection): RetentionRepository {
@@ -84,7 +84,7 @@ export function applyRetention(database: Connection, nowMs: number, remove: Remo
 
 /** Removes bytes from the one file, its log and what lies beside them. */
 export function removingFrom(database: Connection, descriptors: Descriptors): RemoveTraces {
-  return (wanted, isTooMany, onLook) => removeTraces(database, wanted, descriptors, isTooMany, onLook);
+  return (wanted, mustRewrite, onLook) => removeTraces(database, wanted, descriptors, mustRewrite, onLook);
 }
 
 function accountsKeeping(database: Connection): Keeping[] {

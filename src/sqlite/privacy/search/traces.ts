@@ -27,13 +27,13 @@ const patienceMs = 15_000;
 
 /**
  * Looks for values in the file. Where they stand at more places than in the leads that stay, it writes the file anew. The
- * caller has deleted the leads, and says whether they were so many that the file is written anew in any case.
+ * caller has deleted the leads. Where they were too many to be looked for one by one, the file must be rewritten in any case.
  */
 export function removeTraces(
   database: Connection,
   wanted: Iterable<Wanted>,
   descriptors: Descriptors,
-  isMuch: boolean,
+  mustRewrite: boolean,
   onLook: OnLook,
 ): Traces {
   const path = database.$client.filename;
@@ -43,9 +43,9 @@ export function removeTraces(
   dropFilters(database, holds);
   // A restore that was killed has left a copy of everything.
   removeStaleDrafts(path);
-  const cut = truncateLog(database) && (!isMuch || writeAnew(database));
+  const cut = truncateLog(database) && (!mustRewrite || writeAnew(database));
   // While somebody reads the old state, the log cannot be cut, and a file that is written anew only makes it longer.
-  if (isMuch && !cut) return { gone: false, bytes: 0, sharedBy: [], copies: [], givenNames: [] };
+  if (mustRewrite && !cut) return { gone: false, bytes: 0, sharedBy: [], copies: [], givenNames: [] };
   const elsewhere = { copies: copiesWith(path, search), givenNames: givenNamesWith(database, holds) };
   const first = countIn(path, search, kinds.length, descriptors);
   if (first.found.every((places) => places === 0))
@@ -53,9 +53,9 @@ export function removeTraces(
   const living = countInLeads(database, search, kinds);
   const isLeft = first.found.some((places, value) => places > (living.places[value] ?? 0));
   const rest = { sharedBy: living.accounts, ...elsewhere };
-  if (!isLeft) return { gone: cut || living.accounts.length > 0, bytes: first.bytes, ...rest };
+  if (!isLeft) return { gone: true, bytes: first.bytes, ...rest };
   // What is in a file that was just written anew belongs to what stays.
-  const gone = cut && (isMuch || writeAnew(database));
+  const gone = cut && (mustRewrite || writeAnew(database));
   return { gone, bytes: first.bytes, ...rest };
 }
 
