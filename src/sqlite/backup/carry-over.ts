@@ -5,7 +5,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
 import type { Merged } from "../../store/backups.ts";
-import type { Connection } from "../connection.ts";
+import { type Connection, changedRows } from "../connection.ts";
 import { exportDocuments } from "../export.ts";
 import { identifiersOf } from "../privacy/identifiers.ts";
 import { openDeletion } from "../privacy/one-lead.ts";
@@ -25,7 +25,7 @@ export function mergeReplaced(database: Connection, readable: readonly Part[], n
 /** How many rows a statement has changed. */
 function run(database: Connection, statement: SQL): number {
   database.run(statement);
-  return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
+  return changedRows(database);
 }
 
 /** Deletes all leads of erased persons. Gives the number of leads. */

@@ -5,7 +5,7 @@
 import { sql } from "drizzle-orm";
 import type { ImportCounts, ImportOptions, ImportOrigin, MergeProgress } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import type { Connection } from "../connection.ts";
+import { type Connection, changedRows } from "../connection.ts";
 import { codeOf } from "../failure.ts";
 import { inLargeTransactions, type Portions } from "../locks/large-transactions.ts";
 import { leads, pixels } from "../schema.ts";
@@ -143,5 +143,5 @@ function insertMany(
   } catch (cause) {
     if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
   }
-  return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
+  return changedRows(database);
 }

@@ -1,11 +1,11 @@
 /** A batch is taken back: exactly the leads that it added, and nothing that came before or since. */
-import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lte, type SQL } from "drizzle-orm";
 import { StoreError } from "../../store/errors.ts";
 import type { Batch } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
-import { type Connection, closing } from "../connection.ts";
+import { type Connection, changedRows, closing } from "../connection.ts";
 import { inLargeTransactions, type Portions } from "../locks/large-transactions.ts";
 import { enlargeCache, openForImport } from "../open.ts";
 import { imports, leads } from "../schema.ts";
@@ -62,7 +62,7 @@ function justBefore({ oldestMs }: Batch): number {
   return (oldestMs ?? 0) - 1;
 }
 
-/** The leads of an account behind a moment, up to another one. */
+/** The leads of an account after one moment, up to and including another. */
 function between(account: AccountNumber, afterMs: number, toMs: number): SQL | undefined {
   return and(eq(leads.account, account), gt(leads.identifiedAt, afterMs), lte(leads.identifiedAt, toMs));
 }
@@ -82,5 +82,5 @@ function endOfPortion(database: Connection, following: SQL | undefined): number 
 
 function remove(database: Connection, those: SQL | undefined): number {
   database.delete(leads).where(those).run();
-  return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
+  return changedRows(database);
 }
