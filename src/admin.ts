@@ -18,7 +18,7 @@ import { companionOption } from "./serving/companion.ts";
 import { openReceiving } from "./serving/receiving.ts";
 import { examineFile } from "./sqlite/examination/examine.ts";
 import { storeErrorOf } from "./sqlite/failure.ts";
-import { lockForServing } from "./sqlite/locks/server-lock.ts";
+import { takeLock } from "./sqlite/locks/process-lock.ts";
 import type { AdminStore } from "./store/admin.ts";
 import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 
@@ -28,7 +28,7 @@ export interface Clock {
   readonly pause: Pause;
 }
 
-/** Runs the command that the words name, and gives the status of its process. Throws what kept it from its end. */
+/** Runs the command that the words name, and returns the status of the process. Throws the error that stopped it. */
 export async function runCommand(
   words: readonly string[],
   standardInput = () => Bun.stdin.stream(),
@@ -47,7 +47,7 @@ export async function runCommand(
     cluster: () => openClusterOf(databasePath, readCluster()),
     examine: (full) => examineFile(databasePath, full),
     databasePath,
-    lock: lockForServing,
+    lock: takeLock,
     now,
     environment,
     process: {

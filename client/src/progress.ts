@@ -35,7 +35,7 @@ export interface Progress {
 /** The first moment of the year 1: the beginning when no other was given. */
 const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
 
-/** So many lines are added before the text is written anew. */
+/** At least this many lines are added before the text is written anew. */
 const fewestLines = 1_000;
 
 /** A beginning; leads before it are never given. `source` says whose they are. */

@@ -7,7 +7,7 @@ export interface RateLimit {
   wait(signal: AbortSignal | undefined): Promise<void>;
   /** Reads from an answer how many requests are left. */
   read(headers: Headers): void;
-  /** Lets no request pass for so long. */
+  /** Lets no request pass for some time. */
   pause(ms: number): void;
 }
 

@@ -76,7 +76,7 @@ export const pagingChecks: Check[] = [
   ),
 ];
 
-/** The ids of a walk, until there are so many or no more. */
+/** The first ids of a walk, up to a number of them. */
 async function walk({ page }: Probe, begin: string, size: number, enough: number): Promise<string[]> {
   const walked: string[] = [];
   for (let before = begin; walked.length < enough; ) {

@@ -59,7 +59,7 @@ export const detailFields = leadFields.filter(
 /** The form in which e-mail addresses of a person are compared: a letter is one character, and a domain is in ASCII. */
 export function emailKey(email: string): string {
   const key = email.trim().toLowerCase().normalize("NFC");
-  // Of 1.2.3 it would make an address of a network.
+  // An ASCII domain stays as it is: domainToASCII would make the IP address 1.2.0.3 of 1.2.3.
   return withDomain(key, (domain) => (/[^ -~]/.test(domain) ? domainToASCII(domain) : ""));
 }
 

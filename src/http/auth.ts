@@ -11,7 +11,7 @@ import type { RequestContext } from "./context.ts";
 /** What the Authorization header holds: a live key, or why it has none. */
 type Credential = KnownKey | "missing_api_key" | "invalid_api_key" | "revoked_api_key";
 
-/** So many keys are kept in memory. Few instances have more. */
+/** At most this many keys are kept in memory. Few instances have more. */
 const mostKeys = 20_000;
 
 export type Auth = ReturnType<typeof createAuth>;

@@ -16,15 +16,15 @@ interface Page {
   readonly disclosed: DisclosedPage | null;
 }
 
-/** So many bytes of pages are kept in memory. A page of 25 leads has about 15,000. */
+/** At most this many bytes of pages are kept in memory. A page of 25 leads has about 15,000. */
 const mostBytes = 20 * 1024 * 1024;
 
-/** What a page takes beside its body and its question. Of a page without leads that is the most. */
-const placeBytes = 250;
+/** What an entry takes beside its body and its question: most of an empty page. */
+const overheadBytes = 250;
 
 /** Makes what keeps pages in memory, by the questions that they answer. */
 export const createPageCache = () =>
-  createCache<Page>(mostBytes, ({ body }, question) => body.byteLength + question.length + placeBytes);
+  createCache<Page>(mostBytes, ({ body }, question) => body.byteLength + question.length + overheadBytes);
 
 /** Makes what gives the body of a page, and throws invalid_parameter, invalid_cursor or unknown_pixel. */
 export function createLeadsAnswer(store: RequestStore) {
@@ -33,7 +33,7 @@ export function createLeadsAnswer(store: RequestStore) {
   function makePage(question: string, account: AccountNumber, search: string): Page {
     const query = readLeadQuery(search);
     const page = readPage(store, account, query);
-    // A page behind a cursor is seldom asked for twice.
+    // A page with a cursor is seldom asked for twice.
     if (query.beforeMs === null) pages.keep(question, page);
     return page;
   }

@@ -53,7 +53,7 @@ export interface FileRead {
   readonly otherHeader: number | null;
 }
 
-/** So many pixels are kept in memory; a file may name another one in each row. */
+/** At most this many pixels are kept in memory; a file may name another one in each row. */
 const mostPixels = 10_000;
 
 /** Reads to the end. Throws a UserError where the file cannot be understood. */

@@ -8,9 +8,9 @@ const usualLastCallMs = 250;
 const stopMs = 5_000;
 
 /**
- * Stops a server with the handler that answers its requests. Bun closes each connection that has no request, though the
- * next one may be on its way. So the stop leaves whoever asks without an answer for a moment: then every busy client waits
- * for one, which says that it is the last.
+ * Stops a server with the handler that answers its requests. Bun closes a connection without a request, though the next
+ * one may be on its way. So for a moment no request is answered. Then every busy client has sent one, and the answer says
+ * that it is the last.
  */
 export async function stopAfterLastCall(
   server: Server<undefined>,

@@ -8,7 +8,7 @@ export function endWith(cause: unknown): never {
   process.exit(sayWhy(cause));
 }
 
-/** Says why it cannot go on, and gives the status. A mistake of ours shows its name and place, never the values it met. */
+/** Says why the program cannot go on, and returns its status. A mistake of ours shows its message, and no stack trace. */
 export function sayWhy(cause: unknown): number {
   const told = explain(cause);
   const said = told instanceof Error ? `${told.name}: ${told.message}` : "unknown error";

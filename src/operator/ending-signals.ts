@@ -8,14 +8,17 @@ export type EndingSignal = (typeof endingSignals)[number];
 /** The status of a process that one of them ended, as a shell says it. */
 export const statusAfter = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<EndingSignal, number>;
 
-/** What ends only at a signal is done then. But no supervisor closes a terminal: it is to start a service again. */
+/**
+ * The status of a service after a signal: 0 for Ctrl-C and SIGTERM, which ask it to stop. After the closing of a terminal
+ * a supervisor is to start it again.
+ */
 export function statusOfService(signal: EndingSignal): number {
   return signal === "SIGHUP" ? statusAfter.SIGHUP : 0;
 }
 
 /** Calls a listener at each of them, until the function that it gives is called. */
 export function onEndingSignal(listener: (signal: EndingSignal) => void): () => void {
-  const signals = isHangupIgnored() ? endingSignals.slice(0, 2) : endingSignals;
+  const signals = mayIgnoreHangup() ? endingSignals.slice(0, 2) : endingSignals;
   for (const signal of signals) process.on(signal, listener);
   return () => {
     for (const signal of signals) process.off(signal, listener);
@@ -23,10 +26,10 @@ export function onEndingSignal(listener: (signal: EndingSignal) => void): () => 
 }
 
 /**
- * Under `nohup` a process goes on without its terminal, and a listener would take that away. Only Linux tells; elsewhere
- * the closing of a terminal ends a process at once.
+ * Whether the closing of its terminal may leave this process alone, as under `nohup`; a listener would take that away. Only
+ * Linux tells. Elsewhere there is no listener, and without `nohup` the closing of a terminal ends the process at once.
  */
-function isHangupIgnored(): boolean {
+function mayIgnoreHangup(): boolean {
   try {
     const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
     return ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) === 1n;

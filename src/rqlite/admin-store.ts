@@ -25,7 +25,7 @@ interface ClusterAdminSetup {
   readonly onUnheard: (reason: string) => void;
 }
 
-/** So long a command looks for a majority before it reads without one. */
+/** How long a command looks for a majority before it reads without one. */
 const patienceMs = 2_000;
 
 /** Opens it. */

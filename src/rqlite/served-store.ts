@@ -28,7 +28,7 @@ interface ClusterPlace {
   readonly keepsLedger: boolean;
 }
 
-/** So long a stop tries to have the last counts taken, with a pause between two tries. */
+/** How long a stop tries to hand over the last counts, with a pause between two tries. */
 const farewellMs = 5_000;
 const pauseMs = 100;
 

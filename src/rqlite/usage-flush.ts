@@ -12,7 +12,7 @@ import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from 
 import { statementOf } from "./node/statement.ts";
 
 const timeoutMs = 2_000;
-/** A part names so many of its keys: enough to notice a balancer that spreads each key over all nodes. */
+/** A part names this many of its keys: enough to notice a balancer that spreads each key over all nodes. */
 const toldKeys = 100;
 /** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
 const lookMs = 10;

@@ -26,7 +26,7 @@ const givenUpForMs = 1_000;
 const timeoutsMs = { urgent: 400, usual: 2_000 };
 /** Between two looks at a file. */
 const lookMs = 5;
-/** So many of the last writes are known by their ids: those of hours of an import, by no clock, which may be wrong. */
+/** The ids of this many last writes are kept, which are hours of an import. A number of hours would need a right clock. */
 const rememberedWrites = 100_000;
 
 /** SQLite has rolled the transaction back: something in it did not fit what was there. */

@@ -34,7 +34,7 @@ export function startUsageWriter(store: ServedStore, log: Logger): () => void {
   };
 }
 
-/** What fails is tried again at once, and complained of once a minute: a full disk must not fill the log as well. */
+/** Reports each failure once a minute at most: it is tried again much sooner, and a full disk must not fill the log. */
 function createComplaints(log: Logger): Complain {
   const saidMs = new Map<string, number>();
   return (failure, consequence) => {

@@ -16,10 +16,10 @@ export function recordAct(database: Pick<Connection, "insert">, entry: AuditEntr
 }
 
 /**
- * Things of one kind, such as keys: a change of one goes in with its record, or neither does. On a cluster a transaction
- * does not see what it writes, so a thing is looked up before and behind it.
+ * Changes things of one kind, such as keys, each in one transaction with its record. On a cluster a transaction does not
+ * see what it writes, so a thing is looked up before the transaction and after it.
  */
-export function openOnRecord<Thing extends { readonly account: string }>(
+export function openRecorded<Thing extends { readonly account: string }>(
   database: Connection,
   kind: string,
   find: (id: string) => Thing | null,

@@ -4,7 +4,7 @@ import { dayOf, monthOf } from "../contract/calendar.ts";
 import { randomText } from "../contract/random-text.ts";
 import type { KeyFinder } from "../store/reading.ts";
 import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
-import { openOnRecord } from "./audit.ts";
+import { openRecorded } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { placeholder } from "./reading/placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
@@ -29,20 +29,20 @@ export function openKeyFinder(database: Connection): KeyFinder["find"] {
 
 export function openKeys(database: Connection): KeyRepository {
   const find = (where: SQL) => listKeys(database, where)[0] ?? null;
-  const onRecord = openOnRecord(database, "key", (id) => find(eq(keys.id, id)));
+  const recorded = openRecorded(database, "key", (id) => find(eq(keys.id, id)));
 
   return {
     create(account, { expiresMs = null, ...key }, nowMs) {
       const id = `key_${randomText(12)}`;
       const row = { account, id, ...key, createdAt: nowMs, expiresAt: expiresMs };
-      return onRecord.create(id, account, nowMs, () => database.insert(keys).values(row).run());
+      return recorded.create(id, account, nowMs, () => database.insert(keys).values(row).run());
     },
     list: (account) => listKeys(database, eq(keys.account, account)),
     find: (id) => find(eq(keys.id, id)),
     requestsOfMonth: (id, nowMs) => requestsOfMonth(database, id, nowMs),
-    revoke: (id, nowMs) => onRecord.change("revoke", id, nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
+    revoke: (id, nowMs) => recorded.change("revoke", id, nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
     expire: (id, expiresMs, nowMs) =>
-      onRecord.change("expire", id, nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
+      recorded.change("expire", id, nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
     findByDigest: (digest) => find(eq(keys.digest, digest)),
   };
 }

@@ -49,8 +49,8 @@ export function openAgain(path: string, inode?: number): Connection {
   try {
     // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
-    // A restore keeps others from the file that it replaces. Who reads that one afterwards takes the log of the new one for
-    // its own, by the name, and may remove it.
+    // While this process waited, a restore may have put another file here. SQLite finds the log of a file by its name: a
+    // connection to the old file would use the log of the new one, and might delete it.
     const isReplaced = () => inode !== undefined && inode !== inodeOf(path);
     untilUnlocked(() => isReplaced() || refuseUnusable(drizzle({ client }), path));
     if (isReplaced()) {

@@ -53,7 +53,7 @@ export function openPixels(database: Connection): PixelRepository {
   };
 }
 
-/** So many are remembered; a file may name one in each row. */
+/** At most this many are remembered; a file may name another one in each row. */
 const mostRemembered = 10_000;
 
 export interface PixelNumbers {

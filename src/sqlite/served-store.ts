@@ -9,7 +9,7 @@ import type { Connection } from "./connection.ts";
 import { isFull, storeErrorOf } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
 import { createFlush, createSettle, withoutWaiting } from "./flush.ts";
-import { lockForServing } from "./locks/server-lock.ts";
+import { takeLock } from "./locks/process-lock.ts";
 import { openDatabase } from "./open.ts";
 import { openDisclosureReader } from "./privacy/ledger/disclosures.ts";
 import { retainInThread, startRetention } from "./privacy/retention-thread.ts";
@@ -20,7 +20,7 @@ import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
 
 /** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
 export function openServedStore(path: string, keepsLedger = true): ServedStore {
-  const release = lockForServing(path);
+  const release = takeLock(path);
   // A second server would grant the limit of §8 a second time.
   if (release === null) throw new StoreError({ kind: "served by another process", path });
   try {

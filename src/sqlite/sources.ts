@@ -2,7 +2,7 @@
 import { and, asc, eq, isNull, type SQL } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
 import type { Source, SourceRepository } from "../store/sources.ts";
-import { openOnRecord } from "./audit.ts";
+import { openRecorded } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, sources } from "./schema.ts";
 
@@ -26,20 +26,20 @@ export function openSources(database: Connection): SourceRepository {
       .map((row) => ({ ...row, options: JSON.parse(row.options) }));
 
   const find = (id: string) => select(eq(sources.id, id))[0] ?? null;
-  const onRecord = openOnRecord(database, "source", find);
+  const recorded = openRecorded(database, "source", find);
 
   return {
     create(account, { options, ...source }, nowMs) {
       const id = `src_${randomText(12)}`;
       const row = { account, id, ...source, options: JSON.stringify(options), createdAt: nowMs };
-      return onRecord.create(id, account, nowMs, () => database.insert(sources).values(row).run());
+      return recorded.create(id, account, nowMs, () => database.insert(sources).values(row).run());
     },
     find,
     list: (account) => select(eq(sources.account, account)),
     revoke(id, nowMs) {
       const live = and(eq(sources.id, id), isNull(sources.revokedAt));
       const revoke = () => void database.update(sources).set({ revokedAt: nowMs }).where(live).run();
-      return onRecord.change("revoke", id, nowMs, revoke);
+      return recorded.change("revoke", id, nowMs, revoke);
     },
     finder: () => ({ findByDigest: (digest) => select(eq(sources.digest, digest))[0] ?? null }),
   };

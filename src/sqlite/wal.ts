@@ -16,7 +16,7 @@ export interface Wal {
 }
 
 /**
- * A commit that leaves so many pages in the log, half a gigabyte, copies them into the file: a page that changed in several
+ * A commit that leaves this many pages in the log, half a gigabyte, copies them into the file: a page that changed in several
  * commits is copied once. Whoever writes much does it sooner than the server, whose requests would wait.
  */
 export const pagesUntilCopied = { byWriter: 60_000, byServer: 80_000 } as const;

@@ -40,11 +40,11 @@ export interface NotedPages {
 }
 
 /**
- * So many pages take some milliseconds to write, in which no request is answered. Fewer would cost more: pages at random
+ * This many pages take some milliseconds to write, in which no request is answered. Fewer would cost more: pages at random
  * deep down lie all over the table, and each part would write most of it.
  */
 const pagesAtOnce = 2500;
-/** So many pages may wait before they are joined. */
+/** When this many pages wait, they are joined. */
 const mostPending = 5000;
 
 /** Makes what keeps the pages that were answered and are not in the store yet, by UTC day, key and filter. */

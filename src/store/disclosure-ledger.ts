@@ -6,7 +6,7 @@ import { joinSpans, type MergedSpans, mergeSpans } from "./spans.ts";
 
 /** A key with more filters than this on a day gets pages without a filter: that says too much, and never too little. */
 const mostFilters = 100;
-/** So many spans are kept in memory, so that they need not be read again. */
+/** At most this many spans are kept in memory, so that they need not be read again. */
 const mostRemembered = 200_000;
 
 /** What is kept of a key and day, as this process knows it. */

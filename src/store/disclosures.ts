@@ -42,10 +42,10 @@ export interface DisclosureReader {
   of(key: KeyNumber, day: string): ReadonlyMap<string, readonly Span[]>;
 }
 
-/** After so long a page that was answered is in the store, wherever its server runs. */
+/** Within this time a page that was answered is in the store, wherever its server runs. */
 export const notedWithinMs = 1_500;
 
-/** For so long it is kept: a person may ask who received a lead during the last thirteen months. */
+/** How long the ledger is kept: a person may ask who received a lead during the last thirteen months. */
 export const keptDays = 400;
 
 /** That a key received a lead, on which UTC days at the earliest and the latest. */
@@ -80,7 +80,7 @@ export interface Passed {
   readonly overlapSeconds: number;
 }
 
-/** How far clients had read when the leads of an import behind a moment were written; null where those are all of them. */
+/** How far clients had read when an import wrote its leads after a moment; null means all of its leads. */
 export interface Reached {
   readonly afterMs: number | null;
   readonly positions: readonly ReadPosition[];

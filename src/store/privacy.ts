@@ -139,7 +139,7 @@ export interface RetentionSurvey {
 }
 
 export interface RetentionRepository {
-  /** What keeping the leads of an account for so many days would erase. */
+  /** What would be erased if the leads of an account were kept for some days. */
   survey(account: AccountNumber, days: number, nowMs: number): RetentionSurvey;
   /** Sets how long leads are kept, in days, so that what is older can be erased; null keeps all from now on. */
   set(account: Account, days: number | null, nowMs: number): Retaining;

@@ -9,7 +9,7 @@ export interface Account {
   readonly id: string;
   readonly name: string;
   readonly active: boolean;
-  /** Leads older than so many days are erased; null keeps them all. */
+  /** Leads older than this many days are erased; null keeps them all. */
   readonly retainDays: number | null;
 }
 

@@ -6,7 +6,7 @@ import type { CountedUsage, UsageReader } from "./usage.ts";
 /** By the number of a UTC day since 1970, which costs less than its name, and by key. */
 type Counts = Map<number, Map<KeyNumber, number>>;
 
-/** The counts of so many keys take a millisecond or two to write, in which no request is answered. */
+/** The counts of this many keys take a millisecond or two to write, in which no request is answered. */
 const keysAtOnce = 500;
 
 /** Counts requests on top of what a reader finds in the store. */

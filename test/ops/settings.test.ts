@@ -106,35 +106,6 @@ describe("a right setting", () => {
     expect(readConfig({ [name]: value })).toMatchObject(expected);
   });
 
-  test("a demonstration has a file of its own, and is served where and how its user has set", () => {
-    const config = readDemoConfig({ DATABASE_PATH: "data/leadfile.db", PORT: "8080", LOG_LEVEL: "info" });
-    expect(config).toMatchObject({ databasePath: "data/demo.db", port: 8080, logLevel: "info" });
-    expect(readDemoConfig({}).logLevel).toBe("warn");
-  });
-
-  test("a demonstration touches and names nothing that is real: no inbox, no cluster, no public address", () => {
-    const real = {
-      BASE_URL: "https://www.example.com",
-      INBOX: "/var/lib/leadfile/inbox",
-      CLUSTER: "http://10.0.0.1:4001",
-      NODE: "n1",
-    };
-    expect(readDemoConfig(real)).toMatchObject({ baseUrl: null, inbox: null, cluster: null });
-    const own = { CLUSTER: "http://127.0.0.1:4001", NODE: "demo-1" };
-    const environment = demoServerEnvironment(own, {
-      ...real,
-      CLUSTER_AUTH: "/etc/leadfile/auth",
-      TLS_CERT: "/cert.pem",
-    });
-    expect(readConfig(environment)).toMatchObject({
-      host: "127.0.0.1",
-      baseUrl: null,
-      inbox: null,
-      tls: null,
-      cluster: { url: "http://127.0.0.1:4001", name: "demo-1", credentials: null },
-    });
-  });
-
   test("nothing set gives the defaults that are documented", () => {
     expect(readConfig({})).toEqual({
       host: "127.0.0.1",
@@ -167,6 +138,37 @@ describe("a right setting", () => {
     expect(cluster({ NODE: "n1", CLUSTER: "http://127.0.0.1:4001" })?.name).toBe("n1");
     expect(() => cluster({ NODE: "n1" })).toThrow("CLUSTER");
     expect(() => cluster({ NODE: "/usr/bin/node", CLUSTER: "http://127.0.0.1:4001" })).toThrow("bun src/main.ts");
+  });
+});
+
+describe("a demonstration", () => {
+  test("has a file of its own, and is served where and how its user has set", () => {
+    const config = readDemoConfig({ DATABASE_PATH: "data/leadfile.db", PORT: "8080", LOG_LEVEL: "info" });
+    expect(config).toMatchObject({ databasePath: "data/demo.db", port: 8080, logLevel: "info" });
+    expect(readDemoConfig({}).logLevel).toBe("warn");
+  });
+
+  test("touches and names nothing that is real: no inbox, no cluster, no public address", () => {
+    const real = {
+      BASE_URL: "https://www.example.com",
+      INBOX: "/var/lib/leadfile/inbox",
+      CLUSTER: "http://10.0.0.1:4001",
+      NODE: "n1",
+    };
+    expect(readDemoConfig(real)).toMatchObject({ baseUrl: null, inbox: null, cluster: null });
+    const own = { CLUSTER: "http://127.0.0.1:4001", NODE: "demo-1" };
+    const environment = demoServerEnvironment(own, {
+      ...real,
+      CLUSTER_AUTH: "/etc/leadfile/auth",
+      TLS_CERT: "/cert.pem",
+    });
+    expect(readConfig(environment)).toMatchObject({
+      host: "127.0.0.1",
+      baseUrl: null,
+      inbox: null,
+      tls: null,
+      cluster: { url: "http://127.0.0.1:4001", name: "demo-1", credentials: null },
+    });
   });
 });
 

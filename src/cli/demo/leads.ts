@@ -38,7 +38,7 @@ export function demoLeads(account: string, count: number, nowMs: number): NewLea
 
 const spanMs = 30 * dayMs;
 const hourMs = dayMs / 24;
-/** The newsletter went out so long ago, and people came for three days. */
+/** How long ago the newsletter went out. People came for three days. */
 const campaign = { beganMs: 12 * dayMs, endedMs: 9 * dayMs };
 /** How busy the busiest hour of the campaign is. */
 const busiest = 2.2;

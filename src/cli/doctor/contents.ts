@@ -16,7 +16,7 @@ const idleDays = 90;
 /** Whoever has a key needs some days to put another one in its place. */
 const expiringDays = 14;
 const keysShown = 3;
-/** Backups are made every night. Without one for so many days they fail. */
+/** Backups are made every night. Without one for this many days they fail. */
 const backupDays = 3;
 
 export function lookAtContents(path: string, found: Examination, full: boolean, nowMs: number): Finding[] {

@@ -10,7 +10,7 @@ import type { AccountInflow, Examination } from "../../store/examination.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
-/** Where leads come by themselves and none has come for so many days, something has stopped. */
+/** Where leads come by themselves and none has come for this many days, something has stopped. */
 const quietDays = 3;
 const accountsShown = 3;
 /** Deliveries wait a minute. An import of many leads takes some more. */

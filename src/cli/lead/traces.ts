@@ -7,7 +7,7 @@ import type { CommandContext } from "../command.ts";
 import { andMore, bytesText, grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 
-/** So many bytes take more than a moment. */
+/** From this many bytes on, the search takes more than a moment. */
 const manyBytes = 100_000_000;
 const accountsShown = 3;
 

@@ -36,7 +36,7 @@ export const masked: Show = (field, lead) => {
   return freeText.has(field) ? unnamed.replace(aPhone, maskPhone) : unnamed;
 };
 
-/** At most so many letters. Those that nobody sees could tell a model what the person beside it cannot read. */
+/** A text, cut to some letters. Those that nobody sees could tell a model what the person beside it cannot read. */
 export function cut(text: string, longest: number): string {
   const letters = [...printable(text)];
   return letters.length > longest ? `${letters.slice(0, longest).join("")}…` : letters.join("");

@@ -104,7 +104,7 @@ function add(counts: Counts, label: string): void {
   counts.set(shown, (counts.get(shown) ?? 0) + 1);
 }
 
-/** The largest first, so many at most, and the sum of all others. */
+/** The largest first, up to a number, and the sum of all others. */
 function largest(counts: Counts, most: number): Record<string, number> {
   const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
   const others = sorted.slice(most).reduce((sum, [, leads]) => sum + leads, 0);

@@ -4,7 +4,7 @@ import type { Bar } from "../terminal/chart.ts";
 
 /** A longer period is shown by month. */
 const daysShown = 62;
-/** So many lines at most: the largest, and one for all others. */
+/** At most this many lines: the largest, and one for all others. */
 const sharesShown = 10;
 
 /** The sum of all counts. */

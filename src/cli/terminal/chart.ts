@@ -42,7 +42,7 @@ function bar(length: number): string {
   return "█".repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? "");
 }
 
-/** A label of so many columns at most. A wide character takes two. */
+/** A label, cut to some columns. A wide character takes two. */
 export function shorten(label: string, most: number): string {
   if (Bun.stringWidth(label) <= most) return label;
   let kept = "";

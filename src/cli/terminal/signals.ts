@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EndingSignal, onEndingSignal } from "../../operator/ending-signals.ts";
 
-/** Waits so many milliseconds. Gives the signal when it is time to end, be it before the wait or during it; else null. */
+/** Waits some milliseconds. Gives the signal when it is time to end, be it before the wait or during it; else null. */
 export type Pause = (ms: number) => Promise<EndingSignal | null>;
 
 /**
@@ -48,7 +48,7 @@ function listen(isCompanion: boolean): Listening {
   return { stop: stop.signal, forget };
 }
 
-/** Waits so many milliseconds, or until the signal comes. */
+/** Waits some milliseconds, or until the signal comes. */
 export async function sleepUnlessStopped(ms: number, stop: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
 }

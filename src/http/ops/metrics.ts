@@ -26,7 +26,7 @@ export function addRequestMetrics(registry: Registry) {
     buckets,
     registers: [registry],
   });
-  // What begins with 1 never grew for Prometheus: an alert on growth would miss the first failure.
+  // These begin at 0. Prometheus sees no growth in a counter that first appears as 1: an alert would miss the first failure.
   for (const route of Object.values(paths)) {
     for (const code of ["internal_error", "query_failed"]) requests.inc({ route, status: 500, code }, 0);
   }
@@ -60,7 +60,7 @@ export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now
   // By the names that dashboards know. The library's own come with sixty about Node.js, which say nothing of Bun.
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process began.", () => performance.timeOrigin / 1000);
-  // The look has the folder itself open.
+  // Reading the folder opens it, which counts as one more.
   gauge("process_open_fds", "Open files and connections.", () =>
     existsSync(openFiles) ? readdirSync(openFiles).length - 1 : null,
   );

@@ -156,7 +156,7 @@ export function isRejectColumn(name: string): boolean {
 /** Fewer words may be values that happen to be names of columns. */
 const fewestNames = 3;
 
-/** So many lines may stand above the header of a report. */
+/** At most this many lines stand above the header of a report. */
 export const linesAbove = 10;
 
 /** Whether the cells of a row name more fields than the header: above the true one may stand a title, or groups of columns. */

@@ -8,7 +8,7 @@ export interface TextRow extends Row {
   readonly cells: readonly string[];
 }
 
-/** Makes a row of so many cells of a record, or says why it cannot be one. */
+/** Makes a record a row of the width of the header, or says why it cannot be one. */
 export function fit(record: RawRecord, width: number, delimiter: string): TextRow {
   const { line } = record;
   if (record.cells === null) {

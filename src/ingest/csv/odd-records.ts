@@ -2,7 +2,7 @@
 import type { Beginning } from "./plain-records.ts";
 import type { RecordReader } from "./record-reader.ts";
 
-/** The parser is given so much at once: it is slower, and to make one anew takes its time, too. */
+/** The parser is given this much at once: it is slower than the plain way, and making a new one takes time, too. */
 const pieceLength = 4 * 1024;
 
 interface OddBeginning extends Beginning {

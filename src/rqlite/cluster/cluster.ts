@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { count, type SQL, sql } from "drizzle-orm";
 import { draftOf, removeDraft } from "../../sqlite/atomic-file.ts";
-import { lockForServing } from "../../sqlite/locks/server-lock.ts";
+import { takeLock } from "../../sqlite/locks/process-lock.ts";
 import { pendingMigrations } from "../../sqlite/migrate.ts";
 import { openDatabase } from "../../sqlite/open.ts";
 import { leads, nodes } from "../../sqlite/schema.ts";
@@ -50,7 +50,7 @@ async function beginWith(node: RqliteNode, file: string): Promise<{ leads: numbe
   if (!existsSync(file)) throw new StoreError({ kind: "nothing to back up", path: file });
   if (isFileOfNode(file)) throw new StoreError({ kind: "file of a node", path: file });
   await refuseUsed(node);
-  const release = lockForServing(file);
+  const release = takeLock(file);
   if (release === null) throw new StoreError({ kind: "database in use", path: file });
   const draft = draftOf(file);
   const database = openDatabase(file);

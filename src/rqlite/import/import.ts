@@ -33,7 +33,7 @@ import { type ClusterImporting, writePlanned } from "./write-planned.ts";
  * while they apply a step, which is a part of its time: it must be short.
  */
 const steps = { least: 500, most: 2_000, shortMs: 200, longMs: 500 };
-/** A step of large leads has fewer of them: it ends with the one that brings it to so many characters. */
+/** A step of large leads has fewer of them: it ends with the one that brings it to this many characters. */
 const mostCharacters = 2 << 20;
 
 /** Begins an import; nothing reaches the cluster before `merge`. */

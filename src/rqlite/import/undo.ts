@@ -11,7 +11,7 @@ import { statementOf } from "../node/statement.ts";
 import { changed } from "../premise.ts";
 import { type Writer, wentIn } from "../writer.ts";
 
-/** Of so many leads those of the batch are deleted at once. */
+/** A step looks at this many leads and deletes those of the batch. */
 const leadsAtOnce = 500;
 
 interface ClusterUndoing {

@@ -6,7 +6,7 @@
  */
 import type { LastWrite } from "../last-write.ts";
 
-/** A node answers for so long after the question that it has caught up with. */
+/** How long a node answers after the question that it has caught up with. */
 export const leaseMs = 4_000;
 /** A node that lags may answer with a state of this age, unless something since must hold at once. */
 const mostBehindMs = 30_000;

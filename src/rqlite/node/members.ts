@@ -6,7 +6,7 @@ import { ask, type NodeAnswer, type NodeRequest, type RqliteNode, requestTo } fr
 const timeoutMs = 3_000;
 /**
  * A node keeps dozens of connections to the others. After a restart of the other each is found broken once, and the other is
- * said to be out of reach: so it is asked again for so long.
+ * said to be out of reach: so it is asked again until this time has passed.
  */
 const patienceMs = 1_000;
 const brokenConnection = /broken pipe|connection reset|EOF/;

@@ -9,7 +9,7 @@ import { and, eq, max, sql } from "drizzle-orm";
 import { draftOf, sync } from "../../sqlite/atomic-file.ts";
 import { lastAct } from "../../sqlite/audit.ts";
 import type { Connection } from "../../sqlite/connection.ts";
-import { lockForServing } from "../../sqlite/locks/server-lock.ts";
+import { takeLock } from "../../sqlite/locks/process-lock.ts";
 import { audit, scrubs } from "../../sqlite/schema.ts";
 import type { Restarting, Scrubbed } from "../../store/cluster.ts";
 import { raftLogOf } from "../../store/database-files.ts";
@@ -32,7 +32,7 @@ export async function scrubNode(node: RqliteNode, writer: Writer, around: Restar
   if (Bun.which(compactor) === null) throw new StoreError({ kind: "program missing", program: compactor });
   const log = raftLogOf(writer.file.path);
   // Another one would put its copy in the place of the log into which the node writes again.
-  const release = lockForServing(log);
+  const release = takeLock(log);
   if (release === null) throw new StoreError({ kind: "locked for too long", path: log });
   try {
     return await scrub(node, writer, log, around);

@@ -10,7 +10,7 @@ export interface Part {
   readonly tables: readonly string[];
   /** What it needs in place before. */
   readonly prepares?: (nowMs: number) => readonly SQL[];
-  /** The rows that these change are those of the part. */
+  /** How many rows these change is said of the part. */
   readonly merges: (nowMs: number) => readonly SQL[];
 }
 

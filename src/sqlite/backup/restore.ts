@@ -14,7 +14,7 @@ import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { asStoreError, isDamaged, isFull, saidBy } from "../failure.ts";
 import { isSqlite } from "../file.ts";
-import { lockForServing } from "../locks/server-lock.ts";
+import { takeLock } from "../locks/process-lock.ts";
 import { migrateSchema, refuseUnusable } from "../migrate.ts";
 import { countUnblockings } from "../privacy/lift-blocks.ts";
 import { ensureInstance } from "../privacy/suppressions.ts";
@@ -46,7 +46,7 @@ export function restoreBackup(
   const named = receipts === null ? [] : readReceipts(receipts);
   if (realpathSync(file) === target) throw new StoreError({ kind: "backup is the database itself", file });
   mkdirSync(dirname(target), { recursive: true });
-  const release = lockForServing(target) ?? refuseOpen(path);
+  const release = takeLock(target) ?? refuseOpen(path);
   const draft = draftOf(target);
   const place = (replaced: Replaced) => {
     sync(draft);

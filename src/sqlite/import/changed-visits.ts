@@ -9,9 +9,9 @@ import { leads } from "../schema.ts";
 import type { Staging } from "./staging.ts";
 import type { Place, StoredLeads } from "./stored-leads.ts";
 
-/** So many are looked at, oldest first: what overlaps with an earlier file lies at that end. */
+/** At most this many staged leads are compared, oldest first: what overlaps with an earlier file lies at that end. */
 const mostLookedAt = 20_000;
-/** And so many stored ones are read for that: the minutes of a busy account hold many. */
+/** At most this many stored leads are read for it: the minutes of a busy account hold many. */
 const mostRead = 200_000;
 const mostTiedMs = 10;
 const minuteMs = 60_000;
@@ -71,7 +71,7 @@ function namesOf(document: string): string[] {
   return visitors.map((visitor) => JSON.stringify([pixel_id, page_url, visitor]));
 }
 
-/** Prepares the look at the visits of a moment, and of those right behind it: what shares a time lies there. */
+/** Prepares the look at the visits of a moment and of the moments right after it, to which leads of the same time move. */
 function openVisits(database: Connection, account: AccountNumber): (fromMs: number, spanMs: number) => Visits {
   const from = placeholder.integer("from");
   const some = database

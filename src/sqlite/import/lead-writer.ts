@@ -34,9 +34,9 @@ export interface LeadWriter {
   /** The newest lead that others have brought before, or since between two transactions; null where there is none. */
   newestBefore(): number | null;
   /** Whether any lead from a moment on may go in without a look at each. */
-  takesAllFrom(oldestMs: number): boolean;
-  /** To be called when leads up to a moment went in otherwise. */
-  wentOnTo(newestMs: number): void;
+  acceptsAllFrom(oldestMs: number): boolean;
+  /** To be called after leads went in without `write`, with the newest moment of theirs. */
+  noteNewest(newestMs: number): void;
 }
 
 /** What leads are written to: an account, or a draft of what is to be written there. */
@@ -62,20 +62,20 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
   let newestBefore: number | null = null;
   const ties = openTies(leads);
 
-  const isOfOther = (there: Place) => there.batch !== context.batch;
+  const isFromOtherImport = (there: Place) => there.batch !== context.batch;
   const isOfOtherVisit = ({ identifiedMs, document }: NewLead, there: Place) =>
-    isOfOther(there) &&
-    (identifiedMs === null ? isOfOthers(document, leads.emailAt(there.at)) : isFar(identifiedMs, there));
+    isFromOtherImport(there) &&
+    (identifiedMs === null ? hasOtherEmail(document, leads.emailAt(there.at)) : isFar(identifiedMs, there));
 
-  function ofThereAlready(lead: NewLead, pixel: number, there: Place): ImportOutcome {
+  function keepOrReplace(lead: NewLead, pixel: number, there: Place): ImportOutcome {
     const ofOtherVisit = isOfOtherVisit(lead, there);
     if (options.onDuplicate === "skip") return { kind: "duplicate", ofOtherVisit };
     leads.replace(lead, { ...there, pixel, doc: documentAt(lead, there.at, options) });
-    return { kind: "replaced", ofOther: isOfOther(there), ofOtherVisit };
+    return { kind: "replaced", ofOther: isFromOtherImport(there), ofOtherVisit };
   }
 
   /** A lead that is there already and stays as it is needs no pixel; another one gets it, or is rejected. */
-  function ofUnknownPixel(lead: NewLead): number | ImportOutcome {
+  function makePixelOrRefuse(lead: NewLead): number | ImportOutcome {
     const there = options.onDuplicate === "skip" ? leads.find(lead.id) : null;
     if (there !== null) return { kind: "duplicate", ofOtherVisit: isOfOtherVisit(lead, there) };
     if (options.createPixels) return pixels.make(lead.pixelId, context.nowMs);
@@ -89,26 +89,26 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
       ties.forget();
       const last = leads.newest();
       newest = last?.at ?? none;
-      // Clients may have read what another import has brought meanwhile, and pass what comes in behind it.
+      // Clients may have read what another import brought in the meantime. They never look for what is older than that.
       if (newestBefore === null || last?.batch !== now.batch) newestBefore = Math.max(newestBefore ?? none, newest);
     },
     write(lead) {
       const objection = guard.objection(lead);
       if (objection !== null) return objection;
-      const pixel = pixels.find(lead.pixelId) ?? ofUnknownPixel(lead);
+      const pixel = pixels.find(lead.pixelId) ?? makePixelOrRefuse(lead);
       if (typeof pixel !== "number") return pixel;
       const wanted = lead.identifiedMs ?? Math.max(context.stampMs, newest + 1);
       const insertAt = (at: number) =>
         leads.insert(lead, { batch: context.batch, pixel, at, doc: documentAt(lead, at, options) });
       const at = ties.place(lead.id, wanted, insertAt);
-      if (typeof at !== "number") return ofThereAlready(lead, pixel, at);
+      if (typeof at !== "number") return keepOrReplace(lead, pixel, at);
       newest = Math.max(newest, at);
       const moved = lead.clamped || (lead.identifiedMs !== null && at !== wanted);
       return { kind: "imported", atMs: at, moved, late: at < (newestBefore ?? none) };
     },
     newestBefore: () => (newestBefore === none ? null : newestBefore),
-    takesAllFrom: guard.letsAllInFrom,
-    wentOnTo(newestMs) {
+    acceptsAllFrom: guard.acceptsAllFrom,
+    noteNewest(newestMs) {
       newest = Math.max(newest, newestMs);
     },
   };
@@ -140,7 +140,7 @@ function openGuard(database: Connection, account: AccountNumber) {
       return { kind: "rejected", why: "too old" };
     },
     /** Whether no lead from a moment on can meet an objection. */
-    letsAllInFrom: (ms: number): boolean => isBlocked === null && ms >= oldestMs,
+    acceptsAllFrom: (ms: number): boolean => isBlocked === null && ms >= oldestMs,
   };
 }
 
@@ -152,8 +152,8 @@ function isFar(identifiedMs: number, there: Place): boolean {
   return Math.abs(identifiedMs - there.at) > farMs;
 }
 
-/** Whether a document has another e-mail address than the lead that has its id. */
-function isOfOthers(document: string, email: string | null): boolean {
+/** Whether a document and the lead that has its id have two different addresses. */
+function hasOtherEmail(document: string, email: string | null): boolean {
   const own: Pick<LeadDetails, "email"> = JSON.parse(document);
   return own.email !== null && email !== null && emailKey(own.email) !== emailKey(email);
 }

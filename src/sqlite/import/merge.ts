@@ -87,7 +87,7 @@ export function nextSize(size: number, tookMs: number, { least, most, shortMs, l
   return tookMs < shortMs ? Math.min(most, size * 2) : size;
 }
 
-/** Opens the writing of so many leads from a place on, or all that are left; it tells how many there were. */
+/** Makes what writes at most `most` leads from the place `from` on, and returns how many it wrote. */
 function openWriting(
   database: Connection,
   writer: LeadWriter,
@@ -98,11 +98,11 @@ function openWriting(
   function writeAtOnce(from: number, most: number): number {
     if (!isSameConnection) return 0;
     const { untimed, oldestMs } = staging.summarize(from, most, null);
-    if (untimed > 0 || oldestMs === null || !writer.takesAllFrom(oldestMs)) return 0;
+    if (untimed > 0 || oldestMs === null || !writer.acceptsAllFrom(oldestMs)) return 0;
     const written = insertMany(database, record, { from, to: from + most }, options);
     const summary = staging.summarize(from, written, writer.newestBefore());
     if (summary.oldestMs === null || summary.newestMs === null) return 0;
-    writer.wentOnTo(summary.newestMs);
+    writer.noteNewest(summary.newestMs);
     noteAdded(record, { ...summary, oldestMs: summary.oldestMs, newestMs: summary.newestMs });
     return written;
   }

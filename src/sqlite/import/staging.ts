@@ -19,11 +19,11 @@ export interface Staging {
   /** To be called when all is put aside, before what follows here. */
   sort(): void;
   preview(newestStoredMs: number | null, mayShareIds: boolean): Omit<Preview, "changedVisits" | "cutVisits">;
-  /** What so many leads from a place on are, or all that are left. */
+  /** A summary of at most `most` leads, from the place `from` on. */
   summarize(from: number, most: number, newestStoredMs: number | null): Summary;
   /**
-   * So many leads from a place on, in the order in which they go in: oldest first, those without a time at the end. Each
-   * is read when it is asked for: a thousand large ones would fill the memory.
+   * At most `most` leads from the place `from` on, in the order in which they go in: oldest first, those without a time at
+   * the end. Each is read when it is asked for: a thousand large ones would fill the memory.
    */
   read(from: number, most: number): Iterable<NewLead>;
 }

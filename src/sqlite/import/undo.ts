@@ -12,7 +12,7 @@ import { imports, leads } from "../schema.ts";
 import { truncateWal } from "../wal.ts";
 import { findBatch } from "./batches.ts";
 
-/** Of so many leads those of the batch are deleted at once, which takes a few hundredths of a second. */
+/** A step looks at this many leads and deletes those of the batch, which takes a few hundredths of a second. */
 const leadsAtOnce = 300;
 
 /** Each step tells how many leads are gone, and is on the disk. Cut short and begun again, it completes. */

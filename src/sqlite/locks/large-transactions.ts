@@ -9,7 +9,7 @@ import type { Connection } from "../connection.ts";
 import { copyWal, openWal, truncateWal } from "../wal.ts";
 import { openLockRequests } from "./lock-requests.ts";
 
-/** A transaction goes on for so long where nobody requests the lock. */
+/** The longest that a transaction lasts where nobody requests the lock. */
 const longestMs = 2_000;
 /** The log grows by half a gigabyte and a transaction, and needs as much room again in the file. */
 const ampleBytes = 1024 * 1024 * 1024;
@@ -30,11 +30,11 @@ export async function* inLargeTransactions(database: Connection, portions: Porti
   const log = openWal(path);
   try {
     for (let isDone = false; !isDone; ) {
-      // The last of the disk is for others, such as a revocation: what is copied makes room in the log for what follows.
-      const isNarrow = roomFor(path) < ampleBytes;
-      if (isNarrow) copyWal(database);
+      // The last free space is for others, such as a revocation. Once the log is copied, its room is used again.
+      const isSpaceLow = roomFor(path) < ampleBytes;
+      if (isSpaceLow) copyWal(database);
       requests.begin();
-      const mustEnd = () => isNarrow || requests.isRequested();
+      const mustEnd = () => isSpaceLow || requests.isRequested();
       isDone = database.transaction(() => writePortions(portions, mustEnd), { behavior: "immediate" });
       await onDisk(database, log.fsync());
       yield;

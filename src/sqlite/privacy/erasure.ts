@@ -17,7 +17,7 @@ import { openTraces } from "./traces-left.ts";
 
 /** A transaction ends after this time, so that no other writer waits longer. A person is never split. */
 const transactionMs = 100;
-/** A kill between the commit and the output loses the receipts of so many persons at most, and beside a server more. */
+/** A kill between the commit and the output loses the receipts of at most this many persons; beside a server, of more. */
 const personsAtOnce = 500;
 const stepsUntilCollected = 20;
 
@@ -69,11 +69,11 @@ export function startErasure(
 
   return {
     *steps() {
-      const importsBefore = openImports(database, account.number);
+      const importsBefore = watchImports(database, account.number);
       const found = findLeads(database, account.number, persons, onRead);
       yield* collectingGarbage(eraseFound([...persons.keys()], found), stepsUntilCollected);
       // Everybody is blocked by now. But an import that ran meanwhile may have added leads behind the search.
-      if (!importsBefore.wereAtWork()) return;
+      if (!importsBefore.haveWritten()) return;
       const again = findLeads(database, account.number, persons, onRead, found);
       if (!withMentions) for (const mentions of again.mentions.values()) removed.mention(mentions);
       const places = new Set([...again.own.keys(), ...(withMentions ? again.mentions.keys() : [])]);
@@ -157,7 +157,7 @@ function createRemoved() {
 }
 
 /** Whether an import of the account has written anything since this was called. */
-function openImports(database: Connection, account: number): { wereAtWork(): boolean } {
+function watchImports(database: Connection, account: number): { haveWritten(): boolean } {
   // What an import writes with each transaction: a row of its own, and then more that it has read.
   const written = () =>
     database
@@ -166,5 +166,5 @@ function openImports(database: Connection, account: number): { wereAtWork(): boo
       .where(eq(imports.account, account))
       .get();
   const before = written();
-  return { wereAtWork: () => !Bun.deepEquals(written(), before) };
+  return { haveWritten: () => !Bun.deepEquals(written(), before) };
 }

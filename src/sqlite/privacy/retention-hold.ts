@@ -5,7 +5,7 @@ import { lastAct, recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { audit, usage } from "../schema.ts";
 
-/** A server may have been off, or without requests, for so long. */
+/** A server may have been off, or without requests, for this long. */
 const usualGapMs = 7 * dayMs;
 /** Time to set the clock right, or to see that it is. */
 const waitMs = dayMs;

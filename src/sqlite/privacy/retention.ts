@@ -19,7 +19,7 @@ import { areTracesLeft, openTraces } from "./traces-left.ts";
 /** What the record calls it when an account is told how long it keeps leads. */
 export const retentionAct = "retain.set";
 
-/** Deleting so many takes some 30 ms, and nobody waits longer for it. */
+/** Deleting this many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;
 
 type Keeping = Pick<Account, "number" | "id"> & { readonly retainDays: number };

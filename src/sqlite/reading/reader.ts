@@ -46,7 +46,7 @@ export function openReader(database: Connection, path: string): Reader {
   };
 }
 
-/** One look in so much time is enough: it takes as long as a tenth of an answer. */
+/** The file is looked at no more often than this: a look takes a tenth of an answer. */
 const lookEveryMs = 1;
 
 /**

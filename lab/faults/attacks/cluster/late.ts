@@ -6,5 +6,5 @@ export async function lateInEach(attempt: () => Promise<readonly string[]>, trie
   return late.length === 0 || tries === 1 ? late : lateInEach(attempt, tries - 1);
 }
 
-/** So many keys are enough for every try of every turn, where each needs one. */
+/** This many keys are enough for every try of every turn, where each needs one. */
 export const keysFor = (turns: number) => turns * 3;

@@ -38,7 +38,7 @@ export const disclosures: Fault = {
   run,
 };
 
-/** So many steps make some thousand pages of some hundred leads. */
+/** This many steps make some thousand pages of some hundred leads. */
 const stepsEach = 1700;
 
 async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {

@@ -9,7 +9,7 @@ import { UserError } from "../../../operator/user-error.ts";
 import { andMore } from "../../terminal/numbers.ts";
 import { table } from "../../terminal/table.ts";
 
-/** So many columns are named; a file can have thousands. */
+/** At most this many columns are named; a file can have thousands. */
 const shownColumns = 40;
 const longestName = 80;
 

@@ -49,7 +49,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   return { leads: preview.leads, doubts };
 }
 
-/** So many are named. */
+/** At most this many are named. */
 const shownPixels = 5;
 
 function previewText(

@@ -15,7 +15,7 @@ interface Arrival {
   readonly lastDay: string;
 }
 
-/** The clock of an import and that of a server may differ by so much, on the machines of a cluster or when one was set. */
+/** The clock of an import and that of a server may differ by this much, on the machines of a cluster or when one was set. */
 const clocksApartMs = 60_000;
 
 /** A lead of an unknown import may have come on any day. */

@@ -48,7 +48,7 @@ function readPositions(database: Connection, account: AccountNumber, nowMs: numb
   });
 }
 
-/** A client that polls. It never sees a lead that comes in behind the place up to which it has read. */
+/** A client that polls. It never sees a lead that comes in later and is older than what it has read. */
 function openClient(position: ReadPosition) {
   const reading = [...position.upToMs].map(([filter, ms]) => ({ isFor: readFilter(filter), ms }));
   return {

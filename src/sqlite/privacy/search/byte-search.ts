@@ -1,6 +1,6 @@
 /** Many values looked for at once in a text of bytes: a gigabyte takes some seconds, however many there are. */
 
-/** A hash is made of so many bytes. Nothing shorter can be looked for. */
+/** A hash is made of this many bytes. Nothing shorter can be looked for. */
 export const leastLength = 6;
 
 /** Called for each place of a value: with its number, its begin and its end. */
@@ -10,7 +10,7 @@ type Hit = (value: number, start: number, end: number) => void;
 export type Form = string | Uint8Array;
 
 export interface Search {
-  /** The length of the longest form. A reader of parts lets them overlap by so much. */
+  /** The length of the longest form. A reader of parts lets them overlap by this. */
   readonly reach: number;
   /** Finds the values that end after `from` and not after `to`. The case of ASCII letters does not matter. */
   look(text: Uint8Array, from: number, to: number, hit: Hit): void;

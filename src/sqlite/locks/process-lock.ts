@@ -1,4 +1,7 @@
-/** One server for one file: the limit per minute lives in its process, and a restore must know that it runs. */
+/**
+ * A lock that one process at a time has: the server of a file, because the limit per minute lives in its process and a
+ * restore must know that it runs; or the import of a folder.
+ */
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -9,11 +12,10 @@ import { removeStaleDrafts } from "../leftovers.ts";
 import { lockWaitMs } from "./lock-wait.ts";
 
 /**
- * Takes the place of the one server of a file; null when another process has it. The function that it returns gives the
- * place back, and so does the end of the process. Keep that function: without it the connection is collected as
- * garbage, and its lock with it.
+ * Takes the lock of a path; null when another process has it. The function that it returns releases it, and so does the
+ * end of the process. Keep that function: without it the connection is collected as garbage, and its lock with it.
  */
-export function lockForServing(path: string): (() => void) | null {
+export function takeLock(path: string): (() => void) | null {
   process.umask(0o077);
   try {
     mkdirSync(dirname(path), { recursive: true });
