@@ -1,6 +1,6 @@
 /** What was done with the file, when and to which account; who was found or erased is never written down. */
 import { desc, eq, type SQL } from "drizzle-orm";
-import type { AuditEntry, AuditRepository } from "../store/privacy.ts";
+import type { Act, AuditEntry, AuditRepository } from "../store/privacy.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, audit } from "./schema.ts";
@@ -21,11 +21,11 @@ export function recordAct(database: Pick<Connection, "insert">, entry: AuditEntr
  */
 export function openRecorded<Thing extends { readonly account: string }>(
   database: Connection,
-  kind: string,
+  kind: "key" | "source",
   find: (id: string) => Thing | null,
 ) {
-  const record = (verb: string, id: string, account: string | null, atMs: number) =>
-    recordAct(database, { atMs, act: `${kind}.${verb}`, account, detail: { [kind]: id } });
+  const record = (act: Act, id: string, account: string | null, atMs: number) =>
+    recordAct(database, { atMs, act, account, detail: { [kind]: id } });
 
   return {
     /** Makes a thing in an account. */
@@ -33,7 +33,7 @@ export function openRecorded<Thing extends { readonly account: string }>(
       const create = () => {
         write();
         const owner = database.select({ id: accounts.id }).from(accounts).where(eq(accounts.number, account)).get();
-        record("create", id, owner?.id ?? null, nowMs);
+        record(`${kind}.create`, id, owner?.id ?? null, nowMs);
       };
       database.transaction(create, { behavior: "immediate" });
       const made = find(id);
@@ -41,12 +41,12 @@ export function openRecorded<Thing extends { readonly account: string }>(
       return made;
     },
     /** Changes a thing, and gives it as it is then; null where there is none, and then nothing is recorded. */
-    change(verb: string, id: string, nowMs: number, write: () => void): Thing | null {
+    change(act: Act, id: string, nowMs: number, write: () => void): Thing | null {
       const change = () => {
         const thing = find(id);
         if (thing === null) return;
         write();
-        record(verb, id, thing.account, nowMs);
+        record(act, id, thing.account, nowMs);
       };
       database.transaction(change, { behavior: "immediate" });
       return find(id);

@@ -40,9 +40,10 @@ export function openKeys(database: Connection): KeyRepository {
     list: (account) => listKeys(database, eq(keys.account, account)),
     find: (id) => find(eq(keys.id, id)),
     requestsOfMonth: (id, nowMs) => requestsOfMonth(database, id, nowMs),
-    revoke: (id, nowMs) => recorded.change("revoke", id, nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
+    revoke: (id, nowMs) =>
+      recorded.change("key.revoke", id, nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
     expire: (id, expiresMs, nowMs) =>
-      recorded.change("expire", id, nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
+      recorded.change("key.expire", id, nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
     findByDigest: (digest) => find(eq(keys.digest, digest)),
   };
 }

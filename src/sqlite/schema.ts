@@ -15,6 +15,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import { leadFields } from "../contract/lead.ts";
+import type { Act } from "../store/privacy.ts";
 
 export const accounts = sqliteTable("accounts", {
   // Leads and indexes hold this number instead of the id: short keys make the indexes a third smaller.
@@ -257,7 +258,7 @@ export const sources = sqliteTable(
 export const audit = sqliteTable("audit", {
   number: integer().primaryKey(),
   at: integer().notNull(),
-  act: text().notNull(),
+  act: text().$type<Act>().notNull(),
   /** The id of the account; null for what is done to the whole file. */
   account: text(),
   /** Counts and ids, as a JSON object. */

@@ -39,7 +39,7 @@ export function openSources(database: Connection): SourceRepository {
     revoke(id, nowMs) {
       const live = and(eq(sources.id, id), isNull(sources.revokedAt));
       const revoke = () => void database.update(sources).set({ revokedAt: nowMs }).where(live).run();
-      return recorded.change("revoke", id, nowMs, revoke);
+      return recorded.change("source.revoke", id, nowMs, revoke);
     },
     finder: () => ({ findByDigest: (digest) => select(eq(sources.digest, digest))[0] ?? null }),
   };

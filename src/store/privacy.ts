@@ -159,10 +159,20 @@ export interface AuditRepository {
 }
 
 /** One act, without personal data. */
+/** What is put on record. */
+export type Act =
+  | `account.${"activate" | "deactivate"}`
+  | "import.undo"
+  | `key.${"create" | "expire" | "revoke"}`
+  | `lead.${"erase" | "export" | "find" | "unblock"}`
+  | `retain.${"clock-back" | "erase" | "set" | "wait"}`
+  | `source.${"create" | "revoke"}`
+  | "backup"
+  | "restore";
+
 export interface AuditEntry {
   readonly atMs: number;
-  /** Such as `lead.erase`. */
-  readonly act: string;
+  readonly act: Act;
   /** The id of the account; null for what is done to the whole file. */
   readonly account: string | null;
   /** Counts and ids. */

@@ -10,7 +10,7 @@ import { waitUntil, wasSetBack } from "../../src/sqlite/privacy/retention-hold.t
 import { noonMs } from "../builders.ts";
 import { aFolder } from "../folder.ts";
 
-const act = { act: "key.create", account: null, detail: {} };
+const act = { act: "key.create", account: null, detail: {} } as const;
 let database: Connection;
 
 beforeEach(() => {

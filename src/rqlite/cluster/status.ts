@@ -6,13 +6,14 @@ import { lastAct } from "../../sqlite/audit.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { audit, flushes, keys, nodes, scrubs } from "../../sqlite/schema.ts";
 import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
+import type { Act } from "../../store/privacy.ts";
 import { askLastWrite, openNumberOf } from "../last-write.ts";
 import { listMembers, type Member } from "../node/members.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
 
 const timeoutMs = 3_000;
 /** Acts on record after which a log holds what is to be gone. */
-const erasingActs = ["lead.erase", "retain.erase", "import.undo"];
+const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo"];
 
 /** What a node tells of itself, as far as it is read here. */
 interface Told {

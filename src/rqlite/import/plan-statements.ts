@@ -1,6 +1,5 @@
 /** A plan as the statements of one transaction: it goes in as it was made, or SQLite refuses all of it. */
 import { sql } from "drizzle-orm";
-import { unblockAct } from "../../sqlite/privacy/lift-blocks.ts";
 import { accounts, audit, imports, leads, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Statement } from "../node/node.ts";
@@ -34,7 +33,7 @@ function premisesStatement(premises: Premises, { account, batch, isThere }: Plan
     CROSS JOIN stored_leads AS lead ON lead.account = ${account} AND lead.uuid = unhex(one.value)`;
   const newest = sql`(SELECT max(identified_at) FROM ${leads} WHERE account = ${account}) IS ${newestMs ?? null}`;
   const batchStays = sql`EXISTS (SELECT 1 FROM ${imports} WHERE number = ${batch} AND undone_at IS NULL)`;
-  const unblocked = sql`(SELECT count(*) FROM ${audit} WHERE act = ${unblockAct})`;
+  const unblocked = sql`(SELECT count(*) FROM ${audit} WHERE act = 'lead.unblock')`;
   return premise(sql`${blocked} = ${blocks} AND ${unblocked} = ${unblockings}
     AND (SELECT retain_days FROM ${accounts} WHERE number = ${account}) IS ${retainDays}
     AND (${stillThere}) = ${there.length}

@@ -7,9 +7,6 @@ import { audit, suppressedDigests, suppressions } from "../schema.ts";
 import { digestsOf, spellingsOf } from "./identifiers.ts";
 import { hashOf, listInstances } from "./suppressions.ts";
 
-/** What the record calls it. It is recorded in the transaction that lifts the blocks. */
-export const unblockAct = "lead.unblock";
-
 /** Lifts every block that an import would meet by this identifier, and no other one. Gives how many there were. */
 export function liftBlocks(database: Connection, account: Account, identifier: PersonIdentifier): number {
   const { kind } = identifier;
@@ -42,5 +39,5 @@ function lift(
 
 /** How often blocks were lifted, by the record. It only grows. */
 export function countUnblockings(database: Connection): number {
-  return database.select({ count: count() }).from(audit).where(eq(audit.act, unblockAct)).get()?.count ?? 0;
+  return database.select({ count: count() }).from(audit).where(eq(audit.act, "lead.unblock")).get()?.count ?? 0;
 }

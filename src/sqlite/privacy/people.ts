@@ -10,7 +10,7 @@ import { imports } from "../schema.ts";
 import { detailOf, startErasure } from "./erasure.ts";
 import { type FoundLeads, findLeads, firstPlaces } from "./find-leads.ts";
 import { openRecipients } from "./ledger/recipients.ts";
-import { liftBlocks, unblockAct } from "./lift-blocks.ts";
+import { liftBlocks } from "./lift-blocks.ts";
 import { openLeadAt } from "./one-lead.ts";
 import { openSuppressions } from "./suppressions.ts";
 
@@ -54,7 +54,7 @@ export function openPeople(database: Connection): PeopleRepository {
       const unblock = () => {
         const unblocked = liftBlocks(database, account, identifier);
         const detail = { by: identifier.kind, unblocked };
-        recordAct(database, { atMs: nowMs, act: unblockAct, account: account.id, detail });
+        recordAct(database, { atMs: nowMs, act: "lead.unblock", account: account.id, detail });
         return unblocked;
       };
       return database.transaction(unblock, { behavior: "immediate" });

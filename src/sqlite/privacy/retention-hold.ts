@@ -1,6 +1,7 @@
 /** Retention waits where the clock may be wrong, because nothing brings back what it erases. */
 import { and, eq, gte, lte } from "drizzle-orm";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
+import type { Act } from "../../store/privacy.ts";
 import { lastAct, recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { audit, usage } from "../schema.ts";
@@ -9,7 +10,6 @@ import { audit, usage } from "../schema.ts";
 const usualGapMs = 7 * dayMs;
 /** Time to set the clock right, or to see that it is. */
 const waitMs = dayMs;
-const waits = "retain.wait";
 
 /**
  * Until when the retention of the server waits, in Unix milliseconds; null when it need not wait. It waits when the clock
@@ -17,12 +17,12 @@ const waits = "retain.wait";
  * clock that was set back.
  */
 export function waitUntil(database: Connection, nowMs: number, hasJumped: boolean): number | null {
-  const record = (act: string) => recordAct(database, { atMs: nowMs, act, account: null, detail: {} });
+  const record = (act: Act) => recordAct(database, { atMs: nowMs, act, account: null, detail: {} });
   if (wasSetBack(database, nowMs)) record("retain.clock-back");
   const begun = lastWait(database);
   if (begun !== null && nowMs >= begun && nowMs < begun + waitMs) return begun + waitMs;
   if (!hasJumped && !isFarAhead(database, nowMs)) return null;
-  record(waits);
+  record("retain.wait");
   return nowMs + waitMs;
 }
 
@@ -48,5 +48,5 @@ export function isFarAhead(database: Connection, nowMs: number): boolean {
 }
 
 function lastWait(database: Connection): number | null {
-  return lastAct(database, eq(audit.act, waits))?.atMs ?? null;
+  return lastAct(database, eq(audit.act, "retain.wait"))?.atMs ?? null;
 }

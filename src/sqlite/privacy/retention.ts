@@ -16,9 +16,6 @@ import { type Wanted, wantedOf } from "./search/forms.ts";
 import { mostLookedFor, removeTraces } from "./search/traces.ts";
 import { areTracesLeft, openTraces } from "./traces-left.ts";
 
-/** What the record calls it when an account is told how long it keeps leads. */
-export const retentionAct = "retain.set";
-
 /** Deleting this many takes some 30 ms, and nobody waits longer for it. */
 const leadsAtOnce = 500;
 
@@ -44,7 +41,7 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
       // Set first: what an import brings from here on is young enough.
       const write = () => {
         database.update(accounts).set({ retainDays: days }).where(eq(accounts.number, account.number)).run();
-        recordAct(database, { atMs: nowMs, act: retentionAct, account: account.id, detail: { days } });
+        recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
       };
       database.transaction(write, { behavior: "immediate" });
       if (days === null) return { steps: () => [], completes: false, removeTraces: () => noTraces };

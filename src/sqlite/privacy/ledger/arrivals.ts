@@ -5,8 +5,6 @@ import type { Span } from "../../../store/disclosures.ts";
 import type { AccountNumber } from "../../../store/reading.ts";
 import type { Connection } from "../../connection.ts";
 import { accounts, audit, imports } from "../../schema.ts";
-import { unblockAct } from "../lift-blocks.ts";
-import { retentionAct } from "../retention.ts";
 
 interface Arrival {
   /** A lead was not there on any day before this one. */
@@ -105,12 +103,12 @@ function goneOf({ number: batch, at, begunMs, finishedAt, undoneAt, oldest, newe
 
 /** The leads that blocks or a retention kept out until those were lifted. */
 function listLetInAgain(database: Connection, account: AccountNumber): Gone[] {
-  const unblocked = and(eq(audit.act, unblockAct), gt(sql`${audit.detail} ->> '$.unblocked'`, 0));
+  const unblocked = and(eq(audit.act, "lead.unblock"), gt(sql`${audit.detail} ->> '$.unblocked'`, 0));
   const acts = database
     .select({ act: audit.act, at: audit.at, days: sql<number | null>`${audit.detail} ->> '$.days'` })
     .from(audit)
     .innerJoin(accounts, eq(accounts.id, audit.account))
-    .where(and(eq(accounts.number, account), or(unblocked, eq(audit.act, retentionAct))))
+    .where(and(eq(accounts.number, account), or(unblocked, eq(audit.act, "retain.set"))))
     .orderBy(asc(audit.number))
     .all();
   const always = { batch: null, fromMs: Number.NEGATIVE_INFINITY, span: null, firstDay: unknown.firstDay };
@@ -120,11 +118,11 @@ function listLetInAgain(database: Connection, account: AccountNumber): Gone[] {
     beforeMs,
     lastDay: dayOf(untilMs),
   });
-  const retentions = acts.filter(({ act }) => act === retentionAct);
+  const retentions = acts.filter(({ act }) => act === "retain.set");
   const ended = retentions.flatMap(({ days }, place) => {
     const next = retentions[place + 1];
     return days === null || next === undefined ? [] : [until(next.at, next.at - days * dayMs)];
   });
-  const lifted = acts.filter(({ act }) => act === unblockAct).map(({ at }) => until(at, Number.POSITIVE_INFINITY));
+  const lifted = acts.filter(({ act }) => act === "lead.unblock").map(({ at }) => until(at, Number.POSITIVE_INFINITY));
   return [...ended, ...lifted];
 }
