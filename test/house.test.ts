@@ -145,6 +145,16 @@ test("no two files import each other by whatever way, in src, the client, the la
   expect(cycles).toEqual([]);
 });
 
+test("no two rooms of src import each other, one inside the other apart", () => {
+  const arrows = new Set(house.flatMap(({ path, files }) => files.map((to) => `${dirname(path)} → ${dirname(to)}`)));
+  const mutual = [...arrows].filter((arrow) => {
+    const [from = "", to = ""] = arrow.split(" → ");
+    const isNested = [from, to].includes(".") || from.startsWith(`${to}/`) || to.startsWith(`${from}/`);
+    return from !== to && !isNested && arrows.has(`${to} → ${from}`);
+  });
+  expect(mutual).toEqual([]);
+});
+
 describe("only one place uses", () => {
   const imports = (pattern: RegExp) => (file: SourceFile) => file.packages.some((name) => pattern.test(name));
 

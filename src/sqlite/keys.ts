@@ -6,7 +6,7 @@ import type { KeyFinder } from "../store/reading.ts";
 import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
 import { openRecorded } from "./audit.ts";
 import type { Connection } from "./connection.ts";
-import { placeholder } from "./reading/placeholder.ts";
+import { placeholder } from "./placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
 
 /** Finds a key by its digest; it writes nothing. */

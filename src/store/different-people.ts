@@ -1,5 +1,6 @@
 /** How many people some leads name: a phone, such as that of a company, may be shared by many. */
-import { emailKey, type Lead } from "../contract/lead.ts";
+import type { Lead } from "../contract/lead.ts";
+import { emailKey } from "../contract/person.ts";
 
 /**
  * Counts people by their e-mail addresses: two in one lead are of one person. A lead without any counts by its name, and

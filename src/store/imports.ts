@@ -1,5 +1,5 @@
 /** Leads on their way into a store: a whole file is put aside first, and then goes in, oldest lead first. */
-import type { PersonIdentifier } from "../contract/lead.ts";
+import type { PersonIdentifier } from "../contract/person.ts";
 
 export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";

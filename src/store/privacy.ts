@@ -1,6 +1,6 @@
 /** The ports for personal data: find, erase, unblock, retain, and record what was done. */
 
-import type { PersonIdentifier } from "../contract/lead.ts";
+import type { PersonIdentifier } from "../contract/person.ts";
 import type { Received } from "./disclosures.ts";
 import type { AccountNumber } from "./reading.ts";
 import type { Account } from "./repositories.ts";

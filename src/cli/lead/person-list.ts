@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { parse } from "csv-parse/sync";
-import { emailKey, phoneKey } from "../../contract/lead.ts";
+import { emailKey, phoneKey } from "../../contract/person.ts";
 import { uuid } from "../../ingest/lead/made-id.ts";
 import { firstEmail } from "../../ingest/values/emails.ts";
 import { firstPhone } from "../../ingest/values/phones.ts";

@@ -1,6 +1,6 @@
 /** The persons that commands take: one by e-mail address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
-import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/lead.ts";
+import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import { idFromSource } from "../../ingest/lead/made-id.ts";
 import { firstEmail } from "../../ingest/values/emails.ts";
 import { firstPhone } from "../../ingest/values/phones.ts";

@@ -1,5 +1,6 @@
 /** What a row says of the visitor and the visit: each field from the first of its columns that has a value. */
-import { emailKey, type LeadDetails, type PersonIdentifier, phoneKey } from "../../contract/lead.ts";
+import type { LeadDetails } from "../../contract/lead.ts";
+import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import { stateCode, states } from "../../contract/states.ts";
 import { type Cell, type Found, textsOf } from "../cell.ts";
 import type { Columns } from "../columns/columns.ts";

@@ -12,13 +12,14 @@ import { isFileOfNode } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
 import { clockMarginMs, leaseMs } from "../lease/lease.ts";
 import { openLocalFile } from "../local-file.ts";
+import { checkBeside } from "../node/beside.ts";
 import { listMembers } from "../node/members.ts";
 import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "../node/node.ts";
+import { stateOf } from "../node/state.ts";
 import { statementOf } from "../node/statement.ts";
 import { scrubNode } from "../privacy/scrub.ts";
 import { openWriter, type Writer } from "../writer.ts";
-import { checkBeside } from "./beside.ts";
-import { askCluster, tell } from "./status.ts";
+import { askCluster } from "./status.ts";
 
 const timeoutMs = 10_000;
 
@@ -103,7 +104,7 @@ async function removeNode(node: RqliteNode, writer: Writer, name: string): Promi
   const isKnown = names.includes(name) || servers.some((server) => server.name === name);
   if (!isKnown) throw new StoreError({ kind: "no such node", name, names });
   const others = members.filter((member) => member.isVoter && member.name !== name);
-  const reached = (await Promise.all(others.map(tell))).filter((told) => told !== null);
+  const reached = (await Promise.all(others.map(stateOf))).filter((told) => told !== null);
   if (reached.length * 2 <= others.length) throw new StoreError({ kind: "no majority without", name });
   // Where no server has told of itself, what takes deliveries beside the node has to hear of it all the same.
   const unknown = sql`VALUES (${name}, '', '', ${Date.now()}, 1)`;

@@ -9,33 +9,21 @@ import type { ClusterStatus, NodeStatus } from "../../store/cluster.ts";
 import type { Act } from "../../store/privacy.ts";
 import { askLastWrite, openNumberOf } from "../last-write.ts";
 import { listMembers, type Member } from "../node/members.ts";
-import { ask, type RqliteNode, requestTo } from "../node/node.ts";
+import type { RqliteNode } from "../node/node.ts";
+import { type NodeState, stateOf } from "../node/state.ts";
 
 const timeoutMs = 3_000;
 /** Acts on record after which a log holds what is to be gone. */
 const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo"];
 
-/** What a node tells of itself, as far as it is read here. */
-interface Told {
-  readonly build?: { readonly version?: string };
-  readonly store?: {
-    readonly node_id?: string;
-    readonly snapshot_interval?: string;
-    readonly heartbeat_timeout?: string;
-    readonly sqlite3?: { readonly last_modified?: string };
-    readonly db_conf?: { readonly fk_constraints?: boolean };
-    readonly raft?: { readonly commit_index?: number; readonly applied_index?: number; readonly log_size?: number };
-  };
-}
-
 /** Asks all nodes and servers at once. Throws a StoreError where not even the own node answers. */
 export async function askCluster(node: RqliteNode, database: Connection, nowMs: number): Promise<ClusterStatus> {
   const members = await listMembers(node);
-  const told = await Promise.all(members.map(tell));
+  const told = await Promise.all(members.map(stateOf));
   const commits = told.flatMap((one) => one?.store?.raft?.commit_index ?? []);
   const newest = Math.max(0, ...commits);
   const kept = readKept(database);
-  const lacking = await findLacking(members, (await tell(node))?.store?.node_id, openNumberOf(database));
+  const lacking = await findLacking(members, (await stateOf(node))?.store?.node_id, openNumberOf(database));
   const statuses = await Promise.all(
     members.map(async (member, place): Promise<NodeStatus> => {
       const raft = told[place]?.store?.raft;
@@ -78,17 +66,8 @@ async function findLacking(
   return new Set((await Promise.all(found)).flat());
 }
 
-/** What a node tells of itself; null where it does not answer. */
-export async function tell(node: RqliteNode): Promise<Told | null> {
-  const { status, text } = await ask(requestTo(node, "GET", "/status", null, timeoutMs));
-  if (status !== 200) return null;
-  // As far as rqlite's reference goes; the rest is optional.
-  const told: Told = JSON.parse(text);
-  return told;
-}
-
 /** Only some of the flags can be seen from outside. */
-function wrongFlagsOf(told: Told | null): string[] {
+function wrongFlagsOf(told: NodeState | null): string[] {
   if (told?.store === undefined) return [];
   return [
     ...(told.store.db_conf?.fk_constraints === false ? ["-fk"] : []),

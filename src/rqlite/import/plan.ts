@@ -11,8 +11,8 @@ import {
   type WriteContext,
 } from "../../sqlite/import/lead-writer.ts";
 import type { Place, Placed } from "../../sqlite/import/stored-leads.ts";
+import { placeholder } from "../../sqlite/placeholder.ts";
 import { countUnblockings } from "../../sqlite/privacy/lift-blocks.ts";
-import { placeholder } from "../../sqlite/reading/placeholder.ts";
 import { accounts, leads as stored, suppressedDigests, suppressions } from "../../sqlite/schema.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";

@@ -5,7 +5,7 @@
 import { sql } from "drizzle-orm";
 import { version } from "../../../package.json";
 import { nodes } from "../../sqlite/schema.ts";
-import { checkBeside } from "../cluster/beside.ts";
+import { checkBeside } from "../node/beside.ts";
 import { ask, type RqliteNode, readWritten, writeRequest } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
 

@@ -14,9 +14,9 @@ import { audit, scrubs } from "../../sqlite/schema.ts";
 import type { Restarting, Scrubbed } from "../../store/cluster.ts";
 import { raftLogOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
-import { tell } from "../cluster/status.ts";
 import { listMembers } from "../node/members.ts";
 import { ask, type RqliteNode, readWritten, requestTo } from "../node/node.ts";
+import { stateOf } from "../node/state.ts";
 import { statementOf } from "../node/statement.ts";
 import type { Writer } from "../writer.ts";
 
@@ -42,7 +42,7 @@ export async function scrubNode(node: RqliteNode, writer: Writer, around: Restar
 }
 
 async function scrub(node: RqliteNode, writer: Writer, log: string, { stop, start }: Restarting): Promise<Scrubbed> {
-  const name = (await tell(node))?.store?.node_id;
+  const name = (await stateOf(node))?.store?.node_id;
   if (name === undefined) throw new StoreError({ kind: "node silent", reason: "it does not tell its name" });
   writer.catchUp();
   const database = writer.file.current();
@@ -57,7 +57,7 @@ async function scrub(node: RqliteNode, writer: Writer, log: string, { stop, star
   const stoppedMs = performance.now();
   try {
     await stop();
-    await until(async () => (await tell(node)) === null, "it has not stopped");
+    await until(async () => (await stateOf(node)) === null, "it has not stopped");
     await compact(log);
   } finally {
     await start();

@@ -4,7 +4,7 @@ import type { LeadDetails } from "../../contract/lead.ts";
 import type { Preview } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { placeholder } from "../reading/placeholder.ts";
+import { placeholder } from "../placeholder.ts";
 import { leads } from "../schema.ts";
 import type { Staging } from "./staging.ts";
 import type { Place, StoredLeads } from "./stored-leads.ts";

@@ -4,16 +4,17 @@
  */
 import { eq } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
-import { emailKey, type LeadDetails } from "../../contract/lead.ts";
+import type { LeadDetails } from "../../contract/lead.ts";
+import { emailKey } from "../../contract/person.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { openPixelNumbers, type PixelNumbers } from "../pixels.ts";
 import { identifiersOf } from "../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../privacy/suppressions.ts";
 import { accounts } from "../schema.ts";
+import { openPixelNumbers, type PixelNumbers } from "./pixel-numbers.ts";
 import { openStoredLeads, type Place, type StoredLeads } from "./stored-leads.ts";
 import { openTies } from "./ties.ts";
 

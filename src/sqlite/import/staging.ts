@@ -5,6 +5,7 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { StoreError } from "../../store/errors.ts";
 import type { NewLead, Preview, RejectedRow } from "../../store/imports.ts";
+import { withHyphens } from "../uuid.ts";
 
 /** What some leads are that follow one another in the order in which they go in. */
 export interface Summary extends Omit<Preview, "sharingIds" | "changedVisits" | "cutVisits"> {
@@ -146,10 +147,6 @@ type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
   readonly clamped: number;
   readonly aliases: string | null;
 };
-
-function withHyphens(hex: string): string {
-  return hex.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-}
 
 /** Most leads have none. */
 const writeAliases = (aliases: NewLead["aliases"]) => (aliases.length === 0 ? null : JSON.stringify(aliases));

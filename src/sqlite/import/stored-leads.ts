@@ -4,8 +4,9 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { placeholder } from "../reading/placeholder.ts";
+import { placeholder } from "../placeholder.ts";
 import { leads } from "../schema.ts";
+import { bytesOf } from "../uuid.ts";
 
 /** Where a lead lies. */
 export interface Place {
@@ -111,9 +112,4 @@ function prepareFirstFree(database: Connection) {
     .orderBy(leads.identifiedAt)
     .limit(1)
     .prepare();
-}
-
-/** The 16 bytes of a UUID. */
-export function bytesOf(id: string): Buffer {
-  return Buffer.from(id.replaceAll("-", ""), "hex");
 }

@@ -1,6 +1,7 @@
 /** Deletes the leads of one person and blocks the person, within a transaction of the caller. */
 import { and, eq, gt, isNotNull } from "drizzle-orm";
-import type { Lead, PersonIdentifier } from "../../contract/lead.ts";
+import type { Lead } from "../../contract/lead.ts";
+import type { PersonIdentifier } from "../../contract/person.ts";
 import { writeMoment } from "../../contract/time.ts";
 import { countPeople } from "../../store/different-people.ts";
 import type { Received } from "../../store/disclosures.ts";

@@ -1,6 +1,7 @@
 /** Finds the leads of some persons, and other leads that mention them. */
 import { isAscii } from "node:buffer";
-import type { Lead, PersonIdentifier } from "../../contract/lead.ts";
+import type { Lead } from "../../contract/lead.ts";
+import type { PersonIdentifier } from "../../contract/person.ts";
 import type { PersonReference } from "../../store/privacy.ts";
 import type { Connection } from "../connection.ts";
 import { collectingGarbage } from "./garbage-collection.ts";

@@ -1,6 +1,7 @@
 /** The identifiers in a lead, and the digests with which a list may name them. */
 import { domainToUnicode } from "node:url";
-import { emailKey, type Lead, type PersonIdentifier, phoneKey, withDomain } from "../../contract/lead.ts";
+import type { Lead } from "../../contract/lead.ts";
+import { emailKey, type PersonIdentifier, phoneKey, withDomain } from "../../contract/person.ts";
 
 /** The id of a lead, its e-mail addresses and its phone. */
 export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {

@@ -1,6 +1,6 @@
 /** Lifts what keeps an erased person out, within a transaction of the caller. */
 import { and, count, eq, type SQL } from "drizzle-orm";
-import type { PersonIdentifier } from "../../contract/lead.ts";
+import type { PersonIdentifier } from "../../contract/person.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { audit, suppressedDigests, suppressions } from "../schema.ts";

@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { AccountNumber } from "../../store/reading.ts";
 import type { Connection } from "../connection.ts";
-import { placeholder } from "../reading/placeholder.ts";
+import { placeholder } from "../placeholder.ts";
 import { leads } from "../schema.ts";
 
 interface StoredLead {

@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
-import type { PersonIdentifier } from "../../contract/lead.ts";
+import type { PersonIdentifier } from "../../contract/person.ts";
 import { randomText } from "../../contract/random-text.ts";
 import type { Account } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";

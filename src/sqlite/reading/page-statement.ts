@@ -3,8 +3,8 @@ import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm
 import { unionAll } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../connection.ts";
 import { pixelOfAccount } from "../pixels.ts";
+import { placeholder } from "../placeholder.ts";
 import { leads, pixels } from "../schema.ts";
-import { placeholder } from "./placeholder.ts";
 
 /** Which filters a statement has. */
 export type Filters = Readonly<Record<"pixel" | "state" | "city" | "email", boolean>>;

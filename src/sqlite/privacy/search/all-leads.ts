@@ -3,7 +3,7 @@ import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { earliestMs } from "../../../contract/calendar.ts";
 import type { Lead } from "../../../contract/lead.ts";
 import type { Connection } from "../../connection.ts";
-import { placeholder } from "../../reading/placeholder.ts";
+import { placeholder } from "../../placeholder.ts";
 import { leads } from "../../schema.ts";
 import { collectingGarbage } from "../garbage-collection.ts";
 import { viewOf } from "./forms.ts";

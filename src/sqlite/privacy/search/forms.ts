@@ -1,6 +1,7 @@
 /** What is looked for in bytes: each value in every form that it may have in a file. */
-import type { Lead, PersonIdentifier } from "../../../contract/lead.ts";
-import { bytesOf } from "../../import/stored-leads.ts";
+import type { Lead } from "../../../contract/lead.ts";
+import type { PersonIdentifier } from "../../../contract/person.ts";
+import { bytesOf } from "../../uuid.ts";
 import { identifiersOf, spellingsOf } from "../identifiers.ts";
 import { type Form, leastLength } from "./byte-search.ts";
 

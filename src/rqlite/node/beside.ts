@@ -2,15 +2,15 @@
 import { statSync } from "node:fs";
 import { walOf } from "../../store/database-files.ts";
 import { StoreError } from "../../store/errors.ts";
-import type { RqliteNode } from "../node/node.ts";
-import { tell } from "./status.ts";
+import type { RqliteNode } from "./node.ts";
+import { stateOf } from "./state.ts";
 
 const tries = 5;
 const pauseMs = 500;
 
 /** Throws a StoreError where it is not. Of a node that does not answer nothing is said. */
 export async function checkBeside(node: RqliteNode, name: string, path: string): Promise<void> {
-  const beside = (await tell(node))?.store?.node_id ?? name;
+  const beside = (await stateOf(node))?.store?.node_id ?? name;
   if (beside !== name) throw new StoreError({ kind: "node of another name", name, beside });
   if (await hasOtherFile(node, path)) throw new StoreError({ kind: "file of another node", path, beside });
 }
@@ -23,7 +23,7 @@ async function hasOtherFile(node: RqliteNode, path: string): Promise<boolean> {
   let isOther = false;
   for (let tried = 0; tried < tries; tried++) {
     const before = writtenNs(path);
-    const told = (await tell(node))?.store?.sqlite3?.last_modified;
+    const told = (await stateOf(node))?.store?.sqlite3?.last_modified;
     const after = writtenNs(path);
     if (told === undefined || before === null || after === null) return false;
     const toldNs = nanosecondsOf(told);
