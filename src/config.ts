@@ -2,7 +2,17 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ClusterConfig, readClusterSettings } from "./config/cluster.ts";
-import { type Environment, given, oneOf, readHost, readPort, text, wholeNumber, wrong } from "./config/settings.ts";
+import {
+  type Environment,
+  given,
+  oneOf,
+  originIn,
+  readHost,
+  readPort,
+  text,
+  wholeNumber,
+  wrong,
+} from "./config/settings.ts";
 import { readTlsSettings, type TlsPair } from "./config/tls-pair.ts";
 import { type LogLevel, logLevels } from "./operator/log.ts";
 import { UserError } from "./operator/user-error.ts";
@@ -130,8 +140,7 @@ function readBaseUrl(environment: Environment): string | null {
   const value = given(environment, "BASE_URL");
   if (value === null) return null;
   const accepts = "an origin alone, such as https://www.example.com, with http or https and without a path";
-  const url = URL.canParse(value) ? new URL(value) : null;
-  const isOrigin = url !== null && /^https?:\/\/[^/?#@\s\\]+\/?$/i.test(value);
-  if (!isOrigin) throw wrong("BASE_URL", value, accepts);
-  return url.origin;
+  const origin = originIn(value);
+  if (origin === null) throw wrong("BASE_URL", value, accepts);
+  return origin;
 }

@@ -1,7 +1,7 @@
 /** The fixed window of one UTC clock minute (§8): it counts requests per key, in this process. */
 import { windowMs } from "./contract/limits.ts";
 
-export interface Verdict {
+interface Verdict {
   readonly allowed: boolean;
   /** Requests left in the window, this one counted. */
   readonly remaining: number;

@@ -1,6 +1,6 @@
 /** The settings of a server in a cluster, which go together. */
 import { readFileSync } from "node:fs";
-import { type Environment, given, wrong } from "./settings.ts";
+import { type Environment, given, originIn, wrong } from "./settings.ts";
 
 /** The place in a cluster; without one the file is this server's own. */
 export interface ClusterConfig {
@@ -22,7 +22,8 @@ export function readClusterSettings(environment: Environment): ClusterConfig | n
     if (auth !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because CLUSTER_AUTH is set");
     return null;
   }
-  if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(url) || !URL.canParse(url)) {
+  const origin = originIn(url);
+  if (origin === null) {
     throw wrong("CLUSTER", url, "the address of the rqlite node beside, such as http://127.0.0.1:4001");
   }
   if (name === null) {
@@ -31,7 +32,7 @@ export function readClusterSettings(environment: Environment): ClusterConfig | n
   }
   if (!/^[\w.-]{1,64}$/.test(name))
     throw wrong("NODE", name, "up to 64 letters, digits, dots, hyphens and underscores");
-  return { url: new URL(url).origin, name, credentials: auth === null ? null : readCredentials(auth) };
+  return { url: origin, name, credentials: auth === null ? null : readCredentials(auth) };
 }
 
 /** `bun run` sets NODE to the path of Node.js. A path is no name of a node. */

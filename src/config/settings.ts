@@ -64,6 +64,12 @@ export function oneOf<Word extends string>(environment: Environment, name: Setti
   return word;
 }
 
+/** The origin that a text is, such as https://www.example.com; null where it is none, or has a path or a password. */
+export function originIn(text: string): string | null {
+  if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(text) || !URL.canParse(text)) return null;
+  return new URL(text).origin;
+}
+
 /** A port; 0 stands for a free one. */
 export function readPort(environment: Environment, name: SettingName): number {
   return wholeNumber(environment, name, 0, 65_535);

@@ -29,3 +29,10 @@ export interface Inflow {
   /** How many files nobody could read. */
   readonly failedFiles: number;
 }
+
+/** An answer beside the API, such as a page. */
+export interface PublicAnswer {
+  readonly status: number;
+  readonly body: string | Blob;
+  readonly headers: Readonly<Record<string, string>>;
+}

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
-import type { AppParts } from "./app-parts.ts";
+import type { AppParts, PublicAnswer } from "./app-parts.ts";
 import type { RequestContext, WithContext } from "./context.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
@@ -13,8 +13,6 @@ import { answerHealth } from "./ops/health.ts";
 import { answerMetrics } from "./ops/metrics.ts";
 import type { AccessLog } from "./reply.ts";
 
-type Page = readonly [status: number, body: string | Blob, headers: Readonly<Record<string, string>>];
-
 /** These are no operations of the API. */
 const hide = { detail: { hide: true } };
 
@@ -22,7 +20,7 @@ const hide = { detail: { hide: true } };
 export function createPages(parts: AppParts, metrics: Registry, accessLog: AccessLog) {
   const { baseUrl, store, adminCommand } = parts;
   const { limit } = parts.limiter;
-  const send = (context: RequestContext, [status, body, headers]: Page) => {
+  const send = (context: RequestContext, { status, body, headers }: PublicAnswer) => {
     accessLog(context, { status });
     const always = { "X-Content-Type-Options": "nosniff", "X-Request-Id": context.id };
     return new Response(body, { status, headers: { ...always, ...headers } });
@@ -33,7 +31,11 @@ export function createPages(parts: AppParts, metrics: Registry, accessLog: Acces
 
   const pages = new Elysia<"", WithContext>()
     .get(publicPaths.root, ({ context }) => send(context, toDocs), hide)
-    .get(publicPaths.docs, ({ context }) => send(context, [200, docsOnce(), docsHeaders]), hide)
+    .get(
+      publicPaths.docs,
+      ({ context }) => send(context, { status: 200, body: docsOnce(), headers: docsHeaders }),
+      hide,
+    )
     .get(publicPaths.health, ({ context }) => send(context, answerHealth(store)), hide)
     .get(
       publicPaths.metrics,
@@ -42,7 +44,9 @@ export function createPages(parts: AppParts, metrics: Registry, accessLog: Acces
     )
     // The plugin gives its document as an object. That goes out like every other page.
     .onAfterHandle(({ context, response }) =>
-      response instanceof Response ? response : send(context, [200, JSON.stringify(response), jsonHeaders]),
+      response instanceof Response
+        ? response
+        : send(context, { status: 200, body: JSON.stringify(response), headers: jsonHeaders }),
     )
     // The plugin's own page loads from another host. It gets a path at which nothing is served (checkPublic).
     .use(
@@ -54,7 +58,7 @@ export function createPages(parts: AppParts, metrics: Registry, accessLog: Acces
       }),
     );
   for (const [path, { headers, body }] of Object.entries(explorerAssets)) {
-    pages.get(path, ({ context }) => send(context, [200, body, headers]), hide);
+    pages.get(path, ({ context }) => send(context, { status: 200, body, headers }), hide);
   }
   return pages;
 }
@@ -71,4 +75,8 @@ export function checkPublic({ request, path }: RequestContext): void {
 
 const jsonHeaders = { "Content-Type": "application/json", "Cache-Control": "no-cache" };
 
-const toDocs: Page = [302, `See ${publicPaths.docs}\n`, { "Content-Type": "text/plain", Location: publicPaths.docs }];
+const toDocs: PublicAnswer = {
+  status: 302,
+  body: `See ${publicPaths.docs}\n`,
+  headers: { "Content-Type": "text/plain", Location: publicPaths.docs },
+};

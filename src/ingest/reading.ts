@@ -1,13 +1,12 @@
 /** The first half of an import: it reads a file to its end, and puts every row aside as a lead or as rejected. */
-import { dayMs } from "../contract/calendar.ts";
 import {
   emptyCounts,
   type ImportCounts,
   type ImportOptions,
-  type NewLead,
   type RejectedRow,
   type StagedImport,
 } from "../store/imports.ts";
+import { oldestKeptMs } from "../store/repositories.ts";
 import { type Columns, linesAbove, namesMore } from "./columns/columns.ts";
 import { type OlderLetters, toUtf8 } from "./file/encoding.ts";
 import { type Format, openRows } from "./file/format.ts";
@@ -116,7 +115,7 @@ function openPutAside(
     if ("fault" in found) return reject(row, found.fault);
     const { lead, warnings } = found;
     for (const warning of warnings) onWarning(warning);
-    if (isTooOld(lead, reading.retainDays, nowMs)) {
+    if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(reading, nowMs)) {
       return reject(row, `it is too old: the account keeps leads as retain --days ${reading.retainDays} has set`);
     }
     if (acceptsPixel(lead.pixelId)) return staged.add(lead);
@@ -127,8 +126,4 @@ function openPutAside(
     counts.read++;
     counts.duplicates++;
   };
-}
-
-function isTooOld({ identifiedMs }: NewLead, retainDays: number | null, nowMs: number): boolean {
-  return identifiedMs !== null && retainDays !== null && identifiedMs < nowMs - retainDays * dayMs;
 }

@@ -1,14 +1,15 @@
 /** GET /healthz: whether the server can read its database, for a watchdog or a load balancer. */
 import type { ReadStore } from "../../store/reading.ts";
+import type { PublicAnswer } from "../app-parts.ts";
 
 const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
 
-/** Status, body and headers of the answer: 503 while the database cannot be read. */
-export function answerHealth(store: ReadStore): [status: number, body: string, headers: Record<string, string>] {
+/** Answers 503 while the database cannot be read. */
+export function answerHealth(store: ReadStore): PublicAnswer {
   try {
     store.probe();
-    return [200, `{"status":"ok"}`, headers];
+    return { status: 200, body: `{"status":"ok"}`, headers };
   } catch {
-    return [503, `{"status":"failing"}`, headers];
+    return { status: 503, body: `{"status":"failing"}`, headers };
   }
 }

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { isLoopback } from "../../config/origin.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { paths } from "../../contract/paths.ts";
-import type { AppParts } from "../app-parts.ts";
+import type { AppParts, PublicAnswer } from "../app-parts.ts";
 
 /** The upper ends of the classes of time, in seconds. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
@@ -79,17 +79,17 @@ export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now
 /** Only Linux has it. */
 const openFiles = "/proc/self/fd";
 
-/** Status, body and headers of the answer. Throws not_found for another machine, unless the metrics are for all. */
+/** The counts and sizes as text. Throws not_found for another machine, unless the metrics are for all. */
 export async function answerMetrics(
   request: Request,
   { publicMetrics, addressOf }: AppParts,
   registry: Registry,
-): Promise<[status: number, body: string, headers: Record<string, string>]> {
+): Promise<PublicAnswer> {
   if (!publicMetrics && !isFromHere(addressOf(request), request.headers)) {
     throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
   }
   const headers = { "Content-Type": registry.contentType, "Cache-Control": "no-store" };
-  return [200, await registry.metrics(), headers];
+  return { status: 200, body: await registry.metrics(), headers };
 }
 
 /** What proxies add to a request. Some add one of these alone. */

@@ -5,7 +5,7 @@ import type { Columns } from "../columns/columns.ts";
 import { isObject } from "./flatten.ts";
 
 /** What a JSON value is: one record, a page of them, people under their ids, or lists of which its owner has to choose. */
-export type Shape =
+type Shape =
   | { readonly kind: "record"; readonly record: Readonly<Record<string, unknown>> }
   | { readonly kind: "page"; readonly items: readonly unknown[]; readonly path: readonly string[] }
   | { readonly kind: "by id"; readonly path: readonly string[] }

@@ -12,7 +12,7 @@ import { allPhones, firstPhone } from "../values/phones.ts";
 /** What was left out of a lead: a value that is none of its kind, or what stood beside the value in its cell. */
 export type Warning = "state" | "country" | "email" | "beside email" | "phone" | "beside phone" | "others";
 
-export interface ReadDetails {
+interface ReadDetails {
   readonly details: LeadDetails;
   /** Addresses and phones of the visitor that are not kept. */
   readonly aliases: readonly PersonIdentifier[];

@@ -43,7 +43,10 @@ export function eraseAgain(database: Connection): number {
   return erased;
 }
 
-/** Deletes leads that are older than their account keeps: the server would serve them until its retention has run. */
+/**
+ * Deletes leads that are older than their account keeps (oldestKeptMs): the server would serve them until its retention has
+ * run.
+ */
 export function leaveOutOlder(database: Connection, nowMs: number): number {
   return run(
     database,

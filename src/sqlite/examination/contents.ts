@@ -15,16 +15,20 @@ export function readContents(database: Connection, migrationsBehind: number, ful
   const lost = migrationsBehind === 0 ? lostParts(database) : [];
   // A broken or older file may lack tables that these questions need.
   const askable = damage.length === 0 && lost.length === 0 && migrationsBehind === 0;
+  return { migrationsBehind, damage, lost, ...(askable ? readAll(database) : unknown) };
+}
+
+/** What is said of a file that cannot be asked. */
+const unknown = { slowFilters: [], newestMs: null, hasLeads: false, lastBackupMs: null, inflows: [], keys: [] };
+
+function readAll(database: Connection): Omit<Contents, "migrationsBehind" | "damage" | "lost"> {
   return {
-    migrationsBehind,
-    damage,
-    lost,
-    slowFilters: askable ? slowFilters(database) : [],
-    newestMs: askable ? newestMs(database) : null,
-    hasLeads: askable && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
-    lastBackupMs: askable ? lastBackupMs(database) : null,
-    inflows: askable ? listInflows(database) : [],
-    keys: askable ? listKeys(database) : [],
+    slowFilters: slowFilters(database),
+    newestMs: newestMs(database),
+    hasLeads: database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
+    lastBackupMs: lastBackupMs(database),
+    inflows: listInflows(database),
+    keys: listKeys(database),
   };
 }
 
