@@ -51,8 +51,21 @@ test.each([
   ["\u200bdana@example.com"],
   ["dana@exam\u00adple.com\u200b"],
   ["\u202adana@example.com\u202c; lee@example.com"],
+  ["“dana@example.com”"],
+  ["«dana@example.com»"],
+  ["‘dana@example.com’"],
+  ["•dana@example.com"],
+  ["✉️dana@example.com"],
+  ["dana@example.com…"],
+  ["dana@example.com*"],
+  ["*dana@example.com"],
+  ["email=dana@example.com"],
 ])("of %j the first address is dana@example.com, with a remark on what was cut", (cell) => {
   expect(read(cell)).toEqual({ value: "dana@example.com", cut: true });
+});
+
+test("an apostrophe that a word processor has made round is one of the name, and no quote", () => {
+  expect(read("o’brien@example.com")).toEqual({ value: "o'brien@example.com", cut: true });
 });
 
 test.each(["dana", "@example.com", "dana@", "a@b@c", "@", "null", "", "<>", "undisclosed-recipients:;", "a@@b"])(

@@ -3,13 +3,19 @@ import { parseAddressList } from "email-addresses";
 import type { Found } from "../cell.ts";
 
 /** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
-const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069`;
+const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0f`;
 const unseenMarks = new RegExp(`[${unseen}]`, "g");
 
+/** Quotes, bullets and signs beyond ASCII that stand around an address, and never in one. */
+const marks = String.raw`\u00ab\u00b7\u00bb\u2018-\u201f\u2022\u2026\u2039\u203a\u25a0-\u27bf`;
+
+/** What stands before an address in a link or a query. */
+const label = "[Ee]-?[Mm]ail=";
+
 /** An address as nearly all cells have it. Whatever is stored has this form, and so comes back as it went out. */
-const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}`;
+const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}${marks}`;
 export const bareEmail = new RegExp(
-  `^[^${inner}'\`.][^${inner}]*@[^${inner}'\`/?&=.!](?:[^${inner}/?&=!]*[^${inner}'\`/?&=.!])?$`,
+  `^(?!${label})[^${inner}'\`.*][^${inner}]*@[^${inner}'\`/?&=.!*](?:[^${inner}/?&=!*]*[^${inner}'\`/?&=.!*])?$`,
 );
 /** What stands between the addresses of a list. */
 const betweenAddresses = /[,;|]\s*|\s+/;
@@ -35,8 +41,10 @@ function isBare(text: string): boolean {
   return bareEmail.test(text);
 }
 
+/** As in O’Brien: a word processor makes it of a straight one. */
+const roundApostrophe = /(?<=\p{L})[‘’](?=\p{L})/gu;
 /** What stands between the words of a cell, an address being one of them. */
-const betweenWords = /[\s<>()[\]{}",;:|\\]+/;
+const betweenWords = new RegExp(String.raw`[\s<>()[\]{}",;:|\\${marks}]+`);
 /** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
 const longestList = 2000;
 /** Nor has a list so many comments. Within one another they would take the square of their number. */
@@ -44,7 +52,7 @@ const mostComments = 20;
 
 /** What may be an address in a cell, the likely first. */
 function candidatesIn(cell: string): readonly string[] {
-  const text = cell.replaceAll(unseenMarks, "");
+  const text = cell.replaceAll(unseenMarks, "").replaceAll(roundApostrophe, "'");
   return [...(isList(text) ? addressesOfList(text) : []), ...wordsOf(text)];
 }
 
@@ -69,10 +77,12 @@ function wordsOf(text: string): string[] {
     .map(withoutEdges);
 }
 
+const startOfWord = new RegExp(`^['\`./=*]+|^${label}`);
+
 /** A word without the quotes, stops and signs that a sentence or a link puts around it; a word may be as long as a row. */
 function withoutEdges(word: string): string {
   return word
-    .replace(/^['`./=]+/, "")
-    .replace(/(@[^?&=!/]*).*$/, "$1")
+    .replace(startOfWord, "")
+    .replace(/(@[^?&=!/*]*).*$/, "$1")
     .replace(/(?<!['`.])['`.]+$/, "");
 }

@@ -76,6 +76,7 @@ export function standsAlone(kind: PersonIdentifier["kind"], text: Uint8Array, st
 
 const one = 0x31;
 const backslash = 0x5c;
+const space = 0x20;
 const dot = 0x2e;
 
 /** The same bytes with the methods of a Buffer, and not a copy of them. */
@@ -88,7 +89,8 @@ function byteBefore(text: Uint8Array, start: number): number | undefined {
   const before = viewOf(text).toString("latin1", Math.max(0, start - 6), start);
   const escaped = /(?:%|%25|\\u00)([0-9a-f]{2})$/i.exec(before)?.[1];
   if (escaped !== undefined) return Number.parseInt(escaped, 16);
-  return text[start - 2] === backslash ? 0x20 : text[start - 1];
+  if (text[start - 2] === shortMark || beginsLongMark(text, start - 3)) return space;
+  return text[start - 2] === backslash ? space : text[start - 1];
 }
 
 function isDigit(byte: number | undefined): boolean {
@@ -99,6 +101,14 @@ function isLetterOrDigit(byte: number | undefined): boolean {
   return byte !== undefined && (isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) || byte > 0x7f);
 }
 
+/** The first byte of a sign from U+0080 to U+00BF, such as «. */
+const shortMark = 0xc2;
+
+/** Whether one of the signs from U+2000 to U+27BF begins at a place, such as a round quote or a bullet. */
+function beginsLongMark(text: Uint8Array, start: number): boolean {
+  return text[start] === 0xe2 && (text[start + 1] ?? 0xff) < 0xa0;
+}
+
 /** Whether a byte can be inside an address or an id. A byte such as & separates two values of a query. */
 function isOfAddress(byte: number | undefined): boolean {
   return isLetterOrDigit(byte) || (byte !== undefined && "._+-".includes(String.fromCharCode(byte)));
@@ -107,6 +117,7 @@ function isOfAddress(byte: number | undefined): boolean {
 /** Whether a domain, or an id, goes on at a place. */
 function goesOn(text: Uint8Array, end: number): boolean {
   const next = text[end];
+  if (next === shortMark || beginsLongMark(text, end)) return false;
   if (isLetterOrDigit(next) || next === 0x2d || next === 0x5f) return true;
   return next === dot && isLetterOrDigit(text[end + 1]);
 }
