@@ -5,6 +5,7 @@ import { leadsOf, readPieces, readText, shown } from "./reading.ts";
 
 const dana = { name: null, email: "dana@example.com", timestamp: "2026-01-31T09:15:00Z" };
 const lee = { name: "Lee", email: "lee@example.com", timestamp: "2026-01-31T09:16:00Z" };
+const sam = { name: "Sam", email: "sam@example.com", timestamp: "2026-01-31T09:17:00Z" };
 const both = [{ email: "dana@example.com" }, { name: "Lee", email: "lee@example.com" }];
 
 const readAll = async (text: string) => (await leadsOf(text)).map(shown);
@@ -58,6 +59,30 @@ test.each<[string, object]>([
 test("the name of a company in a list of them is the lead's company", async () => {
   expect(await readAll(JSON.stringify({ companies: [{ name: "Harbor", city: "Reno" }] }))).toEqual([
     { company: "Harbor", city: "Reno" },
+  ]);
+});
+
+test.each([
+  ["pages in a list, as jq -s makes it", [{ data: [dana, lee] }, { data: [sam] }]],
+  [
+    "pages with their numbers",
+    [
+      { page: 1, data: [dana, lee] },
+      { page: 2, data: [sam] },
+    ],
+  ],
+  ["a page of pages", { pages: [{ data: [dana, lee] }, { data: [sam] }] }],
+  ["lists in the list of a page", { data: [[dana, lee], [sam]] }],
+  ["lists in a list", [[dana, lee], [sam]]],
+])("%s: every record is read", async (_, pages) => {
+  expect(await readAll(JSON.stringify(pages))).toEqual([...both, { name: "Sam", email: "sam@example.com" }]);
+  expect(await readAll(JSON.stringify(pages, null, 2))).toEqual([...both, { name: "Sam", email: "sam@example.com" }]);
+});
+
+test("what cannot be read of a page in a page is rejected with the filter of its whole way", async () => {
+  const pages = { results: [{ data: { u1: dana, u2: lee } }] };
+  expect(await readAll(JSON.stringify(pages))).toEqual([
+    { fault: "it holds records under their ids; take them with jq -c '.results[] | .data[]'" },
   ]);
 });
 

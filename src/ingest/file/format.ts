@@ -21,7 +21,7 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
   const { head, rest, whole } = await lookAhead(chunks, (bytes) => bytes.toString("utf8").trim() !== "");
   const text = head.toString("utf8").trimStart();
   if (text === "") return null;
-  if (/^(?:\{|\[\s*(?:[{\]]|$))/.test(text)) {
+  if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
     const groups = beginsWithJsonLine(text) ? readNdjson(whole, columns) : await readDocument(whole, columns);
     return { format: { kind: "ndjson" }, groups };
   }

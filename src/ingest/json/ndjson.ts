@@ -64,34 +64,54 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
     return readLine(value["row"], line, columns);
   }
-  // Only a list of objects, an empty one, or an object within can make more of it than a record.
-  if (/\[\s*[{\]]|":\s*\{/.test(text)) return rowsOf(value, line, columns, () => text);
+  if (mayHoldMore.test(text)) return rowsOf(value, line, columns, () => text);
   return [isObject(value) ? rowOf(value, text, line, columns) : faulty(notAnObject, text, line)];
 }
 
+/** Only a list of objects, an empty one, or an object within can make more of a text than a record. */
+const mayHoldMore = /\[\s*[{\]]|":\s*\{/;
 const notAnObject = "it is not a JSON object";
 
-/** The rows of a JSON value: one, or as many as its page has records. */
-export function* rowsOf(value: unknown, line: number, columns: Columns, text: () => string): Generator<Row> {
+/** The page that an item lies in. */
+interface Around {
+  /** How many pages lie around the item. */
+  readonly depth: number;
+  /** What gives its items, for jq. */
+  readonly filter: string;
+  /** What its values are said to be of, in front of their own names. */
+  readonly path: readonly string[];
+}
+
+const nothingAround: Around = { depth: 0, filter: "", path: [] };
+/** Pages that were joined lie in a list, or in a page of pages. */
+const deepestPage = 4;
+
+/** The rows of a JSON value: one, or as many as its page has records. An item of a page is read like a line. */
+export function* rowsOf(
+  value: unknown,
+  line: number,
+  columns: Columns,
+  text: () => string,
+  { depth, filter, path }: Around = nothingAround,
+): Generator<Row> {
   const shape = readPage(value, columns);
+  const filterOf = (place: readonly string[]) => `'${filter}${recordsFilter(place)}'`;
   switch (shape.kind) {
     case "record":
-      yield rowOf(shape.record, text(), line, columns);
+      yield rowOf(shape.record, text(), line, columns, path);
       break;
     case "page": {
-      const list = shape.path.at(-1) ?? "";
-      for (const item of shape.items) yield rowOfItem(item, line, pathWithin(list, item, columns), columns);
+      const within = { depth: depth + 1, filter: `${filter}${recordsFilter(shape.path)} | ` };
+      for (const item of shape.items) {
+        yield* rowsOfItem(item, line, columns, { ...within, path: pathWithin(shape.path, item, columns) });
+      }
       break;
     }
     case "by id":
-      yield faulty(
-        `it holds records under their ids; take them with jq -c '${recordsFilter(shape.path)}'`,
-        text(),
-        line,
-      );
+      yield faulty(`it holds records under their ids; take them with jq -c ${filterOf(shape.path)}`, text(), line);
       break;
     case "unclear": {
-      const filters = shape.paths.map((path) => `'${recordsFilter(path)}'`).join(" or ");
+      const filters = shape.paths.map(filterOf).join(" or ");
       yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, text(), line);
       break;
     }
@@ -101,15 +121,17 @@ export function* rowsOf(value: unknown, line: number, columns: Columns, text: ()
 }
 
 /** In a list of companies, not of people at them, what is called a name is that of a company. */
-function pathWithin(list: string, item: unknown, columns: Columns): readonly string[] {
+function pathWithin(place: readonly string[], item: unknown, columns: Columns): readonly string[] {
+  const list = place.at(-1) ?? "";
   const isCompanies = /^(?:companies|organi[sz]ations)$/i.test(list);
   const isPerson = isObject(item) && Object.keys(item).some((name) => columns.targetOf([name]) === "email");
   return isCompanies && !isPerson ? [list] : [];
 }
 
-function rowOfItem(item: unknown, line: number, path: readonly string[], columns: Columns): Row {
+function rowsOfItem(item: unknown, line: number, columns: Columns, around: Around): Iterable<Row> {
   const text = JSON.stringify(item);
-  return isObject(item) ? rowOf(item, text, line, columns, path) : faulty(notAnObject, text, line);
+  if (mayHoldMore.test(text) && around.depth < deepestPage) return rowsOf(item, line, columns, () => text, around);
+  return [isObject(item) ? rowOf(item, text, line, columns, around.path) : faulty(notAnObject, text, line)];
 }
 
 function faulty(fault: string, source: string, line: number): Row {

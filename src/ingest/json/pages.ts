@@ -82,7 +82,7 @@ function allListsIn(value: Record<string, unknown>, path: readonly string[], tar
     const here = [...path, name];
     if (isObject(item)) {
       if (here.length < deepest) lists.push(...allListsIn(item, here, targetOf));
-    } else if (Array.isArray(item) && !isPlainList(item) && targetOf(here) === null) {
+    } else if (Array.isArray(item) && !isPlainList(item) && (targetOf(here) === null || item.some(holdsObjects))) {
       // A list that a field is named after, such as emails, holds values of it and no records.
       lists.push({ path: here, items: item, says: saidBy(item[0], targetOf) });
     }
@@ -119,6 +119,7 @@ function most<Item>(items: readonly Item[], isTrue: (item: Item) => boolean): bo
 }
 
 function saidBy(item: unknown, targetOf: TargetOf): ReadonlySet<Target> {
+  if (Array.isArray(item)) return saidBy(item[0], targetOf);
   return isObject(item) ? meaningsOf(item, targetOf, new Set()) : new Set();
 }
 
@@ -143,5 +144,14 @@ function shares(one: ReadonlySet<Target>, other: ReadonlySet<Target>): boolean {
 
 /** A list of texts or numbers is a value; one without anything in it may be a page. */
 function isPlainList(list: readonly unknown[]): boolean {
-  return list.length > 0 && !list.some(isObject);
+  return list.length > 0 && !list.some((item) => isObject(item) || isListOfObjects(item));
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.some((item) => isObject(item) || isListOfObjects(item));
+}
+
+/** Whether an object is a page by itself: what lies in it is a list of objects. */
+function holdsObjects(item: unknown): boolean {
+  return isObject(item) && Object.values(item).some(isListOfObjects);
 }
