@@ -141,7 +141,11 @@ test("of several people in one record those beside the first are said to be left
   const dana = { name: "Dana", email: "dana@example.com" };
   const lee = { name: "Lee", email: "lee@example.com" };
   expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, lee] })).toEqual(["others"]);
-  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual([]);
+  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual(["others"]);
+  const addresses = [{ email: dana.email }, { email: lee.email }];
+  expect(await warningsOf({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["others"]);
+  expect(await warningsOf({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["others"]);
+  expect(await warningsOf({ ...dana, emails: [{ value: dana.email }, { value: "d@home.example" }] })).toEqual([]);
   const visits = [
     { url: "/a", referrer: "/" },
     { url: "/b", referrer: "/" },

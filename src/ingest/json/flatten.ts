@@ -36,11 +36,17 @@ function valuesOfList(
   const elements = items
     .map((item) => valuesOf(item, path, columns, onOthers))
     .filter((values) => values.some(({ text }) => text.trim() !== ""));
-  const kinds = new Set(elements.flat().map(({ column }) => column));
-  if (kinds.size <= 1) return elements.flat();
-  const [kept = [], ...others] = elements;
-  if (others.flat().some(({ column }) => columns.of.email?.includes(column))) onOthers();
-  return kept;
+  const values = elements.flat();
+  const kinds = new Set(values.map(({ column }) => column));
+  const names = values.filter(({ column }) => isOfPerson(column, columns));
+  // A list that is named after a field, such as emails, has further values of one person.
+  const hasPeople = items.some(isObject) && columns.targetOf(path) === null;
+  if (hasPeople && new Set(names.map(({ text }) => text)).size > 1 && elements.length > 1) onOthers();
+  return kinds.size <= 1 ? values : (elements[0] ?? []);
+}
+
+function isOfPerson(column: number, { of }: Columns): boolean {
+  return of.email?.includes(column) === true || of.name?.includes(column) === true;
 }
 
 /** Whether a JSON value is an object. */
