@@ -70,6 +70,7 @@ The file is DATABASE_PATH, ${context.databasePath}; the server may be running.`,
   addExamples(program);
   styleHelp(program);
   throwInsteadOfEnding(program);
+  refuseRepeats(program);
   return program;
 }
 
@@ -89,6 +90,18 @@ function throwInsteadOfEnding(command: Command): void {
   for (const child of command.commands) throwInsteadOfEnding(child);
 }
 
+/** Commander would take the last value in silence: an erasure with two addresses would leave the first. */
+function refuseRepeats(command: Command): void {
+  for (const option of command.options.filter(({ required }) => required)) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) throw new UserError(`${option.long} takes one value, and is given twice.`, helpOf(command), 2);
+      isGiven = true;
+    });
+  }
+  for (const child of command.commands) refuseRepeats(child);
+}
+
 /** Commander throws for --help and --version, and for a noun without a verb, whose help it has shown. */
 function isHelp({ code, exitCode }: CommanderError): boolean {
   return exitCode === 0 || code === "commander.help";
@@ -96,7 +109,11 @@ function isHelp({ code, exitCode }: CommanderError): boolean {
 
 function wrongUse({ message }: CommanderError, command: Command): UserError {
   const said = message.replace(/^error: /, "").replace(/\.?$/, ".");
-  return new UserError(`${said[0]?.toUpperCase()}${said.slice(1)}`, `${pathOf(command)} --help shows how.`, 2);
+  return new UserError(`${said[0]?.toUpperCase()}${said.slice(1)}`, helpOf(command), 2);
+}
+
+function helpOf(command: Command): string {
+  return `${pathOf(command)} --help shows how.`;
 }
 
 /** The words that call a command, such as `bun admin lead import`. */

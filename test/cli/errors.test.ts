@@ -32,6 +32,20 @@ test.each(
 });
 
 test.each([
+  ["lead erase acme --email dana@example.com --email lee@example.com", "--email takes one value, and is given twice"],
+  ["lead import acme f.csv --map a=name --map b=email", "--map takes one value, and is given twice"],
+  ["lead import acme f.csv --map email=name,E-Mail=company", '--map says two things of "E-Mail"'],
+])("bun admin %s is refused, and nothing of it is done", async (line, says) => {
+  const admin = anAdmin();
+  await admin.import("email\nlee@example.com\n", "--pixel", "px", "--create-pixels");
+  admin.put("f.csv", "email\nd@example.com\n");
+  const ended = await admin.run(...line.split(" "));
+  expectRefusal(ended, 2);
+  expect(ended.stderr).toContain(says);
+  expect((await admin.leads()).map(({ email }) => email)).toEqual(["lee@example.com"]);
+});
+
+test.each([
   "account activate X",
   "pixel list X",
   "pixel create X",
@@ -89,9 +103,9 @@ describe("a file that is no export is refused in one line, and nothing is import
 
   test("one long line, of which the beginning is shown", async () => {
     const admin = anAdmin();
-    const ended = await admin.import("[".repeat(100_000));
+    const ended = await admin.import("x".repeat(100_000));
     expectRefusal(ended, 1);
-    expect(ended.stderr).toMatch(/^No column of the file was recognised\. Its columns are \[{80}…\. /);
+    expect(ended.stderr).toMatch(/^No column of the file was recognised\. Its columns are x{80}…\. /);
   });
 
   test.each([

@@ -9,8 +9,16 @@ export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonl
 
 /** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a UserError that names the part that is wrong. */
 export function readMapping(text: string | null): ColumnMapping {
-  const parts = text === null ? [] : splitMapping(text);
-  return new Map(parts.map((part) => [normalizeName(part.slice(0, part.lastIndexOf("="))), readMapped(part)]));
+  const mapping = new Map<string, { readonly name: string; readonly target: Target | null }>();
+  for (const part of text === null ? [] : splitMapping(text)) {
+    const mapped = readMapped(part);
+    const known = mapping.get(normalizeName(mapped.name));
+    if (known !== undefined && known.target !== mapped.target) {
+      throw new UserError(`--map says two things of ${JSON.stringify(mapped.name)}.`, "A column is one field.", 2);
+    }
+    mapping.set(normalizeName(mapped.name), mapped);
+  }
+  return mapping;
 }
 
 function splitMapping(text: string): string[] {
