@@ -142,7 +142,7 @@ function entriesOf(inbox: string): Dirent[] {
 }
 
 function sentenceOf(outcome: Outcome, isResting: boolean): string {
-  if (outcome.kind === "failed") return `it went to failed/: ${outcome.reason}`;
+  if (outcome.kind === "failed") return `it went to failed/, with what to do beside it: ${outcome.reason}`;
   if (outcome.kind === "later") return `it is tried again${isResting ? " within a minute" : ""}: ${outcome.reason}`;
   const { rejected, remarks = [] } = outcome;
   const away = rejected === 0 ? [] : [`${rejected} row${rejected === 1 ? "" : "s"} went to rejected/`];

@@ -14,12 +14,13 @@ import { join, parse } from "node:path";
 import { systemCode } from "../operator/system-code.ts";
 
 /**
- * What became of a file; `remarks` are what its owner should hear of it. `later`: something else is wrong, such as a full
+ * What became of a file; `remarks` are what its owner should hear of it. A `reason` goes into a log and holds nothing of
+ * the file; `advice` may, and goes beside the file alone. `later`: something else is wrong, such as a full
  * disk. The file stays, and is tried again.
  */
 export type Outcome =
   | { readonly kind: "done"; readonly rejected: number; readonly remarks?: readonly string[] }
-  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string; readonly advice?: string }
   | { readonly kind: "later"; readonly reason: string };
 
 /** Whether an imported file is kept under done/, or removed. */
@@ -77,7 +78,7 @@ export function putAway(folder: string, name: string, outcome: Outcome, whenDone
   const rejects = rejectsDraft(folder, name);
   if (outcome.kind === "done" && outcome.rejected > 0) keepRejects(folder, name, rejects);
   else rmSync(rejects, { force: true });
-  if (outcome.kind === "failed") putFailedAway(folder, name, outcome.reason);
+  if (outcome.kind === "failed") putFailedAway(folder, name, outcome);
   return outcome.kind === "done" ? putDoneAway(folder, name, whenDone) : null;
 }
 
@@ -93,10 +94,14 @@ function putDoneAway(folder: string, name: string, whenDone: WhenDone): string |
 }
 
 /** The reason lies beside it. */
-function putFailedAway(folder: string, name: string, reason: string): void {
+function putFailedAway(
+  folder: string,
+  name: string,
+  { reason, advice = "" }: Extract<Outcome, { kind: "failed" }>,
+): void {
   const place = freePath(folder, "failed", name);
   // By now a link may lie there, also one to nowhere: it is not followed.
-  writeFileSync(`${place}.txt`, `${reason}\n`, { flag: "wx" });
+  writeFileSync(`${place}.txt`, `${`${reason} ${advice}`.trim()}\n`, { flag: "wx" });
   renameSync(join(folder, name), place);
 }
 

@@ -28,7 +28,7 @@ export function announceColumns(columns: Columns, format: Format): string {
     const advice = isRow
       ? "Put a line with the names of the columns above it, or delete it if it is a title."
       : "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
-    throw new UserError(`No column of the file was recognised. ${names}`, advice);
+    throw new UserError("No column of the file was recognised.", `${names} ${advice}`);
   }
   return columnsText(report, format);
 }

@@ -6,7 +6,7 @@ import type { ImportSettings } from "../../../inbox/settings.ts";
 import { readMapping } from "../../../ingest/columns/mapping.ts";
 import { RejectsNotWritten } from "../../../ingest/file/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
-import { UserError } from "../../../operator/user-error.ts";
+import { inOneLine, UserError } from "../../../operator/user-error.ts";
 import { StoreError } from "../../../store/errors.ts";
 import type { ImportCounts } from "../../../store/imports.ts";
 import { accountOf } from "../../arguments.ts";
@@ -75,7 +75,8 @@ export async function importUnattended(
     if (!(said instanceof UserError)) throw cause;
     // What the store or the disk cannot do has nothing to do with the file.
     const isOfFile = !(cause instanceof StoreError || cause instanceof RejectsNotWritten);
-    return { kind: isOfFile ? "failed" : "later", reason: said.sentence };
+    if (!isOfFile) return { kind: "later", reason: said.sentence };
+    return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };
   }
 }
 
