@@ -32,13 +32,13 @@ function bar(what: string, total: number | null): Progress {
   return {
     update(done, rows) {
       const seconds = (performance.now() - startedMs) / 1000;
-      const share = total === null ? 0 : done / Math.max(total, 1);
+      const share = total === null ? 0 : shareOf(done, total);
       const payload = {
         rows: grouped(rows),
         speed: grouped(Math.round(rows / seconds)),
         left: duration(share === 0 ? 0 : (seconds / share) * (1 - share)),
       };
-      if (started) single.update(done, payload);
+      if (started) single.update(Math.min(done, total ?? done), payload);
       else single.start(total ?? 1, done, payload);
       started = true;
     },
@@ -56,12 +56,17 @@ function lines(what: string, total: number | null, output: Output): Progress {
     update(done, rows) {
       say(() => {
         const speed = Math.round(rows / ((performance.now() - startedMs) / 1000));
-        const share = total === null ? "" : ` (${Math.floor((100 * done) / Math.max(total, 1))} %)`;
+        const share = total === null ? "" : ` (${Math.floor(100 * shareOf(done, total))} %)`;
         return `${what}: ${grouped(rows)} rows${share}, ${grouped(speed)} rows/s`;
       });
     },
     [Symbol.dispose]: () => undefined,
   };
+}
+
+/** At most all of it: what is counted may grow meanwhile, as an import that still runs does while it is taken back. */
+function shareOf(done: number, total: number): number {
+  return Math.min(1, done / Math.max(total, 1));
 }
 
 /** Says a line unless it said one less than three seconds ago. */

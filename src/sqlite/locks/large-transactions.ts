@@ -37,8 +37,9 @@ export async function* inLargeTransactions(database: Connection, portions: Porti
       const mustEnd = () => isSpaceLow || requests.isRequested();
       isDone = database.transaction(() => writePortions(portions, mustEnd), { behavior: "immediate" });
       await onDisk(database, log.fsync());
-      yield;
       await requests.letOthersWrite();
+      // Whoever was told to stop meanwhile stops here, before the next transaction.
+      yield;
     }
     copyWal(database);
   } finally {
