@@ -40,6 +40,13 @@ test("one that is none is left out, and the row is imported with a remark", asyn
   expect(reading).toMatchObject({ warnings: ["state"], lead: { state: null } });
 });
 
+test("a place that is an object has its code or its name in it", async () => {
+  const abroad = { email: "d@example.com", state: "GA", country: { code: "GE", name: "Georgia" } };
+  expect(await leadOfObject(abroad)).toEqual({ email: "d@example.com" });
+  const address = { city: { name: "San Diego" }, state: { code: "CA" }, country: { name: "United States" } };
+  expect(await leadOfObject({ email: "d@example.com", address })).toMatchObject({ city: "San Diego", state: "CA" });
+});
+
 describe("beside a country", () => {
   const read = async (state: string, country: string) => {
     const [reading] = await leadsOf(`email,city,state,country\ndana@example.com,Springfield,${state},${country}\n`);
@@ -57,6 +64,13 @@ describe("beside a country", () => {
     "840",
     "Estados Unidos",
     "-",
+    "United States (US)",
+    "United States of America (USA)",
+    "US - United States",
+    "US of A",
+    "Unknown",
+    "(not set)",
+    "N/A",
   ])("%j the state stays", async (country) => {
     expect(await read("GA", country)).toEqual(["GA"]);
   });
@@ -70,6 +84,8 @@ describe("beside a country", () => {
     ["DE", "DE"],
     ["GA", "UM"],
     ["CA", "PR"],
+    ["GA", "日本"],
+    ["GA", "Other"],
   ])("the state %s of %s is left out, and the row is imported with a remark", async (state, country) => {
     expect(await read(state, country)).toEqual([null, "country"]);
   });
@@ -87,7 +103,10 @@ describe("beside a country", () => {
   });
 
   test("a column is found by other names, and only the visitor's counts", async () => {
-    for (const name of ["Country Code", "PERSONAL_COUNTRY", "address_country", "Contact Country"]) {
+    for (const name of [
+      ...["Country Code", "PERSONAL_COUNTRY", "address_country", "Contact Country"],
+      ...["Country of residence", "Country Code (ISO)", "Country (Full)", "Primary Country", "country_iso_3166"],
+    ]) {
       expect(await leadOf({ email: "d@example.com", state: "GA", [name]: "GE" })).toEqual({ email: "d@example.com" });
     }
     for (const name of ["Company Country", "IP Country"]) {

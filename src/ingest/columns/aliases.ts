@@ -88,7 +88,11 @@ export const aliases: Record<Target, readonly string[]> = {
     ...combine(ofHome, "stateprovincetextonly region regioncode regionname province"),
     "skiptracestate",
   ],
-  country: combine(ofHome, "country countrycode countryname countryiso countryisocode countryregion nation"),
+  country: [
+    ...combine(ofHome, "country countrycode countryname countryiso countryisocode countryregion nation"),
+    ...words("countrycodeiso countryiso2 countryiso3 countryiso3166 countryalpha2 countryfull countryfullname"),
+    ...words("countryofresidence residencecountry primarycountry"),
+  ],
   time_zone: words("timezone tz timezonename timezoneid timezoneoffset utcoffset"),
   gender: words("gender sex"),
   age_range: words("agerange agegroup agebracket ageband agebucket age"),

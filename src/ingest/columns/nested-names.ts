@@ -28,9 +28,7 @@ const surroundings: readonly { readonly within: RegExp; readonly means: (last: s
 
 /** Nested names are matched by the last one, seen in the light of those around it. */
 export function meaningOfNested(normalized: readonly string[]): Meaning | null {
-  // The value in a list of emails or phones is named by the list.
-  const generic = /^(?:value|number|address|raw|e164|formatted)$/.test(normalized.at(-1) ?? "");
-  const path = generic && normalized.length > 1 ? normalized.slice(0, -1) : normalized;
+  const path = withoutGeneric(normalized);
   const last = path.at(-1) ?? "";
   const around = path.slice(0, -1).toReversed();
   for (const parent of around) {
@@ -44,6 +42,16 @@ export function meaningOfNested(normalized: readonly string[]): Meaning | null {
   if (meaning?.target === "id" && parent !== undefined && parent !== "event") return null;
   // A name inside something that is not a person is that thing's name.
   return meaning?.target === "name" && parent !== undefined && !isEnvelope(parent) ? null : meaning;
+}
+
+/** Names of a value that the name around them says better: the list of emails that it is in, or the country that it names. */
+function withoutGeneric(normalized: readonly string[]): readonly string[] {
+  const [parent, last] = normalized.slice(-2);
+  if (parent === undefined || last === undefined) return normalized;
+  const isValue = /^(?:value|number|address|raw|e164|formatted)$/.test(last);
+  const isOfPlace = /^(?:code|name|iso|isocode|iso2|short|abbreviation)$/.test(last);
+  const names = isValue || (isOfPlace && among(meaningOf(parent), "city state country") !== null);
+  return names ? normalized.slice(0, -1) : normalized;
 }
 
 /** Whether the name of an object says nothing of what is in it. */

@@ -30,7 +30,7 @@ const shownRejects = 5;
 /** What was left out of rows, in the words of whoever owns the file. */
 const leftOut: readonly (readonly [Warning, string])[] = [
   ["state", "with a state that is none of the US; it was left out"],
-  ["country", "with a state in another country than the US; the state was left out"],
+  ["country", "with a state and a country that is not the US; the state was left out"],
   ["email", "with an e-mail address that is none; it was left out"],
   ["beside email", "with more in a cell than e-mail addresses; the first address was kept"],
   ["phone", "with a phone number that is none; it was left out"],
