@@ -73,6 +73,7 @@ export async function runCommand(
   }
 }
 
+/** What commands ask of the settings, each when it is needed. */
 const environment = {
   clientKey: readClientKey,
   postSecret: readPostSecret,

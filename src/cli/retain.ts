@@ -40,7 +40,8 @@ export function retainCommand(context: CommandContext): Command {
       const traces = removeTraces(context, output, retaining);
       output.result({ days, erased }, textOf(account.name, days, erased));
       if (erased > 0 || !traces.gone) sayTraces(output, context.databasePath, traces);
-      else if (retaining.completes) output.say("Nothing of what was erased before is left in the file and its log.");
+      else if (retaining.completesEarlier)
+        output.say("Nothing of what was erased before is left in the file and its log.");
     });
 }
 

@@ -149,7 +149,7 @@ export interface Retaining extends Pick<Erasure, "removeTraces"> {
   /** Erases some leads at each step, and gives how many are gone by then. Cut short and begun again, it completes. */
   steps(): Iterable<number>;
   /** Whether one before was cut short, whose bytes are removed as well. */
-  readonly completes: boolean;
+  readonly completesEarlier: boolean;
 }
 
 export interface AuditRepository {

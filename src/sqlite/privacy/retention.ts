@@ -43,7 +43,7 @@ export function openRetentionWith(database: Connection, remove: RemoveTraces): R
         recordAct(database, { atMs: nowMs, act: "retain.set", account: account.id, detail: { days } });
       };
       database.transaction(write, { behavior: "immediate" });
-      if (days === null) return { steps: () => [], completes: false, removeTraces: () => noTraces };
+      if (days === null) return { steps: () => [], completesEarlier: false, removeTraces: () => noTraces };
       return retain(database, [{ ...account, retainDays: days }], nowMs, remove);
     },
   };
@@ -93,7 +93,7 @@ function accountsKeeping(database: Connection): Keeping[] {
 
 function retain(database: Connection, keeping: readonly Keeping[], nowMs: number, remove: RemoveTraces): Retaining {
   const left = openTraces(database);
-  const completes = left.wereLeft;
+  const completesEarlier = left.wereLeft;
   let erased = 0;
   const wanted: Wanted[] = [];
   return {
@@ -113,11 +113,11 @@ function retain(database: Connection, keeping: readonly Keeping[], nowMs: number
         }
       }
     },
-    completes,
+    completesEarlier,
     removeTraces(onLook) {
-      if (erased === 0 && !completes) return noTraces;
+      if (erased === 0 && !completesEarlier) return noTraces;
       // What the last one has erased is not known any more, so it cannot be looked for.
-      const traces = remove(wanted, completes || erased > mostLookedFor, onLook);
+      const traces = remove(wanted, completesEarlier || erased > mostLookedFor, onLook);
       if (traces.gone) left.forget();
       return traces;
     },

@@ -20,7 +20,7 @@ const clocksApartMs = 60_000;
 const unknown: Arrival = { firstDay: "", lastDay: "~" };
 
 /** Leads that were there and went, of which some may have come again. */
-interface Gone {
+interface Departure {
   /** The import that had brought them; null where it may have been any. */
   readonly batch: number | null;
   /** Only a later import can have brought them again. */
@@ -35,7 +35,7 @@ interface Gone {
 }
 
 /** Where a lead may have been before it came: at a moment of the span, on days from the first to the last. */
-type Before = Pick<Gone, "firstDay" | "lastDay"> & { readonly span: Span };
+type Before = Pick<Departure, "firstDay" | "lastDay"> & { readonly span: Span };
 
 export function openArrivals(database: Connection, account: AccountNumber, nowMs: number) {
   const rows = listImports(database, account, nowMs);
@@ -46,11 +46,11 @@ export function openArrivals(database: Connection, account: AccountNumber, nowMs
     }),
   );
   const replacing = rows.filter(({ replaced }) => replaced > 0);
-  const gone = [...rows.flatMap(goneOf), ...listLetInAgain(database, account)];
+  const departures = [...rows.flatMap(departureOf), ...listLetInAgain(database, account)];
   return {
     of: (batch: number): Arrival => byNumber.get(batch) ?? unknown,
     /** All spans at which leads may have been before, but those at their own moments. */
-    spansBefore: gone.flatMap(({ span }) => (span === null ? [] : [span])),
+    spansBefore: departures.flatMap(({ span }) => (span === null ? [] : [span])),
     /** Whether a lead of an import may have had other values on a day than it has now. */
     mayHaveReplaced: (batch: number, day: string): boolean =>
       // The same import may have the lead twice; and a restore takes back what was replaced.
@@ -59,8 +59,8 @@ export function openArrivals(database: Connection, account: AccountNumber, nowMs
     before(batch: number, ms: number): Before[] {
       const endMs = byNumber.get(batch)?.endMs ?? Number.NEGATIVE_INFINITY;
       // An end that is still to come was told by a wrong clock: any import may have come after it.
-      const isEarlier = ({ untilMs }: Gone) => untilMs <= endMs || untilMs > nowMs;
-      return gone
+      const isEarlier = ({ untilMs }: Departure) => untilMs <= endMs || untilMs > nowMs;
+      return departures
         .filter((one) => one.batch !== batch && isEarlier(one) && one.fromMs <= ms && ms < one.beforeMs)
         .map(({ span, ...days }) => ({ ...days, span: span ?? { oldestMs: ms, newestMs: ms } }));
     },
@@ -86,7 +86,7 @@ function listImports(database: Connection, account: AccountNumber, nowMs: number
     });
 }
 
-function goneOf({ number: batch, at, begunMs, finishedAt, undoneAt, oldest, newest }: ImportRow): Gone[] {
+function departureOf({ number: batch, at, begunMs, finishedAt, undoneAt, oldest, newest }: ImportRow): Departure[] {
   if (oldest === null || newest === null) return [];
   const firstDay = dayOf(begunMs);
   const span = { oldestMs: oldest, newestMs: newest };
@@ -102,7 +102,7 @@ function goneOf({ number: batch, at, begunMs, finishedAt, undoneAt, oldest, newe
 }
 
 /** The leads that blocks or a retention kept out until those were lifted. */
-function listLetInAgain(database: Connection, account: AccountNumber): Gone[] {
+function listLetInAgain(database: Connection, account: AccountNumber): Departure[] {
   const unblocked = and(eq(audit.act, "lead.unblock"), gt(sql`${audit.detail} ->> '$.unblocked'`, 0));
   const acts = database
     .select({ act: audit.act, at: audit.at, days: sql<number | null>`${audit.detail} ->> '$.days'` })
@@ -112,7 +112,7 @@ function listLetInAgain(database: Connection, account: AccountNumber): Gone[] {
     .orderBy(asc(audit.number))
     .all();
   const always = { batch: null, fromMs: Number.NEGATIVE_INFINITY, span: null, firstDay: unknown.firstDay };
-  const until = (untilMs: number, beforeMs: number): Gone => ({
+  const until = (untilMs: number, beforeMs: number): Departure => ({
     ...always,
     untilMs,
     beforeMs,

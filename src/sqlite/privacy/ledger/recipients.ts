@@ -31,20 +31,29 @@ export function openRecipients(
     const ms = Date.parse(lead.identified_at);
     const arrival = arrivals.of(batch);
     const before = arrivals.before(batch, ms);
-    return pages.flatMap(({ key, filters }) => {
-      const days = filters.flatMap(({ isFor, filter, covering }) => {
-        const fits = isFor(lead);
-        const since = covering({ oldestMs: ms, newestMs: ms }).flatMap((day) => {
-          if (day < arrival.firstDay) return [];
-          // Whether its old values fitted is not known.
-          const isUnsure = filter !== "" && arrivals.mayHaveReplaced(batch, day);
-          return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
-        });
-        const earlier = before.flatMap(({ span, firstDay, lastDay }) =>
-          covering(span).filter((day) => firstDay <= day && day <= lastDay && day <= arrival.lastDay),
-        );
-        return [...since, ...earlier.map((day) => ({ day, possibly: true }))];
+
+    /** The days since it came, with a page over its moment. */
+    function daysSince({ isFor, filter, covering }: FilterPages): ReceivedDay[] {
+      const fits = isFor(lead);
+      return covering({ oldestMs: ms, newestMs: ms }).flatMap((day) => {
+        if (day < arrival.firstDay) return [];
+        // Whether its old values fitted is not known.
+        const isUnsure = filter !== "" && arrivals.mayHaveReplaced(batch, day);
+        return fits || isUnsure ? [{ day, possibly: isUnsure || day <= arrival.lastDay }] : [];
       });
+    }
+
+    /** The days before, on which it may have been there already. */
+    function daysBefore({ covering }: FilterPages): ReceivedDay[] {
+      return before.flatMap(({ span, firstDay, lastDay }) =>
+        covering(span)
+          .filter((day) => firstDay <= day && day <= lastDay && day <= arrival.lastDay)
+          .map((day) => ({ day, possibly: true })),
+      );
+    }
+
+    return pages.flatMap(({ key, filters }) => {
+      const days = filters.flatMap((pagesOfFilter) => [...daysSince(pagesOfFilter), ...daysBefore(pagesOfFilter)]);
       const inOrder = days.toSorted((one, other) => one.day.localeCompare(other.day));
       const [first, last] = [inOrder[0], inOrder.at(-1)];
       if (first === undefined || last === undefined) return [];
@@ -52,6 +61,12 @@ export function openRecipients(
       return [{ id: lead.id, ...key, first: first.day, last: last.day, possibly }];
     });
   };
+}
+
+/** A day on which a key received a lead, or possibly did. */
+interface ReceivedDay {
+  readonly day: string;
+  readonly possibly: boolean;
 }
 
 interface FilterPages {
