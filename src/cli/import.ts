@@ -1,5 +1,6 @@
 /** bun admin import: what each import brought, and taking one back. */
 import { Command } from "commander";
+import { dayOf } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
 import { statusAfter } from "../operator/ending-signals.ts";
 import { adminCommand } from "../operator/program-name.ts";
@@ -26,9 +27,9 @@ function listCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
       const batches = context.store().imports.list(accountOf(context, idOrName));
-      const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", "FILE"];
+      const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
       const output = outputOf(options);
-      const text = listed("The account has no imports.", header, batches.map(cells));
+      const text = listed("The account has no imports.", header, batches.map(cells), lesser);
       output.result(batches.map(view), text);
       const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
       if (cutShort !== undefined) {
@@ -118,11 +119,15 @@ function orNull(ms: number | null): string | null {
   return ms === null ? null : writeMoment(ms);
 }
 
-/** What fits a terminal of 80 columns; --json has the rest. */
+/** The days of the leads that an import added, and who ran it: what does not fit a terminal of 80 columns. */
+const lesser = ["OLDEST", "NEWEST", "BY"];
+
+/** The columns of a table; --json has the rest. */
 function cells(batch: Batch): string[] {
-  const { number, startedMs, imported, replaced, file } = batch;
+  const { number, startedMs, imported, replaced, oldestMs, newestMs, by, file } = batch;
   const at = writeMoment(startedMs).slice(0, 19).replace("T", " ");
-  return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), file];
+  const [oldest = "", newest = ""] = [oldestMs, newestMs].map((ms) => (ms === null ? "" : dayOf(ms)));
+  return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), oldest, newest, by, file];
 }
 
 /** Nobody can tell one that runs from one that was killed; what both have in common is said. */

@@ -64,6 +64,8 @@ test("the list says of each import when, from what file, by whom, what came of i
     },
   ]);
   expect(await listed(admin, "other")).toEqual([]);
+  const [header] = (await admin.run("import", "list", "acme")).stdout.split("\n");
+  expect(header?.split(/ +/)).toEqual("IMPORT AT STATE ADDED REPLACED OLDEST NEWEST BY FILE".split(" "));
   expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*taken back .*export of january\.csv/);
 });
 
