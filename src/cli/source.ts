@@ -13,7 +13,7 @@ import { accountOf, checkText } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { checkPixel, readRules } from "./lead/import/options.ts";
 import { confirm } from "./terminal/confirm.ts";
-import { refuseUnseen } from "./terminal/output.ts";
+import { refuseUnseen, showOnce } from "./terminal/output.ts";
 import { listed } from "./terminal/table.ts";
 
 interface CreateOptions {
@@ -74,7 +74,7 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
     );
   const url = `${context.environment.receiveOrigin()}/in/${token}`;
   const output = outputOf(options);
-  output.result({ ...view(source), url, token }, url);
+  showOnce(output, "The address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
   output.say(
     "Paste this address at the vendor; it is not shown again. Whoever has it can deliver leads, and read none.",
   );

@@ -9,7 +9,7 @@ import { UserError } from "../../operator/user-error.ts";
 import type { Account, KeyRecord } from "../../store/repositories.ts";
 import { accountOf, checkText } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { type Output, refuseUnseen } from "../terminal/output.ts";
+import { type Output, refuseUnseen, showOnce } from "../terminal/output.ts";
 import { noSuchKey, stateOf } from "./view.ts";
 
 /** key create: makes a key, and prints it this once. */
@@ -69,20 +69,10 @@ function makeKey(
   const key = createKey();
   const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
   const { id, prefix } = context.store().keys.create(account.number, stored, context.now());
-  show(output, id, () => output.result({ id, key, prefix, label, account: account.id, ...more }, key));
+  const revoke = `${adminCommand} key revoke ${id}`;
+  showOnce(output, "The key", revoke, { id, key, prefix, label, account: account.id, ...more }, key);
   const until = expiresMs === null ? "" : ` It expires at ${writeMoment(expiresMs)}.`;
   output.say(`Keep it now: it cannot be shown again. Its id is ${id}.${until}`);
-}
-
-/** A key that could not be shown is lost, and must not stay behind. */
-function show(output: Output, id: string, print: () => boolean): void {
-  const advice = `Revoke it, ${adminCommand} key revoke ${id}, and make a new one.`;
-  try {
-    if (print()) return;
-  } catch (cause) {
-    output.say(cause instanceof UserError ? cause.sentence : "");
-  }
-  throw new UserError("The key was made but could not be shown.", advice);
 }
 
 const unitsMs = { m: 60_000, h: 3_600_000, d: dayMs } as const;

@@ -86,7 +86,7 @@ async function eraseAll(
       if (signal !== null) break;
     }
   }
-  receipts.end();
+  if (!receipts.end()) context.process.endWith(1);
   if (signal === null) return { found: [...found.values()], rejectsFiles };
   throw new UserError(
     `Stopped: ${grouped(found.size)} of ${grouped(persons.length)} have a receipt, are erased and kept out, and the rest is as it was.`,

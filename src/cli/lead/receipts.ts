@@ -1,14 +1,30 @@
 /** The receipts of an erasure as they are printed: one for a person, or a line for each of a list. */
 import type { Erased, Receipt } from "../../store/privacy.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { forTerminal, type Output, print } from "../terminal/output.ts";
+import { forTerminal, type Output, triesToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 
 export interface Receipts {
   add(one: Erased): void;
   progress(done: number, all: number): void;
-  /** To be called when nothing more comes. */
-  end(): void;
+  /** To be called when nothing more comes. False where standard output did not take all: those went to standard error. */
+  end(): boolean;
+}
+
+/** Nobody can make a receipt again: one that standard output does not take goes to standard error. */
+function createPrinter(output: Output) {
+  let isTaken = true;
+  return {
+    print(text: string, receipt?: Receipt): void {
+      isTaken &&= triesToPrint(output, text);
+      if (!isTaken && receipt !== undefined) output.say(JSON.stringify(receipt));
+    },
+    end(): boolean {
+      if (!isTaken)
+        output.say("Keep the receipts above, which standard output did not take: they cannot be made again.");
+      return isTaken;
+    },
+  };
 }
 
 /** Those of a list are printed as they come. With --json the lines are one value together. */
@@ -19,29 +35,35 @@ export function createReceipts(output: Output, isList: boolean): Receipts {
 }
 
 function receiptsOfList(output: Output): Pick<Receipts, "add" | "end"> {
+  const printer = createPrinter(output);
   let printed = 0;
   return {
     add({ place: _, ...one }) {
       const text = forTerminal(JSON.stringify(output.json ? one : one.receipt));
       const before = printed === 0 ? "[" : ",";
-      print(`${output.json ? before : ""}${text}\n`);
+      printer.print(`${output.json ? before : ""}${text}\n`, one.receipt);
       printed++;
     },
     end() {
-      if (output.json) print(printed === 0 ? "[]\n" : "]\n");
+      if (output.json) printer.print(printed === 0 ? "[]\n" : "]\n");
+      return printer.end();
     },
   };
 }
 
 /** A person is erased twice where an import has added leads behind the search. It is one receipt all the same. */
 function receiptOfOne(output: Output): Pick<Receipts, "add" | "end"> {
+  const printer = createPrinter(output);
   let all: Omit<Erased, "place"> | null = null;
   return {
     add({ place: _, ...one }) {
       all = all === null ? one : bothOf(all, one);
     },
     end() {
-      if (all !== null) output.result(all, forTerminal(JSON.stringify(all.receipt)));
+      if (all !== null) {
+        printer.print(`${forTerminal(JSON.stringify(output.json ? all : all.receipt))}\n`, all.receipt);
+      }
+      return printer.end();
     },
   };
 }

@@ -39,6 +39,27 @@ export function print(text: string): boolean {
   throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
 }
 
+/** Writes to standard output. Where that cannot be, says why and gives false. */
+export function triesToPrint(output: Output, text: string): boolean {
+  try {
+    return print(text);
+  } catch (cause) {
+    if (!(cause instanceof UserError)) throw cause;
+    output.say(cause.sentence);
+    return false;
+  }
+}
+
+/**
+ * Shows what can be shown this one time, such as `The key`. Where that fails it is lost, and must not stay behind: throws a
+ * UserError with the command that revokes it.
+ */
+export function showOnce(output: Output, what: string, revoke: string, value: unknown, text: string): void {
+  const shown = output.json ? forTerminal(JSON.stringify(value)) : text;
+  if (triesToPrint(output, `${shown}\n`)) return;
+  throw new UserError(`${what} was made but could not be shown.`, `Revoke it, ${revoke}, and make a new one.`);
+}
+
 /** Throws a UserError where nobody would see what is shown once, such as `the key`. */
 export function refuseUnseen(what: string): void {
   if (!leadsNowhere()) return;

@@ -1,0 +1,47 @@
+/** What can be shown this one time, where standard output takes nothing. */
+import { expect, test } from "bun:test";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../admin.ts";
+
+const admin = join(import.meta.dir, "../../src/admin.ts");
+const isThere = existsSync("/dev/full");
+
+/** Runs a command whose standard output is a full disk. */
+async function runFull(database: string, ...words: string[]) {
+  const full = openSync("/dev/full", "w");
+  const child = Bun.spawn([process.execPath, admin, ...words], {
+    env: { ...process.env, DATABASE_PATH: database },
+    stdout: full,
+    stderr: "pipe",
+  });
+  const [stderr, status] = await Promise.all([child.stderr.text(), child.exited]);
+  closeSync(full);
+  return { stderr, status };
+}
+
+test.skipIf(!isThere)(
+  "a receipt that cannot be written goes to standard error, and the erasure is complete",
+  async () => {
+    const { file, import: importRows, leads } = anAdmin();
+    await importRows("email,verified_email\ndana@example.com,d2@example.com\n", "--pixel", "px", "--create-pixels");
+    const { stderr, status } = await runFull(file, "lead", "erase", "acme", "--email", "dana@example.com");
+    expect(status).toBe(1);
+    expect(stderr).toContain("Standard output could not be written (ENOSPC).");
+    const receipt = JSON.parse(stderr.split("\n").find((line) => line.startsWith("{")) ?? "null");
+    expect(receipt.hashes).toHaveLength(2);
+    expect(stderr).toContain("Keep the receipts above, which standard output did not take");
+    expect(stderr).toContain("nothing of it is left");
+    expect(await leads()).toEqual([]);
+  },
+);
+
+test.skipIf(!isThere).each([
+  ["key", "The key was made but could not be shown. Revoke it, bun admin key revoke key_"],
+  ["source", "The address was made but could not be shown. Revoke it, bun admin source revoke src_"],
+])("a %s that cannot be shown is said with the command that revokes it", async (noun, says) => {
+  const { file } = anAdmin();
+  const { stderr, status } = await runFull(file, noun, "create", "acme");
+  expect(status).toBe(1);
+  expect(stderr).toContain(says);
+});
