@@ -1,9 +1,12 @@
 /** What a client is told of a parameter that its endpoint does not take. */
 import { distance } from "fastest-levenshtein";
+import { withoutKeys } from "./new-key.ts";
 
 /** The message of the refusal, with the parameter that was perhaps meant. */
 export function unknownMessage(name: string, known: readonly string[]): string {
-  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
+  // A client may log what it is told.
+  const told = withoutKeys(name);
+  const shown = told.length > 40 ? `${told.slice(0, 40)}…` : told;
   const is = `The parameter ${JSON.stringify(shown)} is unknown`;
   if (known.length === 0) return `${is}; this endpoint takes no parameters.`;
   const close = known.find((candidate) => isClose(name, candidate));

@@ -36,6 +36,8 @@ export function serve(config: Config): Running {
   checkInbox(config);
   const log = openLog(config.logLevel);
   const store = openStoreOf(config);
+  // Before anything is served: a damaged file may say so here first.
+  const isEmpty = store.isEmpty();
   const originAt = (port: number) => publicOrigin({ ...config, port });
   const listening = startListening(config, store, (port) => ({
     store,
@@ -57,7 +59,7 @@ export function serve(config: Config): Running {
     void stop({ listening, stopTimers, store, inbox }, signal);
   });
   store.listening(listening.url).catch(endWith);
-  return { url: listening.url, baseUrl: originAt(listening.port), isEmpty: store.isEmpty() };
+  return { url: listening.url, baseUrl: originAt(listening.port), isEmpty };
 }
 
 function startListening(config: Config, store: ServedStore, partsFor: Parameters<typeof listen>[1]): Listener {

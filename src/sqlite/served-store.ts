@@ -27,7 +27,7 @@ export function openServedStore(path: string, keepsLedger = true): ServedStore {
     return serveFrom(openForServing(path), path, keepsLedger, release);
   } catch (cause) {
     release();
-    throw cause;
+    throw storeErrorOf(cause, path);
   }
 }
 
@@ -48,7 +48,13 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     applyRetention: (nowMs, hasJumped) =>
       retainInThread(database, nowMs, () => startRetention(path, findDescriptor, { nowMs, hasJumped })),
     listening: async () => {},
-    isEmpty: () => database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0,
+    isEmpty() {
+      try {
+        return database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0;
+      } catch (cause) {
+        throw storeErrorOf(cause, path);
+      }
+    },
     close() {
       try {
         close(database, flush, wal, reader);

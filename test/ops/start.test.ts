@@ -1,6 +1,6 @@
 /** Starting the server, as its owner sees it. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { aFolder } from "../folder.ts";
@@ -43,6 +43,21 @@ test("settings are read from .env as well", async () => {
   const answer = await fetch(`${await server.listening()}/api/v1/usage`);
   expect(answer.headers.get("x-ratelimit-limit")).toBe("7");
   expect(existsSync(join(folder, "elsewhere.db"))).toBe(true);
+});
+
+test("a file that is damaged stops the start with one line that names the way back", async () => {
+  const first = start();
+  await first.listening();
+  await first.end("SIGTERM");
+  const file = join(first.folder, "data/leadfile.db");
+  // All but the first page, which tells what the file is.
+  const size = statSync(file).size;
+  const descriptor = openSync(file, "r+");
+  writeSync(descriptor, Buffer.alloc(size - 8192, 0xa5), 0, size - 8192, 8192);
+  closeSync(descriptor);
+  const second = start({}, first.folder);
+  expect(await second.exited).toBe(1);
+  expect(second.errors()).toMatch(/^\S+ is damaged \([^\n]+bun admin restore FILE[^\n]+\n$/);
 });
 
 test("a port that is in use stops the start with one line and status 1", async () => {

@@ -33,6 +33,15 @@ describe("a request without a Bearer key", () => {
   );
 });
 
+test("a key that stands in the place of a parameter is not repeated whole in the answer", async () => {
+  const { send, aKey } = await serve();
+  const key = aKey();
+  const answer = await send({ target: `/api/v1/leads?${key}=1`, headers: { Authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(400);
+  expect(answer.body).toContain(`${key.slice(0, 8)}…`);
+  expect(answer.body).not.toContain(key.slice(0, 10));
+});
+
 test.each(["Bearer KEY", "bearer KEY", "BEARER KEY", "bEaReR KEY", "Bearer    KEY", "Bearer KEY  "])(
   "the header %j lets in",
   async (header) => {

@@ -71,7 +71,7 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
   if (pixel === undefined || createPixels === true || context.store().pixels.has(account.number, pixel.trim())) return;
   throw new UserError(
     `The account has no pixel ${JSON.stringify(pixel)}.`,
-    `Add --create-pixels, or make it: ${adminCommand} pixel create.`,
+    `Make it, ${adminCommand} pixel create, or let the import do it: --create-pixels, or "create-pixels": true in import.json.`,
   );
 }
 
