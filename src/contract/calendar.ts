@@ -23,6 +23,11 @@ export function monthOf(day: string): [first: string, last: string] {
   return [`${month}01`, `${month}31`];
 }
 
+/** The oldest moment that is kept by whoever keeps some days, in Unix milliseconds; -Infinity where null keeps all. */
+export function oldestKeptMs(days: number | null, nowMs: number): number {
+  return days === null ? Number.NEGATIVE_INFINITY : nowMs - days * dayMs;
+}
+
 /** The UTC midnight of a calendar date in Unix milliseconds; null where the calendar has no such day. */
 export function calendarMs(year: number, month: number, day: number): number | null {
   const date = new Date(0);

@@ -1,4 +1,5 @@
 /** The first half of an import: it reads a file to its end, and puts every row aside as a lead or as rejected. */
+import { oldestKeptMs } from "../contract/calendar.ts";
 import {
   emptyCounts,
   type ImportCounts,
@@ -6,7 +7,6 @@ import {
   type RejectedRow,
   type StagedImport,
 } from "../store/imports.ts";
-import { oldestKeptMs } from "../store/repositories.ts";
 import { type Columns, linesAbove, namesMore } from "./columns/columns.ts";
 import { type OlderLetters, toUtf8 } from "./file/encoding.ts";
 import { type Format, openRows } from "./file/format.ts";
@@ -115,7 +115,7 @@ function openPutAside(
     if ("fault" in found) return reject(row, found.fault);
     const { lead, warnings } = found;
     for (const warning of warnings) onWarning(warning);
-    if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(reading, nowMs)) {
+    if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(reading.retainDays, nowMs)) {
       return reject(row, `it is too old: the account keeps leads as retain --days ${reading.retainDays} has set`);
     }
     if (acceptsPixel(lead.pixelId)) return staged.add(lead);

@@ -1,5 +1,4 @@
 /** What the admin command reads and writes: accounts, pixels, keys, leads and imports. */
-import { dayMs } from "../contract/calendar.ts";
 import type { KeyLife } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
 import type { Batch, ImportOptions, ImportOrigin, LeadImport, StagedImport } from "./imports.ts";
@@ -12,11 +11,6 @@ export interface Account {
   readonly active: boolean;
   /** Leads older than this many days are erased; null keeps them all. */
   readonly retainDays: number | null;
-}
-
-/** The oldest moment that an account keeps, in Unix milliseconds; -Infinity where it keeps all leads. */
-export function oldestKeptMs({ retainDays }: Pick<Account, "retainDays">, nowMs: number): number {
-  return retainDays === null ? Number.NEGATIVE_INFINITY : nowMs - retainDays * dayMs;
 }
 
 export interface AccountRepository {

@@ -3,13 +3,13 @@
  * is taken.
  */
 import { eq } from "drizzle-orm";
+import { oldestKeptMs } from "../../contract/calendar.ts";
 import type { LeadDetails } from "../../contract/lead.ts";
 import { emailKey } from "../../contract/person.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import { oldestKeptMs } from "../../store/repositories.ts";
 import type { Connection } from "../connection.ts";
 import { identifiersOf } from "../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../privacy/suppressions.ts";
@@ -128,7 +128,7 @@ function openGuard(database: Connection, account: AccountNumber) {
     /** To be called first in each transaction: what was erased until then holds for it. */
     refresh(nowMs: number): void {
       const now = rules.get();
-      oldestMs = oldestKeptMs({ retainDays: now?.retainDays ?? null }, nowMs);
+      oldestMs = oldestKeptMs(now?.retainDays ?? null, nowMs);
       // Hashing costs a good part of a row, and most accounts have erased nobody.
       if (now?.blocked !== true) isBlocked = null;
       else isBlocked ??= openSuppressions(database, { number: account, id: now.id });

@@ -1,9 +1,10 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
 import { and, asc, count, eq, isNotNull, lt, type SQL, sql } from "drizzle-orm";
+import { oldestKeptMs } from "../../contract/calendar.ts";
 import type { Lead } from "../../contract/lead.ts";
 import type { OnLook, Retaining, RetentionRepository, Traces } from "../../store/privacy.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import { type Account, oldestKeptMs } from "../../store/repositories.ts";
+import type { Account } from "../../store/repositories.ts";
 import { recordAct } from "../audit.ts";
 import type { Connection } from "../connection.ts";
 import { type Descriptors, keepDescriptors } from "../file.ts";
@@ -62,8 +63,8 @@ export function isRetentionDue(database: Connection, nowMs: number): boolean {
 }
 
 /** Whether a lead of an account is older than it keeps. */
-function isTooOld(account: Omit<Keeping, "id">, nowMs: number): SQL | undefined {
-  return and(eq(leads.account, account.number), lt(leads.identifiedAt, oldestKeptMs(account, nowMs)));
+function isTooOld({ number, retainDays }: Omit<Keeping, "id">, nowMs: number): SQL | undefined {
+  return and(eq(leads.account, number), lt(leads.identifiedAt, oldestKeptMs(retainDays, nowMs)));
 }
 
 function isAny(database: Connection, those: SQL | undefined): boolean {
