@@ -6,7 +6,7 @@ import { paths } from "../contract/paths.ts";
 import { type Check, check } from "./check.ts";
 import type { Probe } from "./probe.ts";
 import { codeOf, faultOfError, isRecord } from "./shapes.ts";
-import { need, skip } from "./verdict.ts";
+import { Failed, need, skip } from "./verdict.ts";
 
 export const everyAnswerChecks: Check[] = [
   check("4", "every answer is JSON", async ({ answers }) => {
@@ -78,5 +78,5 @@ async function useUp(ask: Probe["ask"]) {
     const left = answer.headers.get("x-ratelimit-remaining");
     need(count < defaultLimitPerMin || left !== "0", "the limit was used up, and the next request was served");
   }
-  throw new Error("unreachable: a limit that is never met fails above or here");
+  throw new Failed(`${2 * defaultLimitPerMin + 1} requests were served one after the other, and none was refused`);
 }

@@ -86,6 +86,11 @@ test("columns without a name and columns that mean nothing are named as not kept
   expect(reportOn(columns).unmatched).toEqual(["(column 2)", "Shoe Size"]);
 });
 
+test("a column that is called as the third of its name would be keeps its cells, and so do those behind it", async () => {
+  const [lead] = await leadsOf("phone (3),phone,phone,state,email\n,,6195550123,CA,d@example.com\n");
+  expect(lead).toMatchObject({ lead: { state: "CA" } });
+});
+
 test("the two columns that a rejects file adds are neither kept nor complained of", async () => {
   const { columns } = await readText("email,reject_line,reject_reason\n");
   expect(reportOn(columns).unmatched).toEqual([]);

@@ -17,7 +17,8 @@ export function readHeader(record: RawRecord, columns: Columns): Header {
   for (const [position, text] of header.entries()) {
     const name = text === "" ? `(column ${position + 1})` : text;
     // The same name twice is two columns, which hold the same field.
-    const unique = columns.names.includes(name) ? `${name} (${position + 1})` : name;
+    let unique = name;
+    for (let number = position + 1; columns.names.includes(unique); number++) unique = `${name} (${number})`;
     columns.indexOf(unique, [text]);
   }
   columns.complete();

@@ -3,7 +3,7 @@
  * database is written anew, on all nodes. rqlite cuts the log after a snapshot, but its file never shrinks, and free pages
  * keep what they held. So that file is written anew while the node is stopped.
  */
-import { existsSync, renameSync, statSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { and, eq, max, sql } from "drizzle-orm";
 import { draftOf, sync } from "../../sqlite/atomic-file.ts";
@@ -104,12 +104,17 @@ async function handOver(node: RqliteNode, name: string): Promise<void> {
 async function compact(log: string): Promise<void> {
   const draft = draftOf(log);
   const before = statSync(log);
-  const child = Bun.spawn([compactor, "compact", "-o", draft, log], { stdout: "ignore", stderr: "pipe" });
-  const [status, said] = await Promise.all([child.exited, child.stderr.text()]);
-  if (status !== 0 || !existsSync(draft)) throw silent(`${compactor} failed: ${said.trim()}`);
-  await Bun.$`chmod ${(before.mode & 0o777).toString(8)} ${draft}`.quiet();
-  if (process.getuid?.() === 0) await Bun.$`chown ${before.uid}:${before.gid} ${draft}`.quiet();
-  renameSync(draft, log);
+  try {
+    const child = Bun.spawn([compactor, "compact", "-o", draft, log], { stdout: "ignore", stderr: "pipe" });
+    const [status, said] = await Promise.all([child.exited, child.stderr.text()]);
+    if (status !== 0 || !existsSync(draft)) throw silent(`${compactor} failed: ${said.trim()}`);
+    chmodSync(draft, before.mode & 0o777);
+    if (process.getuid?.() === 0) chownSync(draft, before.uid, before.gid);
+    renameSync(draft, log);
+  } finally {
+    // It holds what the log is to lose.
+    rmSync(draft, { force: true });
+  }
   // What the node writes from here on must not go with this name in a power cut.
   sync(dirname(log));
 }
