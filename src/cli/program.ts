@@ -68,17 +68,23 @@ The file is DATABASE_PATH, ${context.databasePath}; the server may be running.`,
     program.addCommand(serveCommand(context.process.serve)).addCommand(healthCommand(address));
   }
   addExamples(program);
-  styleHelp(program);
-  throwInsteadOfEnding(program);
-  refuseRepeats(program);
+  for (const command of withChildren(program)) {
+    styleHelp(command);
+    throwInsteadOfEnding(command);
+    refuseRepeats(command);
+  }
   return program;
+}
+
+/** A command and all below it. */
+function withChildren(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withChildren)];
 }
 
 /** Titles of the help stand out on a terminal, and its lines fit. */
 function styleHelp(command: Command): void {
   // On a narrow terminal commander would leave it to the terminal, which breaks words.
   command.configureHelp({ styleTitle: (title) => paint("bold", title), minWidthToWrap: 20 });
-  for (const child of command.commands) styleHelp(child);
 }
 
 /** Commander would end the process. The caller ends it, and says in one line what was wrong. */
@@ -87,7 +93,6 @@ function throwInsteadOfEnding(command: Command): void {
     throw isHelp(error) ? error : wrongUse(error, command);
   });
   command.configureOutput({ outputError: () => undefined, writeOut: (text) => void print(text) });
-  for (const child of command.commands) throwInsteadOfEnding(child);
 }
 
 /** Commander would take the last value in silence: an erasure with two addresses would leave the first. */
@@ -99,7 +104,6 @@ function refuseRepeats(command: Command): void {
       isGiven = true;
     });
   }
-  for (const child of command.commands) refuseRepeats(child);
 }
 
 /** Commander throws for --help and --version, and for a noun without a verb, whose help it has shown. */

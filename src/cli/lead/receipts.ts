@@ -1,7 +1,7 @@
 /** The receipts of an erasure as they are printed: one for a person, or a line for each of a list. */
 import type { Erased, Receipt } from "../../store/privacy.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { forTerminal, type Output, triesToPrint } from "../terminal/output.ts";
+import { forTerminal, type Output, print, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 
 export interface Receipts {
@@ -15,8 +15,8 @@ export interface Receipts {
 function createPrinter(output: Output) {
   let isTaken = true;
   return {
-    print(text: string, receipt?: Receipt): void {
-      isTaken &&= triesToPrint(output, text);
+    print(write: () => boolean, receipt?: Receipt): void {
+      isTaken &&= tryToPrint(output, write);
       if (!isTaken && receipt !== undefined) output.say(JSON.stringify(receipt));
     },
     end(): boolean {
@@ -41,11 +41,11 @@ function receiptsOfList(output: Output): Pick<Receipts, "add" | "end"> {
     add({ place: _, ...one }) {
       const text = forTerminal(JSON.stringify(output.json ? one : one.receipt));
       const before = printed === 0 ? "[" : ",";
-      printer.print(`${output.json ? before : ""}${text}\n`, one.receipt);
+      printer.print(() => print(`${output.json ? before : ""}${text}\n`), one.receipt);
       printed++;
     },
     end() {
-      if (output.json) printer.print(printed === 0 ? "[]\n" : "]\n");
+      if (output.json) printer.print(() => print(printed === 0 ? "[]\n" : "]\n"));
       return printer.end();
     },
   };
@@ -61,7 +61,8 @@ function receiptOfOne(output: Output): Pick<Receipts, "add" | "end"> {
     },
     end() {
       if (all !== null) {
-        printer.print(`${forTerminal(JSON.stringify(output.json ? all : all.receipt))}\n`, all.receipt);
+        const { receipt } = all;
+        printer.print(() => output.result(all, forTerminal(JSON.stringify(receipt))), receipt);
       }
       return printer.end();
     },

@@ -39,10 +39,10 @@ export function print(text: string): boolean {
   throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
 }
 
-/** Writes to standard output. Where that cannot be, says why and gives false. */
-export function triesToPrint(output: Output, text: string): boolean {
+/** Lets something be written to standard output, and tells whether it was. Where it cannot be, says why. */
+export function tryToPrint(output: Output, write: () => boolean): boolean {
   try {
-    return print(text);
+    return write();
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     output.say(cause.sentence);
@@ -55,8 +55,7 @@ export function triesToPrint(output: Output, text: string): boolean {
  * UserError with the command that revokes it.
  */
 export function showOnce(output: Output, what: string, revoke: string, value: unknown, text: string): void {
-  const shown = output.json ? forTerminal(JSON.stringify(value)) : text;
-  if (triesToPrint(output, `${shown}\n`)) return;
+  if (tryToPrint(output, () => output.result(value, text))) return;
   throw new UserError(`${what} was made but could not be shown.`, `Revoke it, ${revoke}, and make a new one.`);
 }
 

@@ -5,18 +5,24 @@ import { type Target, targets } from "./aliases.ts";
 import { normalizeName } from "./vocabulary.ts";
 
 /** What --map says, by the normalised name of a column; null for a column that is not kept. */
-export type ColumnMapping = ReadonlyMap<string, { readonly name: string; readonly target: Target | null }>;
+export type ColumnMapping = ReadonlyMap<string, Mapped>;
+
+interface Mapped {
+  readonly name: string;
+  readonly target: Target | null;
+}
 
 /** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a UserError that names the part that is wrong. */
 export function readMapping(text: string | null): ColumnMapping {
-  const mapping = new Map<string, { readonly name: string; readonly target: Target | null }>();
+  const mapping = new Map<string, Mapped>();
   for (const part of text === null ? [] : splitMapping(text)) {
     const mapped = readMapped(part);
-    const known = mapping.get(normalizeName(mapped.name));
+    const normalized = normalizeName(mapped.name);
+    const known = mapping.get(normalized);
     if (known !== undefined && known.target !== mapped.target) {
       throw new UserError(`--map says two things of ${JSON.stringify(mapped.name)}.`, "A column is one field.", 2);
     }
-    mapping.set(normalizeName(mapped.name), mapped);
+    mapping.set(normalized, mapped);
   }
   return mapping;
 }
@@ -31,7 +37,7 @@ function splitMapping(text: string): string[] {
   }
 }
 
-function readMapped(part: string): { name: string; target: Target | null } {
+function readMapped(part: string): Mapped {
   const equals = part.lastIndexOf("=");
   const name = part.slice(0, Math.max(0, equals)).trim();
   const ours = part.slice(equals + 1).trim();

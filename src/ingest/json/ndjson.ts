@@ -64,8 +64,7 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
     return readLine(value["row"], line, columns);
   }
-  if (mayHoldMore.test(text)) return rowsOf(value, line, columns, () => text);
-  return [isObject(value) ? rowOf(value, text, line, columns) : faulty(notAnObject, text, line)];
+  return rowsOfText(text, value, line, columns, nothingAround);
 }
 
 /** Only a list of objects, an empty one, or an object within can make more of a text than a record. */
@@ -129,9 +128,13 @@ function pathWithin(place: readonly string[], item: unknown, columns: Columns): 
 }
 
 function rowsOfItem(item: unknown, line: number, columns: Columns, around: Around): Iterable<Row> {
-  const text = JSON.stringify(item);
-  if (mayHoldMore.test(text) && around.depth < deepestPage) return rowsOf(item, line, columns, () => text, around);
-  return [isObject(item) ? rowOf(item, text, line, columns, around.path) : faulty(notAnObject, text, line)];
+  return rowsOfText(JSON.stringify(item), item, line, columns, around);
+}
+
+/** The rows of a text and its value, which in most cases are one record. */
+function rowsOfText(text: string, value: unknown, line: number, columns: Columns, around: Around): Iterable<Row> {
+  if (mayHoldMore.test(text) && around.depth < deepestPage) return rowsOf(value, line, columns, () => text, around);
+  return [isObject(value) ? rowOf(value, text, line, columns, around.path) : faulty(notAnObject, text, line)];
 }
 
 function faulty(fault: string, source: string, line: number): Row {

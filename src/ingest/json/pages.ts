@@ -144,7 +144,7 @@ function shares(one: ReadonlySet<Target>, other: ReadonlySet<Target>): boolean {
 
 /** A list of texts or numbers is a value; one without anything in it may be a page. */
 function isPlainList(list: readonly unknown[]): boolean {
-  return list.length > 0 && !list.some((item) => isObject(item) || isListOfObjects(item));
+  return list.length > 0 && !isListOfObjects(list);
 }
 
 function isListOfObjects(value: unknown): boolean {

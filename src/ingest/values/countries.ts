@@ -10,7 +10,6 @@ const furtherNames = [
   "Estados Unidos de América",
   "EE. UU.",
   "840",
-  "U.S. of A.",
   "US of A",
 ];
 
