@@ -57,3 +57,13 @@ test("whatever is in the cells of a row, its lead gives the same lead again, as 
     { numRuns: 300 },
   );
 });
+
+test.each([
+  ["N/A\nhttps://a.example.com/?q=1", "https://a.example.com/?q=1"],
+  ['["a","b"] https://a.example.com/?q=1', "a"],
+])("of the pages in the cell %j the one that is kept is read the same again", async (cell, page) => {
+  for (const text of [cell, page]) {
+    const [reading] = await leadsOf(csv([["page_url"], [text]]));
+    expect(reading).toMatchObject({ lead: { document: expect.stringContaining(`"page_url":"${page}"`) } });
+  }
+});

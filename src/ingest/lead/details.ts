@@ -136,6 +136,6 @@ const betweenPages = /(?:[,;|]\s*|(?<![\s,;|])\s+)(?=https?:\/\/)|[,;|]\s+(?=\/)
 /** A page is a text: a number in its column counts pages. */
 function pageOf(cell: Cell): string | null {
   if (typeof cell === "string" && barePage.test(cell)) return cell.toWellFormed();
-  const pages = textsOf(cell).flatMap((text) => text.split(betweenPages).map((page) => page.trim()));
-  return pages.find((page) => page !== "" && !/^\d+$/.test(page)) ?? null;
+  const pages = textsOf(cell).flatMap((text) => text.split(betweenPages).map(firstText));
+  return pages.find((page) => page !== null && !/^\d+$/.test(page)) ?? null;
 }
