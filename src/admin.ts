@@ -1,5 +1,6 @@
 /** bun admin: config → store → one command. */
 import { CommanderError } from "commander";
+import { openReceiving } from "../extensions/delivery/webhooks/settings.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
 import { ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
@@ -12,13 +13,12 @@ import {
   settingFaults,
   withoutSecrets,
 } from "./config.ts";
+import { examineFile } from "./db/examination/examine.ts";
+import { storeErrorOf } from "./db/failure.ts";
+import { takeLock } from "./db/locks/process-lock.ts";
 import { endWith } from "./operator/end.ts";
 import { giveWay } from "./operator/priority.ts";
 import { companionOption } from "./serving/companion.ts";
-import { openReceiving } from "./serving/receiving.ts";
-import { examineFile } from "./sqlite/examination/examine.ts";
-import { storeErrorOf } from "./sqlite/failure.ts";
-import { takeLock } from "./sqlite/locks/process-lock.ts";
 import type { AdminStore } from "./store/admin.ts";
 import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 

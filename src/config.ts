@@ -1,7 +1,7 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ClusterConfig, readClusterSettings } from "./config/cluster.ts";
+import { type ClusterConfig, readClusterSettings } from "../extensions/cluster/config.ts";
 import {
   type Environment,
   given,

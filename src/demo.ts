@@ -1,11 +1,12 @@
 /** bun run demo: config → store → made-up leads → server, on a file of its own. */
+
+import { demoCluster } from "../extensions/cluster/demo.ts";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
-import { demoCluster } from "./demo-cluster.ts";
+import { openAdminStore } from "./db/admin-store.ts";
 import { endWith } from "./operator/end.ts";
 import { writeNow } from "./operator/standard-streams.ts";
 import { serve } from "./serving/serve.ts";
-import { openAdminStore } from "./sqlite/admin-store.ts";
 
 try {
   if (process.argv.includes("--cluster")) await demoCluster();

@@ -1,18 +1,19 @@
 /** Which store there is: a file of our own, or the file of an rqlite node, which only rqlite may write. */
-import type { ClusterConfig } from "./config/cluster.ts";
+
+import { openClusterAdminStore } from "../extensions/cluster/admin-store.ts";
+import { openClusterBackups } from "../extensions/cluster/cluster/backups.ts";
+import { openCluster } from "../extensions/cluster/cluster/cluster.ts";
+import type { Cluster } from "../extensions/cluster/cluster/node-status.ts";
+import type { ClusterConfig } from "../extensions/cluster/config.ts";
+import type { RqliteNode } from "../extensions/cluster/node/node.ts";
+import { openClusterStore } from "../extensions/cluster/served-store.ts";
+import { openBackups } from "./backup/backups.ts";
 import type { Config } from "./config.ts";
+import { openAdminStore } from "./db/admin-store.ts";
+import { openServedStore } from "./db/served-store.ts";
 import { UserError } from "./operator/user-error.ts";
-import { openClusterAdminStore } from "./rqlite/admin-store.ts";
-import { openClusterBackups } from "./rqlite/cluster/backups.ts";
-import { openCluster } from "./rqlite/cluster/cluster.ts";
-import type { RqliteNode } from "./rqlite/node/node.ts";
-import { openClusterStore } from "./rqlite/served-store.ts";
-import { openAdminStore } from "./sqlite/admin-store.ts";
-import { openBackups } from "./sqlite/backup/backups.ts";
-import { openServedStore } from "./sqlite/served-store.ts";
 import type { AdminStore } from "./store/admin.ts";
 import type { Backups } from "./store/backups.ts";
-import type { Cluster } from "./store/cluster.ts";
 import { isFileOfNode } from "./store/database-files.ts";
 import type { ServedStore } from "./store/serving.ts";
 

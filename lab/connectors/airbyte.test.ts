@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { aLine } from "../../packages/client/test/line.ts";
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
-import { aLead } from "../../test/builders.ts";
-import { aLine } from "../../test/client/line.ts";
-import { aFolder } from "../../test/folder.ts";
-import { serve } from "../../test/harness.ts";
+import { aLead } from "../../test/support/builders.ts";
+import { aFolder } from "../../test/support/folder.ts";
+import { serve } from "../../test/support/harness.ts";
 import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
 
 const program = toolOf("airbyte", "bin/source-declarative-manifest");

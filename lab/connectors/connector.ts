@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead } from "../../test/builders.ts";
-import { endWithTest } from "../../test/child.ts";
+import { aLead } from "../../test/support/builders.ts";
+import { endWithTest } from "../../test/support/child.ts";
 
 export const connectors = join(import.meta.dir, "../../connectors");
 

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead } from "../../test/builders.ts";
-import { aFolder } from "../../test/folder.ts";
-import { serve } from "../../test/harness.ts";
+import { aLead } from "../../test/support/builders.ts";
+import { aFolder } from "../../test/support/folder.ts";
+import { serve } from "../../test/support/harness.ts";
 import { connectors, finish, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
 
 const python = toolOf("dlt", "bin/python");

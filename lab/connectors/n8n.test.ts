@@ -1,11 +1,11 @@
 /** The n8n workflow, run by n8n's engine with its nodes: every lead is handed on, over kills and refusals. */
 import { expect, onTestFinished, test } from "bun:test";
 import { dirname, join } from "node:path";
+import { aLine } from "../../packages/client/test/line.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead } from "../../test/builders.ts";
-import { aLine } from "../../test/client/line.ts";
-import { aFolder } from "../../test/folder.ts";
-import { serve } from "../../test/harness.ts";
+import { aLead } from "../../test/support/builders.ts";
+import { aFolder } from "../../test/support/folder.ts";
+import { serve } from "../../test/support/harness.ts";
 import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
 
 const engine = toolOf("n8n", "node_modules/n8n-core/package.json");

@@ -1,7 +1,7 @@
 /** What `bun run faults` says suits where it goes: a terminal, a log, or a person who mistyped. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { plain, startOnTerminal } from "../../test/terminal.ts";
+import { plain, startOnTerminal } from "../../test/support/terminal.ts";
 import { faults } from "./faults.ts";
 
 const program = join(import.meta.dir, "run.ts");

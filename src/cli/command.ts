@@ -1,11 +1,11 @@
 /** What every command is given, and how it is set up. */
 import { Command } from "commander";
 import type { Logger } from "pino";
+import type { Cluster } from "../../extensions/cluster/cluster/node-status.ts";
 import type { Config } from "../config.ts";
 import type { UserError } from "../operator/user-error.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Backups } from "../store/backups.ts";
-import type { Cluster } from "../store/cluster.ts";
 import type { Examine } from "../store/examination.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/signals.ts";

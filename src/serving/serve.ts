@@ -1,14 +1,14 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { statSync } from "node:fs";
 import type { Logger } from "pino";
+import { readBacklog } from "../../extensions/delivery/inbox/backlog.ts";
+import { listen } from "../api/app.ts";
+import type { Inflow } from "../api/app-parts.ts";
+import type { Listener } from "../api/listener.ts";
 import { publicOrigin } from "../config/origin.ts";
 import { wrong } from "../config/settings.ts";
 import type { Config } from "../config.ts";
-import { listen } from "../http/app.ts";
-import type { Inflow } from "../http/app-parts.ts";
-import { readBacklog } from "../inbox/backlog.ts";
 import { createLimiter } from "../limiter.ts";
-import type { Listener } from "../listening/listener.ts";
 import { endWith } from "../operator/end.ts";
 import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";

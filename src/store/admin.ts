@@ -1,4 +1,6 @@
 /** The port of the admin command: accounts, keys, leads and all else, and statistics. */
+
+import type { SourceRepository } from "../../extensions/delivery/source-types.ts";
 import type { RecipientRepository } from "./disclosures.ts";
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
 import type { AccountNumber } from "./reading.ts";
@@ -9,7 +11,6 @@ import type {
   LeadRepository,
   PixelRepository,
 } from "./repositories.ts";
-import type { SourceRepository } from "./sources.ts";
 
 /** What a method has written is on the disk when it returns. */
 export interface AdminStore {

@@ -1,6 +1,6 @@
 /** bun admin account and pixel: what they make, list and change, and what they refuse. */
 import { describe, expect, test } from "bun:test";
-import { anAdmin } from "../admin.ts";
+import { anAdmin } from "../support/admin.ts";
 
 describe("account", () => {
   test("create prints the id of an account with an active subscription", async () => {

@@ -1,8 +1,8 @@
 /** bun admin audit list: what was done is on record, and who it was done to is not. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
-import { onTerminal, plain } from "../terminal.ts";
+import { anAdmin } from "../support/admin.ts";
+import { onTerminal, plain } from "../support/terminal.ts";
 
 interface Act {
   readonly at: string;

@@ -1,8 +1,8 @@
 /** bun admin demo: something to try the API with, in one command. */
 import { describe, expect, test } from "bun:test";
-import { anAdmin } from "../admin.ts";
-import { client } from "../harness.ts";
-import { start } from "../process.ts";
+import { anAdmin } from "../support/admin.ts";
+import { client } from "../support/harness.ts";
+import { start } from "../support/process.ts";
 
 test("demo makes an account, three pixels, a thousand leads and a key that a server admits", async () => {
   const admin = anAdmin([]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { anAdmin, type Ended } from "../admin.ts";
+import { anAdmin, type Ended } from "../support/admin.ts";
 
 const oneLine = /^[^\n]{20,}\n$/;
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { anAdmin } from "../admin.ts";
-import { aFolder } from "../folder.ts";
-import { theProgram } from "../program.ts";
+import { anAdmin } from "../support/admin.ts";
+import { aFolder } from "../support/folder.ts";
+import { theProgram } from "../support/program.ts";
 
 /** Every command with its words. */
 function commandsBelow(

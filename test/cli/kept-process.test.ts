@@ -1,7 +1,7 @@
 /** What lets tests run commands in a process that is kept: it says and leaves what a process of its own does. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { anAdmin } from "../admin.ts";
+import { anAdmin } from "../support/admin.ts";
 
 test.each([
   [["--help"]],

@@ -6,9 +6,9 @@ import { stateOf } from "../../src/cli/key/view.ts";
 import { dayMs } from "../../src/contract/calendar.ts";
 import { digestOf } from "../../src/contract/key.ts";
 import { createKey, prefixOf } from "../../src/contract/new-key.ts";
-import { anAdmin } from "../admin.ts";
-import { noonMs } from "../builders.ts";
-import { aKey, serve } from "../harness.ts";
+import { anAdmin } from "../support/admin.ts";
+import { noonMs } from "../support/builders.ts";
+import { aKey, serve } from "../support/harness.ts";
 
 test("a key is served until the moment at which it expires, and is revoked from the very next request", async () => {
   const { admin, account, as, clock } = await serve();

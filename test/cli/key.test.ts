@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { type Admin, anAdmin } from "../admin.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

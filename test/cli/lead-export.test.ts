@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { leadFields } from "../../src/contract/lead.ts";
-import { anAdmin } from "../admin.ts";
-import { askingFor } from "../asking.ts";
-import { aLead } from "../builders.ts";
-import { endWithTest } from "../child.ts";
-import { eventually } from "../eventually.ts";
+import { anAdmin } from "../support/admin.ts";
+import { askingFor } from "../support/asking.ts";
+import { aLead } from "../support/builders.ts";
+import { endWithTest } from "../support/child.ts";
+import { eventually } from "../support/eventually.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 

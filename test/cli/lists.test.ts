@@ -1,6 +1,6 @@
 /** What every list has in common: nothing in it is a sentence, and JSON all the same. */
 import { expect, test } from "bun:test";
-import { anAdmin } from "../admin.ts";
+import { anAdmin } from "../support/admin.ts";
 
 test.each([
   ["pixel list acme", "The account has no pixels.", ["acme"]],

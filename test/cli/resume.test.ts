@@ -1,8 +1,8 @@
 /** An import that is killed leaves the oldest leads of its file, and run again it comes to the same answers. */
 import { expect, test } from "bun:test";
 import { copyFileSync, existsSync } from "node:fs";
-import { type Admin, anAdmin } from "../admin.ts";
-import { betweenTransactions } from "../between-transactions.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { betweenTransactions } from "../support/between-transactions.ts";
 
 const total = 10_000;
 /** Days with thousands of leads each, and times that collide with those to which the ties are moved. */

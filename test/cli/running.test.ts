@@ -1,9 +1,9 @@
 /** bun admin beside a running server: both have the same file, and the next request knows. */
 import { expect, test } from "bun:test";
 import { getPriority } from "node:os";
-import { anAdmin } from "../admin.ts";
-import { client } from "../harness.ts";
-import { start } from "../process.ts";
+import { anAdmin } from "../support/admin.ts";
+import { client } from "../support/harness.ts";
+import { start } from "../support/process.ts";
 
 async function aServer() {
   const admin = anAdmin();

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { type Admin, anAdmin } from "../admin.ts";
 import { findings, hasBrowser, look, overflow, unlessMissing } from "../docs/browser.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 const yesterday = new Date(Date.now() - dayMs).toISOString();

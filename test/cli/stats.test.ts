@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { chart } from "../../src/cli/terminal/chart.ts";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { writeMoment } from "../../src/contract/time.ts";
-import { type Admin, anAdmin } from "../admin.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
 
 const nowMs = Date.parse("2026-05-20T09:15:00Z");
 const today = dayOf(nowMs);

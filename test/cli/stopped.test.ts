@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from "bun:test";
 import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { openAgain } from "../../src/sqlite/open.ts";
-import { type Admin, anAdmin } from "../admin.ts";
-import { filesWith } from "../bytes.ts";
-import { until } from "../eventually.ts";
+import { openAgain } from "../../src/db/open.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { filesWith } from "../support/bytes.ts";
+import { until } from "../support/eventually.ts";
 
 const signals = [
   ["SIGINT", 130],

@@ -1,8 +1,8 @@
 /** bun admin where a person sits: what fits, what has a colour, what is asked, and what Ctrl-C does. */
 import { describe, expect, test } from "bun:test";
-import { openAdminStore } from "../../src/sqlite/admin-store.ts";
-import { anAdmin } from "../admin.ts";
-import { onTerminal, plain } from "../terminal.ts";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { anAdmin } from "../support/admin.ts";
+import { onTerminal, plain } from "../support/terminal.ts";
 
 const awkward = [
   "Müller & Söhne 株式会社リード管理部門 東京都千代田区丸の内",

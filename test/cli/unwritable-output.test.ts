@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
+import { anAdmin } from "../support/admin.ts";
 
 const admin = join(import.meta.dir, "../../src/admin.ts");
 const isThere = existsSync("/dev/full");

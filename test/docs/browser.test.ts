@@ -1,8 +1,8 @@
 /** The pages at /docs and /docs/try in a real browser. */
 import { describe, expect, test } from "bun:test";
 import { errorCodes } from "../../src/contract/errors.ts";
-import { aLead } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 import { findings, hasBrowser, look, overflow, unlessMissing } from "./browser.ts";
 
 const inBrowser = test.skipIf(!hasBrowser);

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { aLead } from "../builders.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
 
 const root = join(import.meta.dir, "../..");
 

@@ -6,8 +6,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { leadParameters } from "../../src/contract/parameters.ts";
 import { paths } from "../../src/contract/paths.ts";
-import { aLead, someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead, someLeads } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 import { describedBy } from "./described.ts";
 
 const requests = Number(process.env["CONTRACT_REQUESTS"] ?? 2000);

@@ -4,12 +4,12 @@ import { expect, onTestFinished, test } from "bun:test";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
+import { paging, polling } from "../../src/api/docs/programs.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { paging, polling } from "../../src/http/docs/programs.ts";
-import { someLeads } from "../builders.ts";
 import { runExample } from "../examples/example.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
+import { someLeads } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
 import { blocksOf } from "./walkthrough.ts";
 
 const root = join(import.meta.dir, "../..");

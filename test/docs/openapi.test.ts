@@ -6,8 +6,8 @@ import { errorCodes } from "../../src/contract/errors.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
 import { QueryFailed } from "../../src/store/reading.ts";
 import type { RequestStore } from "../../src/store/serving.ts";
-import { aLead } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 import { describedBy } from "./described.ts";
 
 const text = async () => (await fetch(`${(await serve()).url}/openapi.json`)).text();

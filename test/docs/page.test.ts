@@ -3,14 +3,14 @@ import { describe, expect, onTestFinished, test } from "bun:test";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import changes from "../../CHANGELOG.md" with { type: "text" };
+import { firstRequest, paging, polling, retrying } from "../../src/api/docs/programs.ts";
 import { settings } from "../../src/config/settings.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { leadFields } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { firstRequest, paging, polling, retrying } from "../../src/http/docs/programs.ts";
-import { aLead, someLeads } from "../builders.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
+import { aLead, someLeads } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
 
 interface Program {
   readonly topic: string;

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { aFolder } from "../folder.ts";
+import { aFolder } from "../support/folder.ts";
 import { blocksOf } from "./walkthrough.ts";
 
 const docs = join(import.meta.dir, "../../docs");

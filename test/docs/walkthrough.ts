@@ -2,10 +2,10 @@
 
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { endWithTest } from "../child.ts";
-import { aFolder } from "../folder.ts";
-import { start } from "../process.ts";
-import { aFreePort } from "../proxy.ts";
+import { endWithTest } from "../support/child.ts";
+import { aFolder } from "../support/folder.ts";
+import { start } from "../support/process.ts";
+import { aFreePort } from "../support/proxy.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -25,6 +25,8 @@ function aClone(): string {
   const folder = aFolder();
   for (const name of [
     "src",
+    "extensions",
+    "packages",
     "drizzle",
     "node_modules",
     "package.json",
@@ -35,7 +37,7 @@ function aClone(): string {
   ]) {
     if (existsSync(join(root, name))) symlinkSync(join(root, name), join(folder, name));
   }
-  cpSync(join(root, "test/ingest/samples"), folder, { recursive: true });
+  cpSync(join(root, "test/import/samples"), folder, { recursive: true });
   cpSync(join(root, "docs/export.csv"), join(folder, "docs/export.csv"));
   return folder;
 }

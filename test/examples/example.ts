@@ -1,7 +1,7 @@
 /** An example as a reader runs it: a process of its own against a real server. */
 
 import { join } from "node:path";
-import { endWithTest } from "../child.ts";
+import { endWithTest } from "../support/child.ts";
 
 const examples = join(import.meta.dir, "../../examples");
 

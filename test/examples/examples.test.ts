@@ -6,10 +6,10 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead, someLeads } from "../builders.ts";
-import { until } from "../eventually.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
+import { aLead, someLeads } from "../support/builders.ts";
+import { until } from "../support/eventually.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
 import { runExample } from "./example.ts";
 
 interface Case {

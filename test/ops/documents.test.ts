@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
+import { sharedHeaders } from "../../src/api/docs/openapi-responses.ts";
 import { settings } from "../../src/config/settings.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { sharedHeaders } from "../../src/http/docs/openapi-responses.ts";
-import { createColumns } from "../../src/ingest/columns/columns.ts";
-import { reportOn } from "../../src/ingest/columns/report.ts";
-import { theProgram } from "../program.ts";
+import { createColumns } from "../../src/import/map/columns/columns.ts";
+import { reportOn } from "../../src/import/map/columns/report.ts";
+import { theProgram } from "../support/program.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");

@@ -3,10 +3,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
-import { filesWith } from "../bytes.ts";
-import { client } from "../harness.ts";
-import { start } from "../process.ts";
+import { anAdmin } from "../support/admin.ts";
+import { filesWith } from "../support/bytes.ts";
+import { client } from "../support/harness.ts";
+import { start } from "../support/process.ts";
 
 const row = (number: number) =>
   `2026-01-31T00:00:00Z,px,Visitor Number${number},visitor${number}@example.com,1555014${number}\n`;

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
-import { theExecutable } from "../executable.ts";
-import { aFolder } from "../folder.ts";
-import { start } from "../process.ts";
-import { aFreePort } from "../proxy.ts";
+import { theExecutable } from "../support/executable.ts";
+import { aFolder } from "../support/folder.ts";
+import { start } from "../support/process.ts";
+import { aFreePort } from "../support/proxy.ts";
 
 const rows = 3_000;
 const csv = [

@@ -2,11 +2,11 @@
 import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { setImmediate as turnOver } from "node:timers/promises";
-import { inFairTurns } from "../../src/listening/listener.ts";
-import { someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
-import { start } from "../process.ts";
-import { sendText } from "../wire.ts";
+import { inFairTurns } from "../../src/api/listener.ts";
+import { someLeads } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
+import { start } from "../support/process.ts";
+import { sendText } from "../support/wire.ts";
 
 test("what comes late in a turn that takes too long waits for the next turn, and nothing else waits", async () => {
   let nowMs = 0;

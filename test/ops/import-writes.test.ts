@@ -2,8 +2,8 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
-import { needing } from "../needing.ts";
+import { anAdmin } from "../support/admin.ts";
+import { needing } from "../support/needing.ts";
 
 const many = 20_000;
 

@@ -1,9 +1,9 @@
 /** A server that stops while clients are busy: each of them gets an answer to all that it has sent. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { stopAfterLastCall } from "../../src/listening/last-call.ts";
-import { until } from "../eventually.ts";
-import { start } from "../process.ts";
+import { stopAfterLastCall } from "../../src/api/last-call.ts";
+import { until } from "../support/eventually.ts";
+import { start } from "../support/process.ts";
 
 test("a request that comes while the server stops is answered, and told that its connection ends", async () => {
   const handle = () => new Response("here");

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
-import { filesWith } from "../bytes.ts";
+import { anAdmin } from "../support/admin.ts";
+import { filesWith } from "../support/bytes.ts";
 
 const person = "a@example.com";
 const longAgo = new Date(Date.now() - 7_200_000);

@@ -2,10 +2,10 @@
 import { expect, onTestFinished } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
-import { eventually } from "../eventually.ts";
-import { needing } from "../needing.ts";
-import { start } from "../process.ts";
+import { anAdmin } from "../support/admin.ts";
+import { eventually } from "../support/eventually.ts";
+import { needing } from "../support/needing.ts";
+import { start } from "../support/process.ts";
 
 const litestream = Bun.which("litestream");
 const configuration = readFileSync(join(import.meta.dir, "../../deploy/litestream.yml"), "utf8");

@@ -1,8 +1,8 @@
 /** A running server and commands that come and go share one file, and nobody takes it from the other. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { anAdmin } from "../admin.ts";
-import { start } from "../process.ts";
+import { anAdmin } from "../support/admin.ts";
+import { start } from "../support/process.ts";
 
 const system = "/proc/locks";
 

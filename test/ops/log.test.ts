@@ -4,13 +4,13 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { createKey } from "../../src/contract/new-key.ts";
-import { leads } from "../../src/sqlite/schema.ts";
-import { aLead } from "../builders.ts";
-import { eventually } from "../eventually.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
-import { start } from "../process.ts";
-import { aFreePort } from "../proxy.ts";
+import { leads } from "../../src/db/schema.ts";
+import { aLead } from "../support/builders.ts";
+import { eventually } from "../support/eventually.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
+import { start } from "../support/process.ts";
+import { aFreePort } from "../support/proxy.ts";
 
 test("a request is one line of JSON with method, path, status, time taken, key prefix and the id of the answer", async () => {
   const { as, aKey, logged } = await serve();

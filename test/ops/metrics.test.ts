@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { YAML } from "bun";
 import { pino } from "pino";
 import { Registry } from "prom-client";
+import { createContext } from "../../src/api/context.ts";
+import { addRequestMetrics, isFromHere } from "../../src/api/ops/metrics.ts";
+import { createAccessLog } from "../../src/api/reply.ts";
 import { paths } from "../../src/contract/paths.ts";
-import { createContext } from "../../src/http/context.ts";
-import { addRequestMetrics, isFromHere } from "../../src/http/ops/metrics.ts";
-import { createAccessLog } from "../../src/http/reply.ts";
-import { anAdmin } from "../admin.ts";
-import { noonMs, someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
-import { start } from "../process.ts";
+import { anAdmin } from "../support/admin.ts";
+import { noonMs, someLeads } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
+import { start } from "../support/process.ts";
 
 const alerts = readFileSync(join(import.meta.dir, "../../deploy/prometheus-alerts.yml"), "utf8");
 

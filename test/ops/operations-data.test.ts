@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
+import { anAdmin } from "../support/admin.ts";
 
 const root = join(import.meta.dir, "../..");
 const page = readFileSync(join(root, "docs/operations-data.md"), "utf8");

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../admin.ts";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
-import { start } from "../process.ts";
-import { aFreePort } from "../proxy.ts";
+import { anAdmin } from "../support/admin.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
+import { start } from "../support/process.ts";
+import { aFreePort } from "../support/proxy.ts";
 
 const root = join(import.meta.dir, "../..");
 const text = readFileSync(join(root, "docs/operations.md"), "utf8");

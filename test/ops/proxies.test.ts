@@ -1,15 +1,15 @@
 /** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the real server. */
 import { describe, expect, onTestFinished } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { receive } from "../../extensions/delivery/test/webhooks/receiving.ts";
 import { createKey } from "../../src/contract/new-key.ts";
-import { aLead } from "../builders.ts";
-import { eventually } from "../eventually.ts";
-import { serve } from "../harness.ts";
-import { needing } from "../needing.ts";
-import { start } from "../process.ts";
-import { aFreePort, type FrontProxy, startProxy } from "../proxy.ts";
-import { receive } from "../receive/receiving.ts";
-import { send, sendText, type WireAnswer } from "../wire.ts";
+import { aLead } from "../support/builders.ts";
+import { eventually } from "../support/eventually.ts";
+import { serve } from "../support/harness.ts";
+import { needing } from "../support/needing.ts";
+import { start } from "../support/process.ts";
+import { aFreePort, type FrontProxy, startProxy } from "../support/proxy.ts";
+import { send, sendText, type WireAnswer } from "../support/wire.ts";
 
 const programs = ["nginx", "caddy"] as const;
 type Program = (typeof programs)[number];

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { pino } from "pino";
 import { keepRetaining } from "../../src/serving/retaining.ts";
 import type { Retained, ServedStore } from "../../src/store/serving.ts";
-import { noonMs } from "../builders.ts";
+import { noonMs } from "../support/builders.ts";
 
 const hourMs = 3_600_000;
 const done: Retained = { erased: 0, waitsUntilMs: null };

@@ -1,10 +1,10 @@
 /** A server in a process of its own, its file, and a client with a key. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { openAdminStore } from "../../src/sqlite/admin-store.ts";
-import { aFolder } from "../folder.ts";
-import { aKey, anAccount, client } from "../harness.ts";
-import { start } from "../process.ts";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { aFolder } from "../support/folder.ts";
+import { aKey, anAccount, client } from "../support/harness.ts";
+import { start } from "../support/process.ts";
 
 /** A key in the file of a server that is not running yet. */
 export function keyIn(file: string): string {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { isLoopback } from "../../src/config/origin.ts";
 import { settings } from "../../src/config/settings.ts";
 import { demoServerEnvironment, readConfig, readDemoConfig } from "../../src/config.ts";
-import { aFolder } from "../folder.ts";
-import { start } from "../process.ts";
+import { aFolder } from "../support/folder.ts";
+import { start } from "../support/process.ts";
 
 const wrong: [name: string, value: string][] = [
   ...["no host", "a/b", "http://127.0.0.1"].map((value): [string, string] => ["HOST", value]),

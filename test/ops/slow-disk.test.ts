@@ -4,10 +4,10 @@ import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
-import { type Admin, anAdmin } from "../admin.ts";
-import { eventually } from "../eventually.ts";
-import { least } from "../least.ts";
-import { start } from "../process.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { eventually } from "../support/eventually.ts";
+import { least } from "../support/least.ts";
+import { start } from "../support/process.ts";
 
 const missing = missingRecorder();
 const note = missing === null ? "" : ` (skipped: ${missing})`;

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { aFolder } from "../folder.ts";
-import { start } from "../process.ts";
+import { aFolder } from "../support/folder.ts";
+import { start } from "../support/process.ts";
 import { keyIn } from "./running.ts";
 
 test.each(["silent", "fatal", "info", "trace"])(

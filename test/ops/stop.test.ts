@@ -3,12 +3,12 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { askingFor } from "../asking.ts";
-import { eventually } from "../eventually.ts";
-import { aFolder } from "../folder.ts";
-import { client } from "../harness.ts";
-import { start } from "../process.ts";
-import { aSmallDisk, fill, mounts } from "../small-disk.ts";
+import { askingFor } from "../support/asking.ts";
+import { eventually } from "../support/eventually.ts";
+import { aFolder } from "../support/folder.ts";
+import { client } from "../support/harness.ts";
+import { start } from "../support/process.ts";
+import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
 import { aRunningServer, keyIn, requestsIn } from "./running.ts";
 
 test("usage that could not be written is tried again, and said in the log", async () => {

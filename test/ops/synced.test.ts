@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
-import { type Admin, anAdmin } from "../admin.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
 
 const missing = missingRecorder();
 const recorded = test.skipIf(missing !== null);

@@ -1,7 +1,7 @@
 /** TLS by the server itself. */
 import { expect, test } from "bun:test";
-import { aCertificate, openssl } from "../certificate.ts";
-import { start } from "../process.ts";
+import { aCertificate, openssl } from "../support/certificate.ts";
+import { start } from "../support/process.ts";
 
 const withCertificate = test.skipIf(openssl === null);
 

@@ -3,10 +3,10 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, jest, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
+import { openServedStore } from "../../src/db/served-store.ts";
 import { startUsageWriter } from "../../src/serving/usage-writer.ts";
-import { openServedStore } from "../../src/sqlite/served-store.ts";
-import { noonMs } from "../builders.ts";
-import { aFolder } from "../folder.ts";
+import { noonMs } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
 import { keyIn, requestsIn } from "./running.ts";
 
 beforeEach(() => void jest.useFakeTimers({ now: noonMs }));

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createGzip } from "node:zlib";
-import { mergeCacheMebibytes } from "../../src/sqlite/open.ts";
-import { anAdmin } from "../admin.ts";
+import { mergeCacheMebibytes } from "../../src/db/open.ts";
+import { anAdmin } from "../support/admin.ts";
 
 const mebibyte = 1024 * 1024;
 const unpackedMebibytes = 256;

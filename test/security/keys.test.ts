@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { digestOf, isWellFormed } from "../../src/contract/key.ts";
 import { createKey } from "../../src/contract/new-key.ts";
-import { anAdmin } from "../admin.ts";
-import { serve } from "../harness.ts";
+import { anAdmin } from "../support/admin.ts";
+import { serve } from "../support/harness.ts";
 
 test("keys differ from one another, and use every letter equally often in every place", () => {
   const keys = Array.from({ length: 20_000 }, createKey);

@@ -1,6 +1,6 @@
 /** Names and cells of a stranger that are as long as a record can be: a file is read in time that grows with it. */
 import { expect, test } from "bun:test";
-import { leadsOf, shown } from "../ingest/reading.ts";
+import { leadsOf, shown } from "../import/reading.ts";
 
 const long = "k".repeat(400_000);
 const owners = "visitor".repeat(140_000);

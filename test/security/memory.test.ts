@@ -1,7 +1,7 @@
 /** What clients ask for is kept in bounded memory, and not past a change of the store. */
 import { expect, test } from "bun:test";
-import { createCache } from "../../src/http/cache.ts";
-import { createPageCache } from "../../src/http/leads.ts";
+import { createCache } from "../../src/api/cache.ts";
+import { createPageCache } from "../../src/api/leads.ts";
 
 const aCache = (largestSize = 1000) => createCache<string>(largestSize, (body) => body.length);
 

@@ -1,11 +1,11 @@
 /** Requests that mean one thing to a proxy and another to a server, or that name a host of their own. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { createContext } from "../../src/http/context.ts";
-import { withReadableUrl } from "../../src/listening/listener.ts";
-import { pathOf } from "../../src/receive/endpoint.ts";
-import { aLead, noonMs } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { pathOf } from "../../extensions/delivery/webhooks/endpoint.ts";
+import { createContext } from "../../src/api/context.ts";
+import { withReadableUrl } from "../../src/api/listener.ts";
+import { aLead, noonMs } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 /** Sends bytes as they are on one connection, and says that no more come; all that came back. */
 function exchange(url: string, text: string): Promise<string> {

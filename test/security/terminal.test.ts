@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { deliver, failed, taken } from "../../src/cli/follow/receiver.ts";
-import { type Admin, anAdmin } from "../admin.ts";
-import { aLead } from "../builders.ts";
-import { onTerminal } from "../terminal.ts";
+import { deliver, failed, taken } from "../../packages/client/program/receiver.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { aLead } from "../support/builders.ts";
+import { onTerminal } from "../support/terminal.ts";
 
 /** What moves a cursor, sets a title, and turns the direction of writing. */
 const escapes = "\u001b[2J\u009b2J\u009d0;owned\u009c\u007f\u202e\u2066";

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { detailFields } from "../../src/contract/lead.ts";
-import { anAdmin, readLeads } from "../admin.ts";
-import { aLead } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { anAdmin, readLeads } from "../support/admin.ts";
+import { aLead } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 /** What moves a cursor, clears a screen, turns the direction of writing or rings. */
 const escapes = "\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e\u200f\u0008\u0085";

@@ -1,7 +1,7 @@
 /** §1: the public address, and who is sent to it. */
 import { describe, expect, test } from "bun:test";
-import { aLead } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 const www = "https://www.example.com";
 

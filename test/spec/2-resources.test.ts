@@ -1,8 +1,8 @@
 /** §2: the shapes of what is answered, down to the byte. */
 import { expect, test } from "bun:test";
 import { leadFields } from "../../src/contract/lead.ts";
-import { aLead, someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead, someLeads } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 const full = aLead({
   id: "0198a1b2-0000-8000-8000-00000000000a",

@@ -1,7 +1,7 @@
 /** §3: the states of keys, subscriptions and pixels. */
 import { expect, test } from "bun:test";
-import { aLead, noonMs } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead, noonMs } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 test("a revocation by another process holds from the very next request", async () => {
   const { as, aKeyRecord, admin } = await serve();

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { someLeads } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 test("no query whatever makes the server fail, and none is ignored", async () => {
   const leads = someLeads(3);

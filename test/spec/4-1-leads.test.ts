@@ -1,7 +1,7 @@
 /** §4.1: which leads GET /leads returns, and in which order. */
 import { describe, expect, test } from "bun:test";
-import { aLead, someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead, someLeads } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 const ids = (leads: readonly { id: string }[]) => leads.map((lead) => lead.id);
 

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead, importLeads, newLead, someLeads } from "../builders.ts";
-import { type Client, serve } from "../harness.ts";
+import { aLead, importLeads, newLead, someLeads } from "../support/builders.ts";
+import { type Client, serve } from "../support/harness.ts";
 
 /** All leads that a client meets who follows next_cursor to the end. */
 async function walk(client: Client, query: string, betweenPages: () => void = () => {}): Promise<Lead[]> {

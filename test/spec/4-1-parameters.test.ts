@@ -1,8 +1,8 @@
 /** §4.1 rule 3: what is refused as a parameter, and with which code. What is accepted is in 4-1-leads. */
 import { describe, expect, test } from "bun:test";
 import { leadParameters } from "../../src/contract/parameters.ts";
-import { someLeads } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { someLeads } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 async function expectRefusal(query: string, code: string, inMessage: string) {
   const { as, aKey } = await serve({ leads: someLeads(1) });

@@ -1,7 +1,7 @@
 /** §4.2: the pixels of the account. */
 import { expect, test } from "bun:test";
-import { aLead } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 const active = (id: string) => ({ id, status: "active" });
 

@@ -1,8 +1,8 @@
 /** §4.3: what a key has used. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { aFolder } from "../folder.ts";
-import { serve } from "../harness.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
 
 type Server = Awaited<ReturnType<typeof serve>>;
 

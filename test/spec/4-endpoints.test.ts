@@ -1,6 +1,6 @@
 /** §4: which paths there are, and that each of the API takes GET alone. */
 import { describe, expect, test } from "bun:test";
-import { serve } from "../harness.ts";
+import { serve } from "../support/harness.ts";
 
 const endpoints = ["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"];
 

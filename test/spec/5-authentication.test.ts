@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import { createKey } from "../../src/contract/new-key.ts";
-import { aLead } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 describe("a request without a Bearer key", () => {
   test.each([

@@ -1,8 +1,8 @@
 /** §5: a key inherits the data of its account, and of no other. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { aLead } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 test("no answer ever holds a lead or a pixel of another account", async () => {
   const { as, anAccount, aKey } = await serve();

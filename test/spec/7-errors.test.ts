@@ -4,12 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
 import { errorCodes } from "../../src/contract/errors.ts";
-import { leads } from "../../src/sqlite/schema.ts";
+import { leads } from "../../src/db/schema.ts";
 import { QueryFailed } from "../../src/store/reading.ts";
 import type { RequestStore } from "../../src/store/serving.ts";
-import { aLead } from "../builders.ts";
-import { eventually } from "../eventually.ts";
-import { type Answer, serve } from "../harness.ts";
+import { aLead } from "../support/builders.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Answer, serve } from "../support/harness.ts";
 
 const of = ({ status, body }: Answer) => [status, body.error.code];
 

@@ -1,8 +1,8 @@
 /** §8: sixty requests per key and UTC clock minute, and the headers that say how many are left. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { noonMs } from "../builders.ts";
-import { serve } from "../harness.ts";
+import { noonMs } from "../support/builders.ts";
+import { serve } from "../support/harness.ts";
 
 const minuteEnd = Date.parse("2026-02-01T12:01:00.000Z");
 

@@ -1,6 +1,6 @@
 /** §9: the version is in the path, and the description of the API says so. */
 import { expect, test } from "bun:test";
-import { serve } from "../harness.ts";
+import { serve } from "../support/harness.ts";
 
 test.each(["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"])("%s is there", async (target) => {
   const { send, aKey } = await serve();

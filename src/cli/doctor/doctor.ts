@@ -1,16 +1,16 @@
 /** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
 import type { Command } from "commander";
+import { lookAtCluster } from "../../../extensions/cluster/cli/doctor.ts";
+import { lookAtInflow } from "../../../extensions/delivery/cli/inflow.ts";
 import type { Config } from "../../config.ts";
 import { printable } from "../../operator/printable.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { paintCell } from "../terminal/paint.ts";
 import { labelled } from "../terminal/table.ts";
-import { lookAtCluster } from "./cluster.ts";
 import { lookAtContents } from "./contents.ts";
 import { lookAtFile } from "./file.ts";
 import { broken, type Finding, type Level } from "./finding.ts";
-import { lookAtInflow } from "./inflow.ts";
 import { lookAtServer } from "./server.ts";
 import { lookAtSettings } from "./settings.ts";
 

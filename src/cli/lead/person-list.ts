@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { parse } from "csv-parse/sync";
 import { emailKey, phoneKey } from "../../contract/person.ts";
-import { uuid } from "../../ingest/lead/made-id.ts";
-import { firstEmail } from "../../ingest/values/emails.ts";
-import { firstPhone } from "../../ingest/values/phones.ts";
+import { uuid } from "../../import/map/lead/made-id.ts";
+import { firstEmail } from "../../import/map/values/emails.ts";
+import { firstPhone } from "../../import/map/values/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { PersonReference } from "../../store/privacy.ts";
 

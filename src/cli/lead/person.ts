@@ -1,9 +1,9 @@
 /** The persons that commands take: one by e-mail address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
-import { idFromSource } from "../../ingest/lead/made-id.ts";
-import { firstEmail } from "../../ingest/values/emails.ts";
-import { firstPhone } from "../../ingest/values/phones.ts";
+import { idFromSource } from "../../import/map/lead/made-id.ts";
+import { firstEmail } from "../../import/map/values/emails.ts";
+import { firstPhone } from "../../import/map/values/phones.ts";
 import { UserError } from "../../operator/user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";

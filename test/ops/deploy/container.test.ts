@@ -11,11 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { theExecutable } from "../../executable.ts";
-import { aFolder } from "../../folder.ts";
-import { needing } from "../../needing.ts";
-import { start } from "../../process.ts";
-import { aFreePort } from "../../proxy.ts";
+import { theExecutable } from "../../support/executable.ts";
+import { aFolder } from "../../support/folder.ts";
+import { needing } from "../../support/needing.ts";
+import { start } from "../../support/process.ts";
+import { aFreePort } from "../../support/proxy.ts";
 import { run } from "./run.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy");

@@ -2,11 +2,11 @@
 import { beforeAll, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { theExecutable } from "../../executable.ts";
-import { aFolder } from "../../folder.ts";
-import { client } from "../../harness.ts";
-import { needing } from "../../needing.ts";
-import { start } from "../../process.ts";
+import { theExecutable } from "../../support/executable.ts";
+import { aFolder } from "../../support/folder.ts";
+import { client } from "../../support/harness.ts";
+import { needing } from "../../support/needing.ts";
+import { start } from "../../support/process.ts";
 import { run } from "./run.ts";
 
 beforeAll(() => void theExecutable());

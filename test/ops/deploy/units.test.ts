@@ -2,10 +2,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../../admin.ts";
-import { theExecutable } from "../../executable.ts";
-import { aFolder } from "../../folder.ts";
-import { needing } from "../../needing.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { theExecutable } from "../../support/executable.ts";
+import { aFolder } from "../../support/folder.ts";
+import { needing } from "../../support/needing.ts";
 import { run } from "./run.ts";
 
 const units = join(import.meta.dir, "../../../deploy/systemd");

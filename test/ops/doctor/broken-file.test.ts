@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdmin } from "../../admin.ts";
+import { type Admin, anAdmin } from "../../support/admin.ts";
 import { aHealthy, change, contentsOf, examine } from "./examined.ts";
 
 describe("a file that cannot be used is broken: status 2, and it is left as it is", () => {

@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdmin } from "../../admin.ts";
-import { aFreePort } from "../../proxy.ts";
+import { type Admin, anAdmin } from "../../support/admin.ts";
+import { aFreePort } from "../../support/proxy.ts";
 
 export interface Finding {
   readonly level: "warning" | "broken";

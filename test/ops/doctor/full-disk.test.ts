@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../../admin.ts";
-import { aSmallDisk, fill, mounts } from "../../small-disk.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { aSmallDisk, fill, mounts } from "../../support/small-disk.ts";
 
 test.skipIf(!mounts)("a disk that is full is not taken for a damaged file, which would be moved away", async () => {
   const admin = anAdmin([]);

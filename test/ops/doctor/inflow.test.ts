@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
-import { anAdmin } from "../../admin.ts";
-import { aFolder } from "../../folder.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { aFolder } from "../../support/folder.ts";
 import { aHealthy, change, examine } from "./examined.ts";
 
 const makeOld = `UPDATE imports SET finished_at = finished_at - ${4 * dayMs}`;

@@ -1,7 +1,7 @@
 /** bun admin doctor on the file of a running server: is it still the one that the server has open? */
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { start } from "../../process.ts";
+import { start } from "../../support/process.ts";
 import { aHealthy, examine } from "./examined.ts";
 
 describe.skipIf(process.platform !== "linux")("a file under a running server", () => {

@@ -1,9 +1,9 @@
 /** bun admin doctor on the settings and the certificate. */
 import { describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
-import { aCertificate, openssl } from "../../certificate.ts";
-import { start } from "../../process.ts";
-import { aFreePort } from "../../proxy.ts";
+import { aCertificate, openssl } from "../../support/certificate.ts";
+import { start } from "../../support/process.ts";
+import { aFreePort } from "../../support/proxy.ts";
 import { aHealthy, examine } from "./examined.ts";
 
 describe("settings", () => {

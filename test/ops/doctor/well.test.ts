@@ -1,8 +1,8 @@
 /** bun admin doctor where all is well: it says what it looked at, and finds nothing. */
 import { describe, expect, test } from "bun:test";
-import { anAdmin } from "../../admin.ts";
-import { start } from "../../process.ts";
-import { aFreePort } from "../../proxy.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { start } from "../../support/process.ts";
+import { aFreePort } from "../../support/proxy.ts";
 import { aHealthy, examine } from "./examined.ts";
 
 describe("where all is well", () => {

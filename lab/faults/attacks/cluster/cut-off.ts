@@ -3,8 +3,8 @@
  * comes back by itself, and never serves what was revoked meanwhile.
  */
 import { statSync } from "node:fs";
-import { someLeads } from "../../../../test/builders.ts";
-import { missingRqlited } from "../../../cluster/nodes.ts";
+import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { hammer, servedAfter, spread } from "./hammer.ts";
@@ -40,7 +40,7 @@ export const clusterCutOff: Fault = {
       times: 1,
       patches: [
         {
-          file: "src/rqlite/writer.ts",
+          file: "extensions/cluster/writer.ts",
           from: "waitForAll(node, file, blocking, write);",
           to: "waitForAll === null && write === null ? [] : [];",
         },
@@ -51,7 +51,7 @@ export const clusterCutOff: Fault = {
       times: 1,
       patches: [
         {
-          file: "src/rqlite/lease/read-under-lease.ts",
+          file: "extensions/cluster/lease/read-under-lease.ts",
           from: "if (!lease.holds()) throw new",
           to: "if (lease === null) throw new",
         },

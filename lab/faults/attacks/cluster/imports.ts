@@ -1,6 +1,7 @@
 /** Imports that others write beside: the same file through two nodes at once, and a person who is erased meanwhile. */
-import { aLead, someLeads } from "../../../../test/builders.ts";
-import { missingRqlited } from "../../../cluster/nodes.ts";
+
+import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { leadsOf, type Places, startPlaces } from "./places.ts";
@@ -20,7 +21,9 @@ export const clusterImports: Fault = {
     {
       name: "an import without its premises",
       times: 2,
-      patches: [{ file: "src/rqlite/import/plan-statements.ts", from: "premise(sql`", to: "premise(sql`1 OR " }],
+      patches: [
+        { file: "extensions/cluster/import/plan-statements.ts", from: "premise(sql`", to: "premise(sql`1 OR " },
+      ],
     },
   ],
   run,

@@ -1,6 +1,7 @@
 /** Leaders are killed while imports run and requests are counted: nothing that was counted is lost, or there twice. */
-import { aLead, someLeads } from "../../../../test/builders.ts";
-import { missingRqlited } from "../../../cluster/nodes.ts";
+
+import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { documentsOf, type Key, look, makeAccount, makeKey } from "../../product/contents.ts";
 import type { Random } from "../../random.ts";
@@ -22,7 +23,7 @@ export const clusterKills: Fault = {
     {
       name: "a flush without a number",
       times: 3,
-      patches: [{ file: "src/rqlite/usage-flush.ts", from: ") WHERE $", to: ") WHERE 1 OR $" }],
+      patches: [{ file: "extensions/cluster/usage-flush.ts", from: ") WHERE $", to: ") WHERE 1 OR $" }],
     },
   ],
   run,

@@ -1,6 +1,7 @@
 /** Keys are revoked that clients use on three nodes, first at rest, then amid imports. */
-import { aLead, someLeads } from "../../../../test/builders.ts";
-import { missingRqlited } from "../../../cluster/nodes.ts";
+
+import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { hammer, servedAfter, spread } from "./hammer.ts";
@@ -21,7 +22,7 @@ export const clusterRevocations: Fault = {
     {
       name: "a server that does not look for what others wrote",
       times: 1,
-      patches: [{ file: "src/http/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
+      patches: [{ file: "src/api/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
     },
   ],
   run,

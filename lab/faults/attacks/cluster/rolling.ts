@@ -1,9 +1,9 @@
 /** All three machines restart, one after the other, behind the balancer of deploy/: clients notice nothing. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { someLeads } from "../../../../test/builders.ts";
-import { aFreePort } from "../../../../test/proxy.ts";
-import { missingRqlited } from "../../../cluster/nodes.ts";
+import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { someLeads } from "../../../../test/support/builders.ts";
+import { aFreePort } from "../../../../test/support/proxy.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { needs } from "../../product/program.ts";

@@ -1,9 +1,9 @@
 /** kill -9 of follow, of what takes its leads, or of the server: no lead is lost, and a kill repeats one at most. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openAdminStore } from "../../../../src/sqlite/admin-store.ts";
-import { aLead, importLeads, newLead, someLeads } from "../../../../test/builders.ts";
-import { aFreePort } from "../../../../test/proxy.ts";
+import { openAdminStore } from "../../../../src/db/admin-store.ts";
+import { aLead, importLeads, newLead, someLeads } from "../../../../test/support/builders.ts";
+import { aFreePort } from "../../../../test/support/proxy.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
 import { startServer } from "../../product/program.ts";
@@ -30,7 +30,7 @@ export const killFollow: Fault = {
       times: round,
       patches: [
         {
-          file: "client/src/follow.ts",
+          file: "packages/client/src/follow.ts",
           from: "      yield lead;\n      progress.take(lead);\n      await keep(lead);\n",
           to: "      progress.take(lead);\n      await keep(lead);\n      yield lead;\n",
         },
@@ -41,7 +41,7 @@ export const killFollow: Fault = {
       times: round,
       patches: [
         {
-          file: "src/cli/follow/receiver.ts",
+          file: "packages/client/program/receiver.ts",
           from: 'if (outcome.kind !== "failed") return outcome.kind === "taken";',
           to: "if (outcome.kind !== null) return true;",
         },
@@ -50,7 +50,7 @@ export const killFollow: Fault = {
     {
       name: "a checkpoint that never moves",
       times: round,
-      patches: [{ file: "client/src/follow.ts", from: "      await keep(lead);\n", to: "" }],
+      patches: [{ file: "packages/client/src/follow.ts", from: "      await keep(lead);\n", to: "" }],
     },
   ],
   run,

@@ -20,7 +20,7 @@ export const killImport: Fault = {
       name: "ids that are new at every import",
       patches: [
         {
-          file: "src/ingest/lead/made-id.ts",
+          file: "src/import/map/lead/made-id.ts",
           from: "const hash = sha256(JSON.stringify([account,",
           to: "const hash = sha256(JSON.stringify([Math.random(), account,",
         },
@@ -30,7 +30,7 @@ export const killImport: Fault = {
       name: "an import that stumbles over what is in already",
       patches: [
         {
-          file: "src/sqlite/import/batch-record.ts",
+          file: "src/import/write/batch-record.ts",
           from: "  record.counts[outcome.kind",
           to: "  if (outcome.kind === 'duplicate') throw new Error('twice');\n  record.counts[outcome.kind",
         },

@@ -24,13 +24,13 @@ export const killInbox: Fault = {
       name: "a file that is taken while it is copied",
       patches: [
         {
-          file: "src/inbox/drop-folder.ts",
+          file: "extensions/delivery/inbox/drop-folder.ts",
           from: "sinceMs: nowMs });\n    return false;",
           to: "sinceMs: nowMs });\n    return true;",
         },
         // A copy that goes on while its file is imported would be noticed, and the file taken again.
         {
-          file: "src/inbox/drop-folder.ts",
+          file: "extensions/delivery/inbox/drop-folder.ts",
           from: "versionOf(entryAt(file)) === version ? imported : changedMeanwhile",
           to: "imported",
         },

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdmin } from "../../../../test/admin.ts";
-import { filesWith } from "../../../../test/bytes.ts";
+import { type Admin, anAdmin } from "../../../../test/support/admin.ts";
+import { filesWith } from "../../../../test/support/bytes.ts";
 
 const rounds = 15;
 const header = "date,pixel_id,email\n";

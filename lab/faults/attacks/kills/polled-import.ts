@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../../../src/contract/lead.ts";
-import { openAdminStore } from "../../../../src/sqlite/admin-store.ts";
+import { openAdminStore } from "../../../../src/db/admin-store.ts";
 import type { AdminStore } from "../../../../src/store/admin.ts";
 import type { Account } from "../../../../src/store/repositories.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
@@ -25,7 +25,7 @@ export const polledImport: Fault = {
       name: "an import that begins with the newest lead",
       patches: [
         {
-          file: "src/sqlite/import/staging.ts",
+          file: "src/import/write/staging.ts",
           from: "ORDER BY at IS NULL, at, place",
           to: "ORDER BY at IS NULL, at DESC, place",
         },

@@ -27,7 +27,7 @@ export const killReceive: Fault = {
       name: "an answer before the delivery is written",
       patches: [
         {
-          file: "src/receive/spool.ts",
+          file: "extensions/delivery/webhooks/spool.ts",
           from: "      file ??= await openSpoolFile(",
           to: "      for (const { written } of together) written.resolve();\n      await Bun.sleep(200);\n      file ??= await openSpoolFile(",
         },
@@ -37,7 +37,7 @@ export const killReceive: Fault = {
       name: "ids that are new at every import",
       patches: [
         {
-          file: "src/ingest/lead/made-id.ts",
+          file: "src/import/map/lead/made-id.ts",
           from: "const hash = sha256(JSON.stringify([account,",
           to: "const hash = sha256(JSON.stringify([Math.random(), account,",
         },

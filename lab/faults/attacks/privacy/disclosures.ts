@@ -14,7 +14,7 @@ export const disclosures: Fault = {
       name: "a page is noted from its newest lead alone",
       patches: [
         {
-          file: "src/sqlite/reading/leads.ts",
+          file: "src/db/leads.ts",
           from: "const oldestMs = rows.at(-1)?.[1];",
           to: "const oldestMs = rows[0]?.[1];",
         },
@@ -24,7 +24,7 @@ export const disclosures: Fault = {
       name: "a page with a filter is noted as one without",
       patches: [
         {
-          file: "src/http/leads.ts",
+          file: "src/api/leads.ts",
           from: "filter: writeFilter(query)",
           to: "filter: writeFilter(query).slice(0, 0)",
         },
@@ -32,7 +32,7 @@ export const disclosures: Fault = {
     },
     {
       name: "pages that were not written yet are forgotten at a stop",
-      patches: [{ file: "src/sqlite/served-store.ts", from: "do written = flush();", to: 'do written = "idle";' }],
+      patches: [{ file: "src/db/served-store.ts", from: "do written = flush();", to: 'do written = "idle";' }],
     },
   ],
   run,
@@ -44,8 +44,8 @@ const stepsEach = 1700;
 async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
   const { broken, expect } = createFindings();
   // The build that is attacked has a world of its own.
-  const { openWorld }: typeof import("../../../../test/disclosures/world.ts") = await import(
-    join(build, "test/disclosures/world.ts")
+  const { openWorld }: typeof import("../../../../test/privacy/disclosures/world.ts") = await import(
+    join(build, "test/privacy/disclosures/world.ts")
   );
   const total = { pages: 0, received: 0, possiblyTooMuch: 0, rows: 0 };
   for (let round = 0; total.pages < times && goesOn(); round++) {

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lead, leadFields } from "../../../../src/contract/lead.ts";
-import { aLead, someLeads } from "../../../../test/builders.ts";
+import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { admin, type Ended, startServer } from "../../product/program.ts";
@@ -19,9 +19,9 @@ export const erasure: Fault = {
       name: "an erasure that leaves free pages as they are",
       times: 2,
       patches: [
-        { file: "src/sqlite/open.ts", from: "PRAGMA secure_delete = ON", to: "PRAGMA secure_delete = OFF" },
+        { file: "src/db/open.ts", from: "PRAGMA secure_delete = ON", to: "PRAGMA secure_delete = OFF" },
         {
-          file: "src/sqlite/vacuum.ts",
+          file: "src/db/vacuum.ts",
           from: 'database.$client.run("VACUUM")',
           to: 'database.$client.run("SELECT 1")',
         },

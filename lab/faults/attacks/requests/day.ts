@@ -1,6 +1,6 @@
 /** A day of polling and importing without the pauses: neither memory nor descriptors grow. */
 import { join } from "node:path";
-import { aLead, someLeads } from "../../../../test/builders.ts";
+import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { prepareKey } from "../../product/contents.ts";
 import { descriptorsOf, memoryOf, missingProc } from "../../product/process-state.ts";
@@ -24,7 +24,7 @@ export const day: Fault = {
       name: "a descriptor left open by each request",
       patches: [
         {
-          file: "src/http/reply.ts",
+          file: "src/api/reply.ts",
           from: "  return (context, { status, code, cause }) => {\n",
           to: '  return (context, { status, code, cause }) => {\nif (Math.random() < 0.05) require("node:fs").openSync("/dev/null");\n',
         },
@@ -34,7 +34,7 @@ export const day: Fault = {
       name: "something kept of each request",
       patches: [
         {
-          file: "src/http/reply.ts",
+          file: "src/api/reply.ts",
           from: "  return (context, { status, code, cause }) => {\n",
           to: "  return (context, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(32_768, 1));\n",
         },

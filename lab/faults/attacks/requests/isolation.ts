@@ -22,7 +22,7 @@ export const isolation: Fault = {
       name: "every key reads the leads of the first account",
       patches: [
         {
-          file: "src/http/auth.ts",
+          file: "src/api/auth.ts",
           from: "  context.key = key;",
           to: "  context.key = { ...key, account: 1 };",
         },
@@ -30,7 +30,7 @@ export const isolation: Fault = {
     },
     {
       name: "pages kept without their account",
-      patches: [{ file: "src/http/leads.ts", from: "{account} $", to: "" }],
+      patches: [{ file: "src/api/leads.ts", from: "{account} $", to: "" }],
     },
   ],
   run,

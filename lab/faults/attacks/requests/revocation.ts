@@ -1,6 +1,6 @@
 /** Revocations by another process while requests pour in: none is served after the command has returned. */
 import { join } from "node:path";
-import { aLead } from "../../../../test/builders.ts";
+import { aLead } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey, prepare } from "../../product/contents.ts";
 import { admin, startServer } from "../../product/program.ts";
@@ -16,7 +16,7 @@ export const revocation: Fault = {
   breakages: [
     {
       name: "a server that does not look whether others have written",
-      patches: [{ file: "src/http/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
+      patches: [{ file: "src/api/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
     },
   ],
   run,

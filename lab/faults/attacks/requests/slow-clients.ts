@@ -20,7 +20,7 @@ export const slowClients: Fault = {
   breakages: [
     {
       name: "a server that waits for ever",
-      patches: [{ file: "src/listening/listener.ts", from: "idleTimeout: idleSeconds,", to: "idleTimeout: 0," }],
+      patches: [{ file: "src/api/listener.ts", from: "idleTimeout: idleSeconds,", to: "idleTimeout: 0," }],
     },
   ],
   waits: true,

@@ -21,7 +21,7 @@ export const brokenFile: Fault = {
       times: 1,
       patches: [
         {
-          file: "src/sqlite/reading/reader.ts",
+          file: "src/db/reader.ts",
           from: "    assertSame() {\n",
           to: "    assertSame() {\n      return;\n",
         },
@@ -30,7 +30,7 @@ export const brokenFile: Fault = {
     {
       name: "an import that does not hear that it failed",
       times: 2,
-      patches: [{ file: "src/sqlite/import/import.ts", from: "throw cutShort(cause);", to: "void cutShort(cause);" }],
+      patches: [{ file: "src/import/write/import.ts", from: "throw cutShort(cause);", to: "void cutShort(cause);" }],
     },
   ],
   missing: missingRecorder,

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openAdminStore } from "../../../../src/sqlite/admin-store.ts";
-import { someLeads } from "../../../../test/builders.ts";
+import { openAdminStore } from "../../../../src/db/admin-store.ts";
+import { someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "../../product/contents.ts";
 import { admin, startAdmin } from "../../product/program.ts";
@@ -36,7 +36,7 @@ export const copies: Fault = {
       times: 4,
       patches: [
         {
-          file: "src/sqlite/backup/backup.ts",
+          file: "src/backup/backup.ts",
           from: "    const manifest = describe(drafts[0], file, nowMs);\n",
           to: '    require("node:fs").copyFileSync(path, drafts[0]);\n    const manifest = describe(drafts[0], file, nowMs);\n',
         },

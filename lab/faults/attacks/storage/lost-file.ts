@@ -1,7 +1,7 @@
 /** The file of a running server is moved, replaced or overwritten, or its log is removed. */
 import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { someLeads } from "../../../../test/builders.ts";
+import { someLeads } from "../../../../test/support/builders.ts";
 import { makeAccount, prepare } from "../../product/contents.ts";
 import { startServer } from "../../product/program.ts";
 import { askOften, expectAllWell, type Scene } from "./served-file.ts";

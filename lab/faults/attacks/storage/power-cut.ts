@@ -20,17 +20,17 @@ export const powerCut: Fault = {
     ...["OFF", "NORMAL"].map((mode) => ({
       name: `synchronous = ${mode}`,
       times: 200,
-      patches: [{ file: "src/sqlite/open.ts", from: "PRAGMA synchronous = FULL", to: `PRAGMA synchronous = ${mode}` }],
+      patches: [{ file: "src/db/open.ts", from: "PRAGMA synchronous = FULL", to: `PRAGMA synchronous = ${mode}` }],
     })),
     {
       name: "an import that is not put on the disk",
       times: 200,
       patches: [
-        { file: "src/sqlite/locks/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
+        { file: "src/db/locks/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
         // Copying the log and closing the connection put it on the disk in time to hide it.
-        { file: "src/sqlite/locks/large-transactions.ts", from: "\n    copyWal(database);", to: "" },
+        { file: "src/db/locks/large-transactions.ts", from: "\n    copyWal(database);", to: "" },
         {
-          file: "src/sqlite/import/import.ts",
+          file: "src/import/write/import.ts",
           from: "close: () => writer.$client.close(),",
           to: "close: () => undefined,",
         },

@@ -1,9 +1,9 @@
 /** Which column of a file is which field, as whoever imports sees it before the first row is put aside. */
 import { leadFields } from "../../../contract/lead.ts";
-import type { Target } from "../../../ingest/columns/aliases.ts";
-import type { Columns } from "../../../ingest/columns/columns.ts";
-import { type ColumnReport, reportOn } from "../../../ingest/columns/report.ts";
-import type { Format } from "../../../ingest/file/format.ts";
+import type { Target } from "../../../import/map/columns/aliases.ts";
+import type { Columns } from "../../../import/map/columns/columns.ts";
+import { type ColumnReport, reportOn } from "../../../import/map/columns/report.ts";
+import type { Format } from "../../../import/parse/file/format.ts";
 import { printable } from "../../../operator/printable.ts";
 import { UserError } from "../../../operator/user-error.ts";
 import { andMore } from "../../terminal/numbers.ts";

@@ -1,11 +1,11 @@
 /** One import from its file to its last lead, whoever asked for it. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
-import { type Columns, createColumns } from "../../../ingest/columns/columns.ts";
-import { readMapping } from "../../../ingest/columns/mapping.ts";
-import { writeRejects } from "../../../ingest/file/rejects.ts";
-import { openSource } from "../../../ingest/file/source.ts";
-import { type FileRead, type Reading, readFile } from "../../../ingest/reading.ts";
+import { type Columns, createColumns } from "../../../import/map/columns/columns.ts";
+import { readMapping } from "../../../import/map/columns/mapping.ts";
+import { writeRejects } from "../../../import/parse/file/rejects.ts";
+import { openSource } from "../../../import/parse/file/source.ts";
+import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import { giveWay } from "../../../operator/priority.ts";
 import type { Passed, Reached } from "../../../store/disclosures.ts";
 import { emptyCounts, type ImportOrigin, type MergeProgress } from "../../../store/imports.ts";

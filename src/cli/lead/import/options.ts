@@ -1,10 +1,10 @@
 /** The options of an import, read and checked before anything is touched. */
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { checkWritable } from "../../../ingest/file/rejects.ts";
-import type { LeadRules } from "../../../ingest/lead/lead.ts";
-import { type IdentityField, wholeIdentity } from "../../../ingest/lead/made-id.ts";
-import { isZone } from "../../../ingest/values/zones.ts";
+import type { LeadRules } from "../../../import/map/lead/lead.ts";
+import { type IdentityField, wholeIdentity } from "../../../import/map/lead/made-id.ts";
+import { isZone } from "../../../import/map/values/zones.ts";
+import { checkWritable } from "../../../import/parse/file/rejects.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import { UserError } from "../../../operator/user-error.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../store/database-files.ts";

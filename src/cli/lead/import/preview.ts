@@ -1,8 +1,8 @@
 /** What an import would do, said before its first lead goes in; a file that looks wrong is asked about. */
 import { writeMoment } from "../../../contract/time.ts";
-import type { Target } from "../../../ingest/columns/aliases.ts";
-import type { Columns } from "../../../ingest/columns/columns.ts";
-import type { FileRead } from "../../../ingest/reading.ts";
+import type { Target } from "../../../import/map/columns/aliases.ts";
+import type { Columns } from "../../../import/map/columns/columns.ts";
+import type { FileRead } from "../../../import/reading.ts";
 import { printable } from "../../../operator/printable.ts";
 import type { Preview, StagedImport } from "../../../store/imports.ts";
 import { confirm } from "../../terminal/confirm.ts";

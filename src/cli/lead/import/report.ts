@@ -1,8 +1,8 @@
 /** What an import says of its rows: why some are rejected, what was left out, and what the counts mean. */
-import type { Columns } from "../../../ingest/columns/columns.ts";
-import type { OlderLetters } from "../../../ingest/file/encoding.ts";
-import type { Warning } from "../../../ingest/lead/details.ts";
-import { emptyRow } from "../../../ingest/lead/empty-row.ts";
+import type { Columns } from "../../../import/map/columns/columns.ts";
+import type { Warning } from "../../../import/map/lead/details.ts";
+import { emptyRow } from "../../../import/map/lead/empty-row.ts";
+import type { OlderLetters } from "../../../import/parse/file/encoding.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../operator/program-name.ts";
 import type { Passed } from "../../../store/disclosures.ts";

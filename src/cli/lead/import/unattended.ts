@@ -1,10 +1,10 @@
 /** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
 import { dirname, join } from "node:path";
-import type { Destination } from "../../../inbox/inbox.ts";
-import { type Outcome, rejectedFolder } from "../../../inbox/put-away.ts";
-import type { ImportSettings } from "../../../inbox/settings.ts";
-import { readMapping } from "../../../ingest/columns/mapping.ts";
-import { RejectsNotWritten } from "../../../ingest/file/rejects.ts";
+import type { Destination } from "../../../../extensions/delivery/inbox/inbox.ts";
+import { type Outcome, rejectedFolder } from "../../../../extensions/delivery/inbox/put-away.ts";
+import type { ImportSettings } from "../../../../extensions/delivery/inbox/settings.ts";
+import { readMapping } from "../../../import/map/columns/mapping.ts";
+import { RejectsNotWritten } from "../../../import/parse/file/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
 import { inOneLine, UserError } from "../../../operator/user-error.ts";
 import { StoreError } from "../../../store/errors.ts";

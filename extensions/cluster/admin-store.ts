@@ -1,0 +1,76 @@
+/**
+ * The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to
+ * rqlite. Most of it is the store of a file, on a connection that writes into the cluster.
+ */
+import { adminStoreOn } from "../../src/db/admin-store.ts";
+import type { AdminStore } from "../../src/store/admin.ts";
+import { openCapturing } from "./capturing.ts";
+import { beginClusterImport } from "./import/import.ts";
+import { undoClusterBatch } from "./import/undo.ts";
+import { beginClusterLeads } from "./import/write-planned.ts";
+import type { RqliteNode } from "./node/node.ts";
+import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
+import { openSourceFinder } from "./source-finder.ts";
+import { failureOf, openWriter } from "./writer.ts";
+
+interface ClusterAdminSetup {
+  /** The SQLite file of the node beside. */
+  readonly path: string;
+  /** The name of the server beside that node. */
+  readonly name: string;
+  readonly node: RqliteNode;
+  /** Hears the names of nodes that could not be asked, and that answer nobody until they have caught up. */
+  readonly onSilent: (names: readonly string[]) => void;
+  /** Called with the reason where no majority is heard, so that what is read may be old. */
+  readonly onUnheard: (reason: string) => void;
+}
+
+/** How long a command looks for a majority before it reads without one. */
+const patienceMs = 2_000;
+
+/** Opens it. */
+export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }: ClusterAdminSetup): AdminStore {
+  const writer = openWriter(path, node, onSilent);
+  // What a command beside another node has just written is there to be read.
+  try {
+    const unheard = failureOf(() => writer.catchUp(patienceMs));
+    if (unheard !== null) onUnheard(unheard);
+  } catch (cause) {
+    writer[Symbol.dispose]();
+    throw cause;
+  }
+  const database = openCapturing(writer);
+  const store = adminStoreOn(database);
+  // What is written through this one holds on every node when it is done.
+  const everywhere = adminStoreOn(openCapturing({ ...writer, commit: writer.commitEverywhere }));
+  let finder: ReturnType<typeof openSourceFinder> | null = null;
+  const importing = { database, writer, pixels: store.pixels };
+  return {
+    ...store,
+    accounts: {
+      ...store.accounts,
+      setActive: (account, active, nowMs) => (active ? store : everywhere).accounts.setActive(account, active, nowMs),
+    },
+    keys: { ...store.keys, expire: everywhere.keys.expire, revoke: everywhere.keys.revoke },
+    leads: {
+      ...store.leads,
+      beginImport: (account, options) => beginClusterLeads(importing, account, options),
+    },
+    imports: {
+      ...store.imports,
+      begin: (...asked) => beginClusterImport(importing, ...asked),
+      undo: (...asked) => undoClusterBatch({ database, writer }, ...asked),
+    },
+    sources: {
+      ...store.sources,
+      revoke: everywhere.sources.revoke,
+      finder: () => (finder ??= openSourceFinder(node, name, writer.file)),
+    },
+    people: openClusterPeople(store.people, database, writer),
+    retention: openClusterRetention(database, writer),
+    close() {
+      finder?.close();
+      writer[Symbol.dispose]();
+    },
+  };
+}

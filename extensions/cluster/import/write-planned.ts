@@ -1,0 +1,70 @@
+/** Plans some leads and writes the plan, until it fits what is there: somebody else may have written in between. */
+import type { Connection } from "../../../src/db/connection.ts";
+import type { WriteContext } from "../../../src/import/write/lead-writer.ts";
+import { StoreError } from "../../../src/store/errors.ts";
+import type { ImportOptions, LeadImport, NewLead } from "../../../src/store/imports.ts";
+import type { AccountNumber } from "../../../src/store/reading.ts";
+import type { PixelRepository } from "../../../src/store/repositories.ts";
+import type { Statement } from "../node/node.ts";
+import { type Writer, wentIn } from "../writer.ts";
+import { openPlanner, type Plan, type Planner } from "./plan.ts";
+import { statementsOf } from "./plan-statements.ts";
+
+/** Somebody else writes all the time where this is not enough. */
+const mostPlans = 200;
+
+export interface ClusterImporting {
+  /** Reads the file of the own node. */
+  readonly database: Connection;
+  readonly writer: Writer;
+  readonly pixels: PixelRepository;
+}
+
+interface Around {
+  /** Asked anew for each plan. */
+  context(): WriteContext;
+  /** Whether the batch has a row, which must not be undone. */
+  readonly isThere: boolean;
+  /** What goes along with a plan. */
+  recorded(plan: Plan): Statement[];
+  /** Hears that a plan did not fit, before the next one. */
+  refused(): void;
+}
+
+/** Gives the plan that went in. */
+export function writePlanned(
+  { writer, pixels }: ClusterImporting,
+  planner: Planner,
+  account: AccountNumber,
+  leads: readonly NewLead[],
+  { context, isThere, recorded, refused }: Around,
+): Plan {
+  for (let plans = 0; plans < mostPlans; plans++) {
+    const now = context();
+    const plan = planner.plan(leads, now);
+    if ("pixels" in plan) {
+      for (const id of plan.pixels) pixels.create(account, { id, status: "active" }, now.nowMs);
+      continue;
+    }
+    const statements = [...statementsOf(plan, { account, batch: now.batch, isThere }), ...recorded(plan)];
+    if (wentIn(writer, () => writer.commit(statements))) return plan;
+    refused();
+  }
+  throw new StoreError({ kind: "import cut short", reason: "others write into the same account all the time" });
+}
+
+/** Begins to write leads as they come, which belong to no batch. */
+export function beginClusterLeads(
+  cluster: ClusterImporting,
+  account: AccountNumber,
+  options: ImportOptions,
+): LeadImport {
+  const planner = openPlanner(cluster.database, account, options);
+  return {
+    write(leads, nowMs) {
+      const context = () => ({ batch: 0, nowMs, stampMs: nowMs });
+      const around = { context, isThere: false, recorded: () => [], refused: () => {} };
+      return [...writePlanned(cluster, planner, account, leads, around).outcomes];
+    },
+  };
+}

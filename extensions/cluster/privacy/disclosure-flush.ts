@@ -1,0 +1,44 @@
+/** Pages that were answered on their way into the ledger of a cluster. Sent again, a part changes nothing. */
+import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/disclosures.ts";
+import { createDisclosureLedger } from "../../../src/store/disclosure-ledger.ts";
+import { openCapturing, type ReadFile } from "../capturing.ts";
+import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "../node/node.ts";
+
+const timeoutMs = 2_000;
+
+export function createDisclosureFlusher(node: RqliteNode, file: ReadFile) {
+  const ledger = createDisclosureLedger({ of: (key, day) => openDisclosureReader(file.current()).of(key, day) });
+  let collected: Statement[] = [];
+  const commit = (statements: readonly Statement[]) => void collected.push(...statements);
+  const capturing = openCapturing({ file, commit, catchUp: () => {} });
+  let sending: Promise<void> | null = null;
+
+  async function send(): Promise<void> {
+    for (let part = ledger.next(); part !== null; part = ledger.next()) {
+      collected = [];
+      writeDisclosures(capturing, part);
+      if (collected.length > 0) {
+        const written = readWritten(await ask(writeRequest(node, collected, timeoutMs)));
+        if (written.kind !== "done") throw new Error(written.reason);
+      }
+      ledger.drop();
+    }
+  }
+
+  return {
+    note: ledger.note,
+    /** Sends what was noted, unless some is on its way. */
+    flush(): void {
+      if (sending !== null) return;
+      sending = send().finally(() => {
+        sending = null;
+      });
+      // Whoever settles hears of it.
+      sending.catch(() => {});
+    },
+    /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
+    settle: async (): Promise<void> => {
+      await sending;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * The sources as the webhook endpoint beside a node looks them up. It answers under a lease, as a server does: a source that
+ * was revoked is taken by nobody, also where the node has not heard of it yet.
+ */
+import type { Connection } from "../../src/db/connection.ts";
+import { StoreError } from "../../src/store/errors.ts";
+import type { SourceFinder } from "../delivery/source-types.ts";
+import { openSources } from "../delivery/sources.ts";
+import { companionQuestion, keepLease } from "./lease/keep-lease.ts";
+import { createLease } from "./lease/lease.ts";
+import type { LocalFile } from "./local-file.ts";
+import type { RqliteNode } from "./node/node.ts";
+
+interface LeasedFinder extends SourceFinder {
+  /** Ends the lease. */
+  close(): void;
+}
+
+/** Begins to ask the cluster, beside the server of this name. */
+export function openSourceFinder(node: RqliteNode, name: string, file: LocalFile): LeasedFinder {
+  const lease = createLease({ monotonicMs: () => performance.now(), wallMs: Date.now });
+  let seen: Connection | null = null;
+
+  /** The file of a node that starts goes back in time. */
+  function current(): Connection {
+    const now = file.current();
+    if (now !== seen) lease.lose();
+    seen = now;
+    return now;
+  }
+
+  const asking = keepLease(node, companionQuestion(name), lease, () => {
+    current();
+    lease.seen(file);
+  });
+  return {
+    findByDigest(digest) {
+      const database = current();
+      if (!lease.holds()) throw new StoreError({ kind: "cluster not heard", reason: asking.refusal() });
+      return openSources(database).finder().findByDigest(digest);
+    },
+    close: asking.end,
+  };
+}

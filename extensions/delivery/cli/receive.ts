@@ -1,0 +1,105 @@
+/** bun admin receive: the webhook endpoint for vendors, and the import of what they delivered. */
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import type { Logger } from "pino";
+import { readSeconds } from "../../../src/cli/arguments.ts";
+import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
+import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
+import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
+import { writeNow } from "../../../src/operator/standard-streams.ts";
+import { systemCode } from "../../../src/operator/system-code.ts";
+import { UserError } from "../../../src/operator/user-error.ts";
+import { spoolOf } from "../../../src/store/database-files.ts";
+import { openInbox } from "../inbox/inbox.ts";
+import { checkSettings } from "../inbox/settings.ts";
+import { createEndpoint } from "../webhooks/endpoint.ts";
+import { listenForDeliveries } from "../webhooks/listen.ts";
+import { openSpool, type Spool } from "../webhooks/spool.ts";
+import { lookOn } from "./inbox.ts";
+
+interface ReceiveOptions {
+  readonly every: number;
+  /** Runs as the companion that imports. */
+  readonly import?: boolean;
+}
+
+export function receiveCommand(context: CommandContext): Command {
+  return jsonCommand("receive")
+    .description("take webhooks from vendors, until Ctrl-C; source create makes an address for one")
+    .addOption(
+      new Option("--every <SECONDS>", "from one import of what was delivered to the next")
+        .default(60)
+        .argParser((text) => readSeconds("--every", text, 0.1, 3600)),
+    )
+    .addOption(new Option("--import").hideHelp())
+    .addOption(new Option("--companion").hideHelp())
+    .addHelpText(
+      "after",
+      `
+It listens on RECEIVE_HOST and RECEIVE_PORT. A delivery is on the disk before it
+is answered with 200; a minute later its leads are served.`,
+    )
+    .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
+}
+
+async function receive(context: CommandContext, { every }: ReceiveOptions): Promise<void> {
+  const { address, log, baseUrl, trustProxy, startCompanion } = context.environment.receiving();
+  const folder = spoolOf(context.databasePath);
+  const release = context.lock(folder);
+  if (release === null) {
+    throw new UserError(`Another process takes deliveries for ${context.databasePath}.`, "End that first.");
+  }
+  const spool = await openSpool(folder, context.now);
+  const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
+  const server = listenForDeliveries(address, endpoint);
+  // Whoever reads the line may send a signal at once; it is heard from here on.
+  await context.process.pause(0);
+  writeNow(1, `listening on ${server.url}\n`);
+  const importing = startCompanion(["receive", "--import"]);
+  let signal: EndingSignal | null = null;
+  while (signal === null) {
+    signal = await context.process.pause(every * 1000);
+    if (signal !== null) await Promise.all([importing.stop(), server.stop()]);
+    await complete(spool, log);
+  }
+  release();
+  context.process.endWith(statusOfService(signal));
+}
+
+/** Completes the files, so that one import takes all deliveries of that time. Trouble ends no deliveries. */
+async function complete(spool: Spool, log: Logger): Promise<void> {
+  try {
+    await spool.complete();
+  } catch (cause) {
+    log.error({ cause: systemCode(cause) ?? "unknown" }, "deliveries wait in the spool until receive is started again");
+  }
+}
+
+/** Imports what is complete, in a process beside the endpoint: an import must keep no delivery waiting. */
+async function importSpool(context: CommandContext): Promise<void> {
+  const folder = spoolOf(context.databasePath);
+  const release = await lockWhenFree(join(folder, ".import"), context);
+  if (release === null) return;
+  const inbox = openInbox(folder, {
+    destinationOf(sourceId) {
+      const source = context.store().sources.find(sourceId);
+      if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
+      return destinationWith(context, source.account, checkSettings(source.options, "the source"));
+    },
+    importFile: (destination, file, rejects) =>
+      importUnattended(context, destination, file, rejects, { ofDeliveries: true }),
+    whenDone: "remove",
+    now: context.now,
+    say: (line) => writeNow(2, `${line}\n`),
+  });
+  await lookOn(inbox, context);
+  release();
+}
+
+/** Takes the lock, once the import of a killed endpoint has finished its file. Null when it is time to end. */
+async function lockWhenFree(path: string, context: CommandContext): Promise<(() => void) | null> {
+  for (;;) {
+    const release = context.lock(path);
+    if (release !== null || (await context.process.pause(500))) return release;
+  }
+}

@@ -1,0 +1,143 @@
+/** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
+import { Command, Option } from "commander";
+import { accountOf, checkText } from "../../../src/cli/arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
+import { confirm } from "../../../src/cli/terminal/confirm.ts";
+import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
+import { listed } from "../../../src/cli/terminal/table.ts";
+import { digestOf } from "../../../src/contract/key.ts";
+import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
+import { writeMoment } from "../../../src/contract/time.ts";
+import { readMapping } from "../../../src/import/map/columns/mapping.ts";
+import { printable } from "../../../src/operator/printable.ts";
+import { adminCommand } from "../../../src/operator/program-name.ts";
+import { UserError } from "../../../src/operator/user-error.ts";
+import type { ImportSettings } from "../inbox/settings.ts";
+import type { Source } from "../source-types.ts";
+
+interface CreateOptions {
+  readonly label?: string;
+  readonly map?: string;
+  readonly pixel?: string;
+  readonly createPixels?: boolean;
+  readonly identity?: string;
+  readonly stamp: "source" | "arrival";
+  readonly timezone: string;
+  readonly dayFirst?: boolean;
+  readonly json?: boolean;
+}
+
+export function sourceCommand(context: CommandContext): Command {
+  return new Command("source")
+    .description("addresses at which vendors deliver leads by webhook")
+    .addCommand(createCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(revokeCommand(context));
+}
+
+function createCommand(context: CommandContext): Command {
+  return jsonCommand("create")
+    .description("make an address to paste at a vendor, and print it this one time")
+    .argument("<ACCOUNT>", "id or exact name")
+    .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
+    .option("--pixel <ID>", "the pixel of visits that name none")
+    .option("--create-pixels", "make the pixels that visits name")
+    .option("--map <THEIRS=OURS,…>", "say which name is which field; - for one that is not to be kept")
+    .option("--identity <FIELDS>", "tell visits without an id apart by these fields alone")
+    .addOption(
+      new Option("--stamp <WHOSE>", "the time that leads get: that of their arrival, or that of the source")
+        .choices(["arrival", "source"])
+        .default("arrival"),
+    )
+    .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
+    .option("--day-first", "read 01/02/2026 as the first of February")
+    .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
+}
+
+function create(context: CommandContext, idOrName: string, options: CreateOptions): void {
+  const account = accountOf(context, idOrName);
+  const label = options.label === undefined ? null : checkText("--label", options.label);
+  const request = { ...options, onDuplicate: "skip" } as const;
+  readRules(account.id, request);
+  checkPixel(context, account, request);
+  readMapping(options.map ?? null);
+  // A token that nobody saw could only be revoked.
+  refuseUnseen("the address");
+  const token = createKey("lfin_");
+  const source = context
+    .store()
+    .sources.create(
+      account.number,
+      { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) },
+      context.now(),
+    );
+  const url = `${context.environment.receiveOrigin()}/in/${token}`;
+  const output = outputOf(options);
+  showOnce(output, "The address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
+  output.say(
+    "Paste this address at the vendor; it is not shown again. Whoever has it can deliver leads, and read none.",
+  );
+}
+
+/** The options by the names that import.json has for them. */
+function settingsOf({ label: _, json: __, createPixels, dayFirst, ...rest }: CreateOptions): ImportSettings {
+  return {
+    ...rest,
+    ...(createPixels === true ? { "create-pixels": true } : {}),
+    ...(dayFirst === true ? { "day-first": true } : {}),
+  };
+}
+
+function listCommand(context: CommandContext): Command {
+  return jsonCommand("list")
+    .description("list the sources of an account")
+    .argument("<ACCOUNT>", "id or exact name")
+    .action((idOrName: string, options) => {
+      const { number } = accountOf(context, idOrName);
+      const all = context.store().sources.list(number).map(view);
+      const rows = all.map(({ id, prefix, state, created_at, label }) => [
+        id,
+        prefix,
+        state,
+        created_at.slice(0, 10),
+        label ?? "",
+      ]);
+      outputOf(options).result(
+        all,
+        listed("The account has no sources.", ["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows),
+      );
+    });
+}
+
+function revokeCommand(context: CommandContext): Command {
+  return jsonCommand("revoke")
+    .description("take no more deliveries at the address of a source, at once and for ever")
+    .argument("<ID>", "id of the source, as source list shows it")
+    .option("--yes", "do not ask")
+    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+      await confirm(`Revoke the source ${printable(id)} for ever?`, options);
+      const source = context.store().sources.revoke(id, context.now());
+      if (source === null) {
+        throw new UserError(
+          `No source has the id ${JSON.stringify(id)}.`,
+          `${adminCommand} source list ACCOUNT shows the ids.`,
+        );
+      }
+      outputOf(options).result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);
+    });
+}
+
+/** A source as the list shows it, without its token. */
+function view({ id, account, prefix, label, options, createdMs, revokedMs }: Source) {
+  return {
+    id,
+    account,
+    prefix,
+    label,
+    state: revokedMs === null ? "active" : "revoked",
+    options,
+    created_at: writeMoment(createdMs),
+    revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
+  };
+}

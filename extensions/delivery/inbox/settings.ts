@@ -1,0 +1,70 @@
+/** How the files of a folder are read: `import.json` beside them, with the options of lead import by their long names. */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { systemCode } from "../../../src/operator/system-code.ts";
+import { optionsFile } from "./drop-folder.ts";
+
+const ImportSettings = Type.Partial(
+  Type.Object(
+    {
+      map: Type.String(),
+      pixel: Type.String(),
+      "create-pixels": Type.Boolean(),
+      identity: Type.String(),
+      "on-duplicate": Type.Union([Type.Literal("skip"), Type.Literal("replace")]),
+      stamp: Type.Union([Type.Literal("source"), Type.Literal("arrival")]),
+      timezone: Type.String(),
+      "day-first": Type.Boolean(),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type ImportSettings = Static<typeof ImportSettings>;
+
+/** The settings beside the files of a folder, or what is wrong with them. Without such a file there are none. */
+export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
+  const path = join(folder, optionsFile);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return {};
+  // Without its settings a file would bring other leads than its owner wants.
+  const unread = (why: string) => ({
+    fault: `import.json cannot be read (${why}); mend that, and the files are taken.`,
+  });
+  try {
+    const text = readSmall(path);
+    return text === null ? unread("no file, or larger than 64 KiB") : readSettings(text.replace(/^\ufeff/, ""));
+  } catch (cause) {
+    return unread(systemCode(cause) ?? "unknown");
+  }
+}
+
+const largestOptions = 64 * 1024;
+
+/** Null for a pipe, which would be waited for, and for what is large or has no end: it must not hold up other folders. */
+function readSmall(path: string): string | null {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(file);
+    return found.isFile() && found.size <= largestOptions ? readFileSync(file, "utf8") : null;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readSettings(text: string): ImportSettings | { readonly fault: string } {
+  try {
+    return checkSettings(JSON.parse(text), optionsFile);
+  } catch {
+    return { fault: "import.json is not JSON; mend it, and the files are taken." };
+  }
+}
+
+/** A value as settings, or what is wrong with it. `place` names where it was kept. */
+export function checkSettings(value: unknown, place: string): ImportSettings | { readonly fault: string } {
+  if (Value.Check(ImportSettings, value)) return value;
+  const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";
+  const names = Object.keys(ImportSettings.properties).join(", ");
+  const what = path === "" ? `${place} is no JSON object` : `${place} has a wrong ${JSON.stringify(path)}`;
+  return { fault: `${what}; it takes ${names}, each as lead import takes it.` };
+}

@@ -1,0 +1,48 @@
+/** Writes src/contract.ts: the shapes of the API as plain types, from the contract that the server itself serves. */
+import type { TObject, TSchema } from "@sinclair/typebox";
+import { errorCodes } from "../../src/contract/errors.ts";
+import { Lead } from "../../src/contract/lead.ts";
+import { LeadList, PixelList } from "../../src/contract/list.ts";
+import { leadParameters } from "../../src/contract/parameters.ts";
+import { Pixel } from "../../src/contract/pixel.ts";
+import { Usage } from "../../src/contract/usage.ts";
+
+/** The text of src/contract.ts. */
+export function contractText(): string {
+  const query = Object.entries(leadParameters).map(([name, { schema }]) => {
+    const type = schema["format"] === "date-time" ? "string | Date" : typeOf(schema);
+    return field(schema, `${name}?: ${type} | undefined;`);
+  });
+  return [
+    "/** The shapes of the API (§2), written by generate.ts from the contract of the server: change that, not this. */",
+    shape("One identified visit of a website.", Lead),
+    shape("A page of leads, newest first.", LeadList),
+    shape("What captures the visits.", Pixel),
+    shape("All pixels of the account.", PixelList),
+    shape("What the presented key has used; days and months are those of UTC.", Usage),
+    `/** What a page of leads is chosen by (§4.1). */\nexport interface LeadQuery {\n${query.join("\n")}\n}`,
+    `/** Every code of an error (§7). */\nexport type ErrorCode =\n${errorCodes.map((code) => `  | "${code}"`).join("\n")};`,
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+function shape(description: string, schema: TObject): string {
+  const fields = Object.entries(schema.properties).map(([name, property]) =>
+    field(property, `${name}: ${typeOf(property)};`),
+  );
+  return `/** ${description} */\nexport interface ${schema.$id} {\n${fields.join("\n")}\n}`;
+}
+
+function field({ description }: TSchema, declaration: string): string {
+  return description === undefined ? `  ${declaration}` : `  /** ${description} */\n  ${declaration}`;
+}
+
+function typeOf(schema: TSchema): string {
+  if (schema["anyOf"] !== undefined) return (schema["anyOf"] as TSchema[]).map(typeOf).join(" | ");
+  if (schema["const"] !== undefined) return JSON.stringify(schema["const"]);
+  if (schema["type"] === "array") return `${(schema["items"] as TSchema).$id}[]`;
+  return schema["type"] === "integer" ? "number" : String(schema["type"]);
+}
+
+if (import.meta.main) await Bun.write(new URL("src/contract.ts", import.meta.url), contractText());

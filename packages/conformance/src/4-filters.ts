@@ -1,0 +1,71 @@
+/** §4.1: what leads are filtered by, and the parameters that are refused. */
+import { paths } from "../../../src/contract/paths.ts";
+import { type Check, check } from "./check.ts";
+import type { Probe } from "./probe.ts";
+import { codeOf, type Item, isRecord } from "./shapes.ts";
+import { need, skip } from "./verdict.ts";
+
+export const filterChecks: Check[] = [
+  filter("pixel_id", (lead) => String(lead["pixel_id"])),
+  filter("state", (lead) => text(lead["state"])),
+  filter("city", (lead) => text(lead["city"])),
+  check("4.1", "city is compared without case", async (probe) => {
+    const city = (await probe.leads(1)).map((lead) => text(lead["city"])).find((name) => name !== null) ?? null;
+    if (city === null) skip("no lead has a city");
+    for (const written of [city.toUpperCase(), city.toLowerCase()]) {
+      const { data } = await probe.page({ city: written, limit: "1" });
+      need(data.length === 1, "the name in other case finds nothing");
+    }
+  }),
+  check("4.1", "has_email=true gives only leads with an email address", async ({ page, leads }) => {
+    if ((await leads(1)).every((lead) => lead["email"] !== null)) skip("every lead has an email address");
+    const { data } = await page({ has_email: "true", limit: "100" });
+    need(
+      data.filter(isRecord).every((lead) => lead["email"] !== null),
+      "a lead has no email address",
+    );
+  }),
+  refused("since=yesterday", 400, "invalid_parameter"),
+  refused("since=2026-13-45T00:00:00Z", 400, "invalid_parameter"),
+  refused("limit=many", 400, "invalid_parameter"),
+  refused("before=yesterday", 400, "invalid_cursor"),
+  refused(`pixel_id=${encodeURIComponent("no such pixel, by any account")}`, 404, "unknown_pixel"),
+];
+
+const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+/** Compares a filtered page with what is known to be there. */
+function filter(name: string, read: (lead: Item) => string | null): Check {
+  return check("4.1", `${name} gives the leads with that value, and no others`, async (probe) => {
+    const known = await probe.leads(1);
+    const value = known.map(read).find((found) => found !== null) ?? null;
+    if (value === null) skip(`no lead has a ${name}`);
+    const found = await someOf(probe, { [name]: value });
+    need(
+      found.every((lead) => isSame(read(lead), value)),
+      "a lead with another value came",
+    );
+    const ids = new Set(found.map((lead) => lead["id"]));
+    const lost = known.filter((lead) => read(lead) === value && !ids.has(lead["id"]));
+    need(lost.length === 0 || ids.size === 100, "a lead with that value is missing");
+    if (known.every((lead) => isSame(read(lead), value))) skip("all leads have the same value");
+  });
+}
+
+async function someOf({ page }: Probe, query: Readonly<Record<string, string>>): Promise<Item[]> {
+  return (await page({ ...query, limit: "100" })).data.filter(isRecord);
+}
+
+const isSame = (one: string | null, other: string) => one?.toLowerCase() === other.toLowerCase();
+
+function refused(query: string, status: number, code: string): Check {
+  return check(
+    "4.1",
+    `${decodeURIComponent(query).replace("=", " = ")} is refused: ${status} ${code}`,
+    async ({ ask }) => {
+      const answer = await ask(`${paths.leads}?${query}`);
+      const got = `${answer.status} ${codeOf(answer.body)}`;
+      need(got === `${status} ${code}`, `it answered ${got}`);
+    },
+  );
+}

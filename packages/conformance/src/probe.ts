@@ -1,0 +1,122 @@
+/** Requests to the server under test. They keep to the limit of the key; every answer is kept for the last checks. */
+import { windowMs } from "../../../src/contract/limits.ts";
+import { paths } from "../../../src/contract/paths.ts";
+import { type Answer, envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
+import { need, skip } from "./verdict.ts";
+
+export interface Keys {
+  readonly live: string;
+  readonly revoked: string | null;
+  /** Of an account without an active subscription. */
+  readonly unsubscribed: string | null;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  /** The Authorization header; null for none, the live key by default. */
+  readonly authorization?: string | null;
+  readonly origin?: string;
+  /** Whether the check wants to see a 429. */
+  readonly overLimit?: boolean;
+}
+
+export interface Probe {
+  readonly url: URL;
+  readonly keys: Keys;
+  readonly answers: readonly Answer[];
+  ask(target: string, how?: RequestOptions): Promise<Answer>;
+  /** A page of leads. Fails the check where the answer is something else. */
+  page(query?: Readonly<Record<string, string>>): Promise<LeadPage>;
+  /** The newest leads, the same at every call. Skips the check when there are too few. */
+  leads(atLeast: number): Promise<readonly Item[]>;
+  /** Waits for the next window. */
+  nextWindow(): Promise<void>;
+}
+
+export interface ProbeOptions {
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Hears of waits. */
+  readonly say: (text: string) => void;
+}
+
+const timeoutMs = 30_000;
+
+export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOptions): Probe {
+  const url = new URL(baseUrl);
+  const answers: Answer[] = [];
+  let left = Number.POSITIVE_INFINITY;
+  let untilResetMs = windowMs;
+  let known: readonly Item[] | null = null;
+
+  async function nextWindow(): Promise<void> {
+    say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
+    await sleep(untilResetMs);
+    left = Number.POSITIVE_INFINITY;
+  }
+
+  async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
+    if (left <= 0 && how.overLimit !== true) await nextWindow();
+    const answer = await send(url, keys.live, target, how);
+    if (how.authorization === undefined) {
+      left = Number(answer.headers.get("x-ratelimit-remaining") ?? Number.POSITIVE_INFINITY);
+      untilResetMs = resetOf(answer.headers);
+    }
+    if (answer.status === 429 && how.overLimit !== true) {
+      await nextWindow();
+      return ask(target, how);
+    }
+    answers.push(answer);
+    return answer;
+  }
+
+  async function page(query: Readonly<Record<string, string>> = {}): Promise<LeadPage> {
+    const answer = await ask(`${paths.leads}?${new URLSearchParams(query)}`.replace(/\?$/, ""));
+    need(answer.status === 200, `${answer.asked} gave ${answer.status} and not 200`);
+    return envelope(answer);
+  }
+
+  return {
+    url,
+    keys,
+    answers,
+    ask,
+    page,
+    nextWindow,
+    async leads(atLeast) {
+      known ??= (await page({ limit: "100" })).data.filter(isRecord);
+      if (known.length < atLeast) skip(`the account has ${known.length} leads, and this takes ${atLeast}`);
+      return known;
+    },
+  };
+}
+
+/** One request, with the live key where nothing else is said. Throws where nobody answers. */
+export async function send(url: URL, liveKey: string, target: string, how: RequestOptions = {}): Promise<Answer> {
+  const {
+    method = "GET",
+    authorization = `Bearer ${liveKey}`,
+    origin = url.origin + url.pathname.replace(/\/$/, ""),
+  } = how;
+  const response = await fetch(`${origin}${target}`, {
+    method,
+    headers: authorization === null ? {} : { Authorization: authorization },
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const text = await response.text();
+  return { asked: `${method} ${target}`, status: response.status, headers: response.headers, body: parse(text) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How long the window still lasts, by the server's clock; a whole window where the server does not say. */
+function resetOf(headers: Headers): number {
+  const ms = Number(headers.get("x-ratelimit-reset")) * 1000 - Date.parse(headers.get("date") ?? "");
+  return ms > 0 && ms <= windowMs ? ms : windowMs;
+}

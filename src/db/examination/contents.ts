@@ -1,0 +1,112 @@
+/** What the doctor asks of a database that can be read: whether it is whole, and what there is in it. */
+import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
+import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { hasBrought } from "../../import/write/batches.ts";
+import type { AccountInflow, Contents } from "../../store/examination.ts";
+import type { Connection } from "../connection.ts";
+import { listKeys } from "../keys.ts";
+import { type Filters, preparePage } from "../page-statement.ts";
+import * as schema from "../schema.ts";
+import { accounts, audit, imports, keys, leads, sources, usage } from "../schema.ts";
+
+/** Asks a file that can be read. `full` compares every index with its table as well. */
+export function readContents(database: Connection, migrationsBehind: number, full: boolean): Contents {
+  const damage = check(database, full);
+  const lost = migrationsBehind === 0 ? lostParts(database) : [];
+  // A broken or older file may lack tables that these questions need.
+  const askable = damage.length === 0 && lost.length === 0 && migrationsBehind === 0;
+  return { migrationsBehind, damage, lost, ...(askable ? readAll(database) : unknown) };
+}
+
+/** What is said of a file that cannot be asked. */
+const unknown = { slowFilters: [], newestMs: null, hasLeads: false, lastBackupMs: null, inflows: [], keys: [] };
+
+function readAll(database: Connection): Omit<Contents, "migrationsBehind" | "damage" | "lost"> {
+  return {
+    slowFilters: slowFilters(database),
+    newestMs: newestMs(database),
+    hasLeads: database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
+    lastBackupMs: lastBackupMs(database),
+    inflows: listInflows(database),
+    keys: listKeys(database),
+  };
+}
+
+const linesShown = 5;
+
+function check(database: Connection, full: boolean): string[] {
+  const name = full ? "integrity_check" : "quick_check";
+  const lines = database.values<[string]>(sql.raw(`PRAGMA ${name}(${linesShown})`)).map(([line]) => line);
+  const orphans = full ? database.values(sql`PRAGMA foreign_key_check`).length : 0;
+  if (orphans > 0) lines.push(`${orphans} rows without what they belong to`);
+  return lines.filter((line) => line !== "ok");
+}
+
+function lostParts(database: Connection): string[] {
+  const there = new Set(database.values<[string]>(sql`SELECT name FROM sqlite_schema`).map(([name]) => name));
+  return neededParts().filter((name) => !there.has(name));
+}
+
+function neededParts(): string[] {
+  return Object.values<unknown>(schema).flatMap((part) => {
+    if (is(part, View)) return [getViewName(part)];
+    if (!is(part, SQLiteTable)) return [];
+    return [getTableName(part), ...getTableConfig(part).indexes.map(({ config }) => config.name)];
+  });
+}
+
+/** Every combination of filters must search an index by all of its conditions, and sort nothing. */
+function slowFilters(database: Connection): string[] {
+  const names = ["pixel", "state", "city", "email"] as const;
+  const combinations = Array.from({ length: 2 ** names.length }, (_, bits) =>
+    names.filter((_, place) => (bits >> place) & 1),
+  );
+  return combinations.filter((chosen) => isSlow(database, chosen)).map((chosen) => chosen.join(" and ") || "none");
+}
+
+function isSlow(database: Connection, chosen: readonly (keyof Filters)[]): boolean {
+  const has = (name: keyof Filters) => chosen.includes(name);
+  const filters = { pixel: has("pixel"), state: has("state"), city: has("city"), email: has("email") };
+  const query = preparePage(database, filters).getQuery();
+  const steps = database.$client
+    .query<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${query.sql}`)
+    .all(...query.params.map(() => null));
+  return steps.some(({ detail }) => /TEMP B-TREE|^SCAN/i.test(detail));
+}
+
+/** The newest lead of any account, the newest key, or the last day with requests. */
+function newestMs(database: Connection): number | null {
+  const ofAccount = sql`SELECT max(${leads.identifiedAt}) FROM ${leads} WHERE ${leads.account} = ${accounts.number}`;
+  const [row] = database.values<[number | null]>(sql`
+    SELECT max(ms) FROM (
+      SELECT (${ofAccount}) AS ms FROM ${accounts} UNION ALL SELECT max(${keys.createdAt}) FROM ${keys}
+      UNION ALL SELECT unixepoch(max(${usage.day})) * 1000 FROM ${usage})`);
+  return row?.[0] ?? null;
+}
+
+function lastBackupMs(database: Connection): number | null {
+  const last = database
+    .select({ ms: max(audit.at) })
+    .from(audit)
+    .where(eq(audit.act, "backup"))
+    .get();
+  return last?.ms ?? null;
+}
+
+function listInflows(database: Connection): AccountInflow[] {
+  const live = database
+    .select({ account: sources.account })
+    .from(sources)
+    .where(and(eq(sources.account, accounts.number), isNull(sources.revokedAt)));
+  return database
+    .select({
+      id: accounts.id,
+      name: accounts.name,
+      lastImportMs: max(imports.finishedAt),
+      hasSource: exists(live).mapWith(Boolean),
+    })
+    .from(accounts)
+    .leftJoin(imports, and(eq(imports.account, accounts.number), hasBrought))
+    .groupBy(accounts.number)
+    .all();
+}

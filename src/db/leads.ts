@@ -1,0 +1,44 @@
+/** Pages of leads (§4.1), read by the prepared statement of their filters. */
+import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
+import type { AccountNumber, LeadReader } from "../store/reading.ts";
+import type { Connection } from "./connection.ts";
+import { preparePage } from "./page-statement.ts";
+
+/** Reads pages. A statement is prepared when its combination of filters is first asked for. */
+export function openLeads(database: Connection): LeadReader {
+  const statements = new Map<string, ReturnType<typeof preparePage>>();
+
+  function statementFor(query: LeadQuery): ReturnType<typeof preparePage> {
+    const filters = {
+      pixel: query.pixelId !== null,
+      state: query.state !== null,
+      city: query.city !== null,
+      email: query.hasEmail,
+    };
+    const combination = Object.values(filters).join();
+    return statements.getOrInsertComputed(combination, () => preparePage(database, filters));
+  }
+
+  return {
+    page(account: AccountNumber, query: LeadQuery) {
+      // One row more than asked answers has_more without a second query; it is never served.
+      const rows = statementFor(query).values({
+        account,
+        ...query,
+        sinceMs: query.sinceMs ?? earliestMs,
+        beforeMs: query.beforeMs ?? afterLatestMs,
+        rows: query.limit + 1,
+      });
+      const hasMore = rows.length > query.limit;
+      if (hasMore) rows.pop();
+      const newestMs = rows[0]?.[1];
+      const oldestMs = rows.at(-1)?.[1];
+      return {
+        documents: rows.map(([document]) => document),
+        nextMs: hasMore ? (oldestMs ?? null) : null,
+        span: oldestMs === undefined || newestMs === undefined ? null : { oldestMs, newestMs },
+      };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
+import { sql } from "drizzle-orm";
+import { openDisclosureReader } from "../privacy/disclosures/disclosures.ts";
+import { retainInThread, startRetention } from "../privacy/retention-thread.ts";
+import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
+import { innermost, StoreError } from "../store/errors.ts";
+import type { ServedStore } from "../store/serving.ts";
+import type { Flushed } from "../store/usage.ts";
+import { createUsageCounter } from "../store/usage-counter.ts";
+import type { Connection } from "./connection.ts";
+import { isFull, storeErrorOf } from "./failure.ts";
+import { keepDescriptors } from "./file.ts";
+import { createFlush, createSettle, withoutWaiting } from "./flush.ts";
+import { takeLock } from "./locks/process-lock.ts";
+import { openDatabase } from "./open.ts";
+import { guarded, openReader, type Reader } from "./reader.ts";
+import { accounts } from "./schema.ts";
+import { openUsageReader } from "./usage.ts";
+import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
+
+/** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
+export function openServedStore(path: string, keepsLedger = true): ServedStore {
+  const release = takeLock(path);
+  // A second server would grant the limit of §8 a second time.
+  if (release === null) throw new StoreError({ kind: "served by another process", path });
+  try {
+    return serveFrom(openForServing(path), path, keepsLedger, release);
+  } catch (cause) {
+    release();
+    throw storeErrorOf(cause, path);
+  }
+}
+
+function serveFrom(database: Connection, path: string, keepsLedger: boolean, release: () => void): ServedStore {
+  const wal = openWal(path);
+  const reader = openReader(database, path);
+  const usage = createUsageCounter(openUsageReader(database));
+  const ledger = createDisclosureLedger(openDisclosureReader(database));
+  const findDescriptor = keepDescriptors();
+  const flush = createFlush(database, usage, ledger);
+  return {
+    ...reader,
+    disclosures: { note: keepsLedger ? ledger.note : () => undefined },
+    usage: { count: usage.count, of: guarded(usage.of) },
+    // A wait would hold up every request, so the server tries again a moment later.
+    flush: guarded(() => withoutWaiting(database, flush)),
+    settle: createSettle(database, wal),
+    applyRetention: (nowMs, hasJumped) =>
+      retainInThread(database, nowMs, () => startRetention(path, findDescriptor, { nowMs, hasJumped })),
+    listening: async () => {},
+    isEmpty() {
+      try {
+        return database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0;
+      } catch (cause) {
+        throw storeErrorOf(cause, path);
+      }
+    },
+    close() {
+      try {
+        close(database, flush, wal, reader);
+      } catch (cause) {
+        throw storeErrorOf(cause, path);
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+function openForServing(path: string): Connection {
+  const database = openDatabase(path);
+  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byServer}`);
+  // A server writes only counts, and another thread brings them to the disk.
+  database.run(sql`PRAGMA synchronous = NORMAL`);
+  return database;
+}
+
+/** Writes what is left, folds the log into the file, and closes in the order that keeps the locks of SQLite. */
+function close(database: Connection, flush: () => Flushed, wal: Wal, reader: Reader): void {
+  let written: Flushed;
+  try {
+    written = writeLast(flush);
+    if (!truncateWal(database)) wal.fsyncNow();
+  } finally {
+    database.$client.close();
+    reader.close();
+    wal.close();
+  }
+  if (written === "locked") throw new StoreError({ kind: "usage not written", reason: "database is locked" });
+}
+
+function writeLast(flush: () => Flushed): Flushed {
+  let written: Flushed;
+  try {
+    do written = flush();
+    while (written === "more" || written === "done");
+    return written;
+  } catch (cause) {
+    if (!isFull(cause)) throw cause;
+    throw new StoreError({ kind: "usage not written", reason: innermost(cause) }, { cause });
+  }
+}

@@ -1,0 +1,88 @@
+/** E-mail addresses out of cells: bare, without the names, brackets and labels that stand around them. */
+import { parseAddressList } from "email-addresses";
+import type { Found } from "../../parse/cell.ts";
+
+/** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
+const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0f`;
+const unseenMarks = new RegExp(`[${unseen}]`, "g");
+
+/** Quotes, bullets and signs beyond ASCII that stand around an address, and never in one. */
+const marks = String.raw`\u00ab\u00b7\u00bb\u2018-\u201f\u2022\u2026\u2039\u203a\u25a0-\u27bf`;
+
+/** What stands before an address in a link or a query. */
+const label = "[Ee]-?[Mm]ail=";
+
+/** An address as nearly all cells have it. Whatever is stored has this form, and so comes back as it went out. */
+const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}${marks}`;
+export const bareEmail = new RegExp(
+  `^(?!${label})[^${inner}'\`.*][^${inner}]*@[^${inner}'\`/?&=.!*](?:[^${inner}/?&=!*]*[^${inner}'\`/?&=.!*])?$`,
+);
+/** What stands between the addresses of a list. */
+const betweenAddresses = /[,;|]\s*|\s+/;
+
+/** The first valid address; null where there is none. Further addresses of a list are left out; names, brackets and labels are cut. */
+export function firstEmail(texts: readonly string[]): Found | null {
+  for (const text of texts) {
+    if (isBare(text)) return { value: text, cut: false };
+    const list = text.split(betweenAddresses).filter((part) => part !== "");
+    if (list[0] !== undefined && list.every(isBare)) return { value: list[0], cut: false };
+    const value = candidatesIn(text).find(isBare);
+    if (value !== undefined) return { value, cut: true };
+  }
+  return null;
+}
+
+/** All valid addresses. */
+export function allEmails(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => (isBare(text) ? [text] : candidatesIn(text).filter(isBare)));
+}
+
+function isBare(text: string): boolean {
+  return bareEmail.test(text);
+}
+
+/** As in O’Brien: a word processor makes it of a straight one. */
+const roundApostrophe = /(?<=\p{L})[‘’](?=\p{L})/gu;
+/** What stands between the words of a cell, an address being one of them. */
+const betweenWords = new RegExp(String.raw`[\s<>()[\]{}",;:|\\${marks}]+`);
+/** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
+const longestList = 2000;
+/** Nor has a list so many comments. Within one another they would take the square of their number. */
+const mostComments = 20;
+
+/** What may be an address in a cell, the likely first. */
+function candidatesIn(cell: string): readonly string[] {
+  const text = cell.replaceAll(unseenMarks, "").replaceAll(roundApostrophe, "'");
+  return [...(isList(text) ? addressesOfList(text) : []), ...wordsOf(text)];
+}
+
+/** Names in quotes, comments and groups are a grammar of their own (RFC 5322). */
+function isList(text: string): boolean {
+  if (text.length > longestList || !text.includes("@")) return false;
+  return /[<("]|\s@|@\s/.test(text) && text.split("(").length <= mostComments;
+}
+
+function addressesOfList(text: string): string[] {
+  const options = { input: text, rfc6532: true, commaInDisplayName: true, atInDisplayName: true };
+  const boxes = (parseAddressList(options) ?? []).flatMap((entry) =>
+    entry.type === "group" ? entry.addresses : [entry],
+  );
+  return boxes.map(({ address }) => address);
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .split(betweenWords)
+    .flatMap((word) => (word.indexOf("@") === word.lastIndexOf("@") ? [word] : word.split("/")))
+    .map(withoutEdges);
+}
+
+const startOfWord = new RegExp(`^['\`./=*]+|^${label}`);
+
+/** A word without the quotes, stops and signs that a sentence or a link puts around it; a word may be as long as a row. */
+function withoutEdges(word: string): string {
+  return word
+    .replace(startOfWord, "")
+    .replace(/(@[^?&=!/*]*).*$/, "$1")
+    .replace(/(?<!['`.])['`.]+$/, "");
+}

@@ -1,0 +1,186 @@
+/** bun admin backup: a consistent copy with its manifest, made while others write, and never over anything. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../support/admin.ts";
+import { client } from "../support/harness.ts";
+import { start } from "../support/process.ts";
+import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
+
+const rows = (count: number) =>
+  `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
+const isRoot = process.getuid?.() === 0;
+
+test("a backup prints its digest and its counts, and the manifest holds the same", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(20));
+  const file = join(admin.folder, "copy.db");
+  const { status, stdout } = await admin.run("backup", file, "--json");
+  const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
+  const bytes = statSync(file).size;
+  expect({ status, ...JSON.parse(stdout) }).toEqual({ status: 0, file, sha256, bytes, leads: 20 });
+  expect(JSON.parse(readFileSync(`${file}.manifest.json`, "utf8"))).toMatchObject({
+    file: "copy.db",
+    sha256,
+    bytes,
+    schema: expect.any(Number),
+    made_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    counts: { accounts: 1, pixels: 1, keys: 0, leads: 20 },
+  });
+  for (const made of [file, `${file}.manifest.json`]) expect(statSync(made).mode & 0o777).toBe(0o600);
+  expect(
+    readdirSync(admin.folder)
+      .filter((name) => name.startsWith("copy.db"))
+      .toSorted(),
+  ).toEqual(["copy.db", "copy.db.manifest.json"]);
+});
+
+test("a backup made while the server answers and an import runs is whole, and passes its drill", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(2000));
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const api = client(await server.listening(), { Authorization: `Bearer ${key}` });
+  const importing = admin.import(rows(20_000));
+  const file = join(admin.folder, "copy.db");
+  const backup = await admin.run("backup", "--drill", file, "--json");
+  expect(backup.status).toBe(0);
+  expect((await api.get("/leads")).status).toBe(200);
+  expect((await importing).status).toBe(0);
+  const leads = Number(backup.json["leads"]);
+  expect(leads).toBeGreaterThanOrEqual(2000);
+  expect(leads).toBeLessThanOrEqual(20_000);
+});
+
+test("a drill of an existing backup compares it, changes nothing, and leaves nothing behind", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(20));
+  const file = join(admin.folder, "copy.db");
+  const made = await admin.run("backup", file, "--json");
+  await admin.import(rows(30));
+  // The log is removed by whoever closes the file last, which a process that ends may or may not do.
+  const files = () => readdirSync(admin.folder).filter((name) => !/-(?:wal|shm)$/.test(name));
+  const before = files().toSorted();
+  expect(await admin.run("backup", "--drill", file, "--json")).toMatchObject({ status: 0, stdout: made.stdout });
+  expect(files().toSorted()).toEqual(before);
+  expect(await admin.leads()).toHaveLength(30);
+});
+
+test("a drill of a backup whose manifest promises other content fails", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(20));
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  const manifest = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8"));
+  for (const wrong of [{ content: "0".repeat(64) }, { counts: { ...manifest.counts, keys: 3 } }]) {
+    writeFileSync(`${file}.manifest.json`, JSON.stringify({ ...manifest, ...wrong }));
+    const { status, stdout, stderr } = await admin.run("backup", "--drill", file);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^The drill failed: [^\n]+\n$/);
+  }
+});
+
+test.each([
+  ["a file that is there", "there.db"],
+  ["a file whose manifest is there", "orphan.db"],
+  ["a folder that is not there", "no/such/folder/copy.db"],
+  ["the database", "leadfile.db"],
+  ["the log of the database", "leadfile.db-wal"],
+])("%s is refused in one line, and nothing is written", async (_, name) => {
+  const admin = anAdmin();
+  admin.put("there.db", "precious");
+  admin.put("orphan.db.manifest.json", "precious");
+  const { status, stdout, stderr } = await admin.run("backup", join(admin.folder, name));
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^[^\n]{20,}\n$/);
+  if (name.startsWith("leadfile.db")) expect(stderr).toContain("belongs to the database itself");
+  const others = readdirSync(admin.folder).filter((name) => !/^(?:\.bun|leadfile\.db.*)$/.test(name));
+  expect(others.toSorted()).toEqual(["orphan.db.manifest.json", "there.db"]);
+  expect(readFileSync(join(admin.folder, "there.db"), "utf8")).toBe("precious");
+});
+
+test("a link to nothing counts as a taken name, and no manifest is left for it", async () => {
+  const admin = anAdmin();
+  symlinkSync("gone.db", join(admin.folder, "link.db"));
+  const { status, stderr } = await admin.run("backup", join(admin.folder, "link.db"));
+  expect([status, stderr]).toEqual([1, expect.stringContaining("Name another file")]);
+  expect(readdirSync(admin.folder)).not.toContain("link.db.manifest.json");
+  expect(existsSync(join(admin.folder, "gone.db"))).toBe(false);
+});
+
+test("where there is no database none is made", async () => {
+  const admin = anAdmin([]);
+  const { status } = await admin.run("backup", join(admin.folder, "copy.db"));
+  expect(status).toBe(1);
+  expect(readdirSync(admin.folder).filter((name) => name !== ".bun")).toEqual([]);
+});
+
+test.skipIf(isRoot)("a folder that this user may not write in is refused", async () => {
+  const admin = anAdmin();
+  mkdirSync(join(admin.folder, "closed"));
+  chmodSync(join(admin.folder, "closed"), 0o500);
+  expect((await admin.run("backup", join(admin.folder, "closed/copy.db"))).status).toBe(1);
+});
+
+test.skipIf(!mounts)("a disk that is full is named in one line, and no part of a backup stays on it", async () => {
+  const admin = anAdmin();
+  await admin.import(rows(5000));
+  using disk = aSmallDisk(admin.folder, "size=256k");
+  const { status, stdout, stderr } = await admin.run("backup", join(disk.path, "copy.db"));
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^The disk of [^\n]+ is full[^\n]+\n$/);
+  expect(readdirSync(disk.path)).toEqual([]);
+  expect(await admin.leads()).toHaveLength(5000);
+  expect(existsSync(disk.path)).toBe(true);
+});
+
+test.skipIf(!mounts)(
+  "where the disk of the database is full, a backup on another disk is made, and says so",
+  async () => {
+    const admin = anAdmin([]);
+    using disk = aSmallDisk(admin.folder, "size=2m");
+    const full = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });
+    await full.run("account", "create", "acme");
+    // A server has the log open.
+    using other = new Database(join(disk.path, "leads.db"));
+    other.query("SELECT name FROM accounts").get();
+    fill(disk.path);
+    const copy = join(admin.folder, "copy.db");
+    const { status, stderr } = await full.run("backup", copy);
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/\nWarning: [^\n]+ audit \([^\n]+full\)\.\n$/)]);
+    expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
+  },
+);
+
+test.skipIf(!mounts)(
+  "a drill of a backup on a disk that only reads is refused for that, and says what helps",
+  async () => {
+    const admin = anAdmin();
+    using disk = aSmallDisk(admin.folder, "size=9m");
+    await admin.run("backup", join(disk.path, "copy.db"));
+    expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
+    const { status, stderr } = await admin.run("backup", "--drill", join(disk.path, "copy.db"));
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The drill [^\n]+\/disk takes nothing \(EROFS\)\. Copy [^\n]+\n$/),
+    ]);
+  },
+);
+
+test("a name that is too long is refused for what it is, and not in the name of the database", async () => {
+  const admin = anAdmin();
+  const file = join(admin.folder, `${"n".repeat(250)}.db`);
+  const { status, stderr } = await admin.run("backup", file);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+nnn\.db cannot be written \([^\n]+\n$/)]);
+});

@@ -1,0 +1,33 @@
+/** A file with a backup of itself, for tests of bun admin restore. */
+import { expect } from "bun:test";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../../support/admin.ts";
+
+export const header = "date,pixel_id,email,phone\n";
+/** Rows of so many people, one after another. */
+export const rows = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => `2026-01-31,px,d${from + n}@example.com,155501${1000 + from + n}\n`).join(
+    "",
+  );
+
+/** A file with a backup of itself. */
+export async function aBackup(count = 20) {
+  const admin = anAdmin();
+  await admin.import(header + rows(0, count));
+  const file = join(admin.folder, "copy.db");
+  expect((await admin.run("backup", file)).status).toBe(0);
+  return { admin, file };
+}
+
+/** Writes a manifest that fits a file that is none of ours. */
+export function fitManifest(file: string, over: object = {}): void {
+  const path = `${file}.manifest.json`;
+  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
+  writeFileSync(path, JSON.stringify({ ...manifest, sha256, bytes: statSync(file).size, ...over }));
+}
+
+/** The files that restores have put aside. */
+export const kept = ({ folder }: Admin) => readdirSync(folder).filter((name) => name.includes(".replaced-"));

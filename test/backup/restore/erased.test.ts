@@ -1,0 +1,94 @@
+/** bun admin restore: whoever was erased stays erased, known by the file before or by receipts. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { anAdmin } from "../../support/admin.ts";
+import { filesWith } from "../../support/bytes.ts";
+import { aBackup, header, kept, rows } from "./a-backup.ts";
+
+describe("who was erased after the backup", () => {
+  const asked = ["lead", "erase", "acme", "--email"];
+
+  test("is erased again from it, bytes and all, and stays out", async () => {
+    const { admin, file } = await aBackup();
+    await admin.run(...asked, "D7@example.com");
+    const { json } = await admin.run("restore", file, "--json");
+    expect(json).toMatchObject({ leads: 19, erased_again: 1 });
+    rmSync(file);
+    expect(filesWith(admin.folder, "d7@example.com", "1555011007")).toEqual([]);
+    expect((await admin.import(header + rows(7, 8))).json).toMatchObject({ suppressed: 1, imported: 0 });
+  });
+
+  test.each([
+    ["as it is printed", []],
+    ["as --json prints it", ["--json"]],
+  ])("is erased again by the receipt, %s, where the machine was lost", async (_, json) => {
+    const { admin, file } = await aBackup();
+    const receipts: string[] = [];
+    for (const person of ["d7@example.com", "d8@example.com"])
+      receipts.push((await admin.run(...asked, person, ...json)).stdout);
+    const list = admin.put("receipts.ndjson", receipts.join("\n"));
+    const other = anAdmin([]);
+    const ended = await other.run("restore", file, "--receipts", list, "--json");
+    expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, leads: 18, erased_again: 2 });
+    expect(filesWith(other.folder, "d7@example.com", "d8@example.com")).toEqual([]);
+    expect((await other.import(header + rows(6, 9))).json).toMatchObject({ suppressed: 2, duplicates: 1 });
+  });
+
+  test.each([
+    ["where there is no file before", false, []],
+    ["where the file before was made on another machine", true, ["acme"]],
+  ])("may come back %s, and the restore says what to do", async (_, isThere, accounts) => {
+    const { admin, file } = await aBackup();
+    const other = anAdmin(accounts);
+    expect(existsSync(other.file)).toBe(isThere);
+    const unknown = "There was no file here that knows more than the backup. What was erased";
+    expect((await other.run("restore", file)).stderr).toContain(unknown);
+    expect((await admin.run("restore", file)).stderr).not.toContain(unknown);
+  });
+
+  test("is erased again by a receipt behind one of an account that the backup does not have", async () => {
+    const { admin, file } = await aBackup();
+    await admin.run("account", "create", "later");
+    const receipts: string[] = [];
+    for (const account of ["later", "acme"])
+      receipts.push((await admin.run("lead", "erase", account, "--email", "d7@example.com")).stdout);
+    const list = admin.put("receipts.ndjson", receipts.join(""));
+    const { json } = await anAdmin([]).run("restore", file, "--receipts", list, "--json");
+    expect(json).toMatchObject({ leads: 19, erased_again: 1 });
+  });
+
+  test.each([
+    ["a text", "hello"],
+    ["JSON that is no receipt", '{"erased_at":"2026-01-31T00:00:00Z","account":"acc_x","hashes":[]}'],
+    [
+      "a receipt of another instance",
+      JSON.stringify({
+        erased_at: "2026-01-31T00:00:00Z",
+        account: "acc_x",
+        instance: "ins_x",
+        hashes: ["0".repeat(64)],
+      }),
+    ],
+  ])("by %s is not, and nothing is restored", async (_, text) => {
+    const { admin, file } = await aBackup();
+    await admin.import(header + rows(20, 30));
+    const { status, stderr } = await admin.run("restore", file, "--receipts", admin.put("receipts", text));
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^[^\n]{20,}\n$/);
+    expect(await admin.leads()).toHaveLength(30);
+  });
+});
+
+test("leads older than their account keeps do not come back, not for a moment", async () => {
+  const { admin, file } = await aBackup();
+  await admin.import("pixel_id,email\npx,new@example.com\n");
+  const newer = `${file}.newer`;
+  await admin.run("backup", newer);
+  await admin.run("retain", "acme", "--days", "30");
+  const { json, stderr } = await admin.run("restore", newer, "--json");
+  expect(json).toMatchObject({ leads: 1, erased_again: 0 });
+  expect(stderr).toContain("Left out: 20 leads of accounts that do not keep leads for so long.");
+  for (const name of [file, newer]) rmSync(name);
+  rmSync(`${admin.folder}/${kept(admin)[0]}`);
+  expect(filesWith(admin.folder, "d7@example.com")).toEqual([]);
+});

@@ -1,0 +1,102 @@
+/** bun admin restore while another process has the file open, and two servers on one file. */
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, readdirSync, readlinkSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { restoreBackup } from "../../../src/backup/restore.ts";
+import { openAdminStore } from "../../../src/db/admin-store.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { until } from "../../support/eventually.ts";
+import { aFolder } from "../../support/folder.ts";
+import { client } from "../../support/harness.ts";
+import { start } from "../../support/process.ts";
+import { aBackup } from "./a-backup.ts";
+
+describe("while another process has the file open", () => {
+  test("a server: the restore is refused, and the server goes on", async () => {
+    const { admin, file } = await aBackup();
+    const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+    const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+    const api = client(await server.listening(), { Authorization: `Bearer ${key}` });
+    const { status, stderr } = await admin.run("restore", file);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/open in a server[^\n]+\n$/);
+    expect((await api.get("/leads")).body.data).toHaveLength(20);
+    await server.end("SIGTERM");
+    expect((await admin.run("restore", file)).status).toBe(0);
+  });
+
+  test("any other program: the restore is refused", async () => {
+    const { admin, file } = await aBackup();
+    const code = `import { Database } from "bun:sqlite"; const d = new Database(${JSON.stringify(admin.file)});
+      d.query("SELECT count(*) FROM stored_leads").get(); console.log("open"); await Bun.sleep(60000); d.close();`;
+    const other = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
+    try {
+      for await (const _ of other.stdout) break;
+      const { status, stderr } = await admin.run("restore", file);
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("another program") });
+    } finally {
+      other.kill("SIGKILL");
+      await other.exited;
+    }
+    expect((await admin.run("restore", file)).status).toBe(0);
+  });
+});
+
+test("a second server on the same file is refused, and ends with 1 and one line", async () => {
+  const admin = anAdmin();
+  const first = start({ DATABASE_PATH: admin.file }, admin.folder);
+  await first.listening();
+  const second = start({ DATABASE_PATH: admin.file }, admin.folder);
+  expect(await second.exited).toBe(1);
+  expect(second.errors()).toMatch(/^[^\n]+is served by another process[^\n]+\n$/);
+  expect(await first.end("SIGKILL")).not.toBe(0);
+  // The lock goes with its process, however that ended.
+  await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
+});
+
+test("a database that somebody makes during a restore to an empty place is not replaced", async () => {
+  const { file } = await aBackup();
+  const path = join(aFolder(), "leadfile.db");
+  const makeAnother = () => openAdminStore(path).close();
+  expect(() => restoreBackup(path, file, null, Date.now(), makeAnother)).toThrow("database in use");
+  const store = openAdminStore(path);
+  expect(store.accounts.list()).toEqual([]);
+  store.close();
+});
+
+const proc = process.platform === "linux";
+
+test.skipIf(!proc)(
+  "a command that waited for the file which was replaced leaves the log of the new one alone",
+  async () => {
+    const admin = anAdmin();
+    // As a restore has it: for itself alone, without a log, and then under another name.
+    using replaced = new Database(admin.file);
+    replaced.run("PRAGMA journal_mode = DELETE");
+    copyFileSync(admin.file, `${admin.file}.draft`);
+    replaced.run("BEGIN EXCLUSIVE");
+    const waiting = admin.start("account", "list");
+    const open = () => readdirSync(`/proc/${waiting.pid}/fd`).map((each) => linkAt(`/proc/${waiting.pid}/fd/${each}`));
+    await until(() => open().includes(admin.file));
+    renameSync(`${admin.file}.draft`, admin.file);
+    using served = new Database(admin.file);
+    // The command may open the new file in the same moment.
+    served.run("PRAGMA busy_timeout = 5000");
+    served.run("PRAGMA journal_mode = WAL");
+    served.run("UPDATE accounts SET name = 'renamed'");
+    replaced.run("COMMIT");
+    expect(await waiting.exited).toBe(0);
+    using another = new Database(admin.file);
+    expect(another.query("SELECT name FROM accounts").values()).toEqual([["renamed"]]);
+  },
+);
+
+/** Where a descriptor leads; empty where it was closed just now. */
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,67 @@
+/** bun admin restore: the backup becomes the database, and the file before is kept. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openBackups } from "../../../src/backup/backups.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { aBackup, header, kept, rows } from "./a-backup.ts";
+
+test("the backup is the database from then on, and the file before is kept beside it", async () => {
+  const { admin, file } = await aBackup();
+  const before = await admin.leads();
+  await admin.import(header + rows(20, 30));
+  const { status, stdout, stderr } = await admin.run("restore", file, "--json");
+  expect({ status, ...JSON.parse(stdout) }).toEqual({ status: 0, leads: 20, erased_again: 0 });
+  expect(await admin.leads()).toEqual(before);
+  const [old = ""] = kept(admin);
+  expect(old).toMatch(/^leadfile\.db\.replaced-\d{4}-\d\d-\d\dT/);
+  expect(stderr).toContain(old);
+  for (const name of [old, "leadfile.db"]) expect(statSync(join(admin.folder, name)).mode & 0o777).toBe(0o600);
+  using replaced = new Database(join(admin.folder, old));
+  expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[30]]);
+});
+
+const unheard = () => new AbortController().signal;
+
+test("nothing holds the database open when its backup is done", async () => {
+  const { file, folder } = anAdmin();
+  await openBackups(file).make(join(folder, "copy.db"), Date.now(), unheard);
+  using database = new Database(file);
+  // Only one that is alone may do without the log.
+  expect(database.query("PRAGMA journal_mode = DELETE").values()).toEqual([["delete"]]);
+});
+
+test("the file before can be opened as soon as the restore is done", async () => {
+  const { admin, file } = await aBackup();
+  await openBackups(join(admin.folder, "leadfile.db")).restore(file, null, Date.now(), unheard);
+  using replaced = new Database(join(admin.folder, kept(admin)[0] ?? ""));
+  expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[20]]);
+});
+
+test("a machine that has nothing but the backup and its manifest gets everything back, keys too", async () => {
+  const { admin, file } = await aBackup();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const later = join(admin.folder, "later.db");
+  await admin.run("backup", later);
+  const other = anAdmin([]);
+  for (const name of ["later.db", "later.db.manifest.json"])
+    copyFileSync(join(admin.folder, name), join(other.folder, name));
+  // What a file that was deleted has left behind would be served with the new one.
+  for (const suffix of ["-wal", "-shm"]) writeFileSync(other.file + suffix, "stale");
+  expect(await other.run("restore", join(other.folder, "later.db"))).toMatchObject({ status: 0 });
+  expect(
+    [`${other.file}-wal`, `${other.file}-shm`].map((path) => existsSync(path) && readFileSync(path, "utf8")),
+  ).not.toContain("stale");
+  expect(await other.leads()).toEqual(await admin.leads());
+  expect((await other.give(key, "key", "check")).status).toBe(0);
+  expect(existsSync(file)).toBe(true);
+});
+
+test("a database that is damaged beyond reading is replaced, and kept", async () => {
+  const { admin, file } = await aBackup();
+  for (const suffix of ["-wal", "-shm"]) rmSync(admin.file + suffix, { force: true });
+  writeFileSync(admin.file, "this was a database once");
+  expect(await admin.run("restore", file, "--json")).toMatchObject({ status: 0, json: { leads: 20 } });
+  expect(readFileSync(join(admin.folder, kept(admin)[0] ?? ""), "utf8")).toBe("this was a database once");
+});

@@ -1,0 +1,48 @@
+/** An import as its command makes it: leads are put aside, looked at, and merged. */
+import type { AdminStore } from "../../src/store/admin.ts";
+import {
+  emptyCounts,
+  type ImportCounts,
+  type ImportOptions,
+  type MergeProgress,
+  type NewLead,
+} from "../../src/store/imports.ts";
+import type { Account } from "../../src/store/repositories.ts";
+import { noonMs } from "../support/builders.ts";
+
+export const origin = { file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs };
+
+const plainly: ImportOptions = { onDuplicate: "skip", createPixels: true, dryRun: false };
+
+interface How {
+  readonly options?: ImportOptions;
+  readonly now?: () => number;
+}
+
+/** Each step is a transaction. A caller that takes no more of them has cut the import short. */
+export async function* importing(
+  store: AdminStore,
+  account: Account,
+  leads: readonly NewLead[],
+  { options = plainly, now = () => noonMs }: How = {},
+): AsyncGenerator<MergeProgress> {
+  const staged = store.imports.begin(account, options, { ...origin, startedMs: now() });
+  try {
+    for (const lead of leads) staged.add(lead);
+    yield* staged.merge(emptyCounts(), now);
+  } finally {
+    staged.close();
+  }
+}
+
+/** Imports all leads, and gives what came of them. */
+export async function imported(
+  store: AdminStore,
+  account: Account,
+  leads: readonly NewLead[],
+  how: How = {},
+): Promise<Readonly<ImportCounts>> {
+  let counts: Readonly<ImportCounts> = emptyCounts();
+  for await (const progress of importing(store, account, leads, how)) counts = progress.counts;
+  return counts;
+}

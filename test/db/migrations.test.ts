@@ -1,0 +1,135 @@
+/** The migrations make the tables that the code believes in, no more and no less. */
+import { expect, test } from "bun:test";
+import { cpSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { getTableName, getViewName, is, SQL, View } from "drizzle-orm";
+import { getTableConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Connection } from "../../src/db/connection.ts";
+import { openDatabase } from "../../src/db/open.ts";
+import * as schema from "../../src/db/schema.ts";
+import { aFolder } from "../support/folder.ts";
+
+const root = join(import.meta.dir, "../..");
+const views = Object.values<unknown>(schema).filter((view): view is View => is(view, View));
+const tables = Object.values<unknown>(schema).filter((table): table is SQLiteTable => is(table, SQLiteTable));
+
+interface ColumnRow {
+  readonly name: string;
+  readonly type: string;
+  readonly notnull: number;
+  readonly pk: number;
+  readonly hidden: number;
+}
+
+function migrated(): Connection {
+  return openDatabase(join(aFolder(), "leadfile.db"));
+}
+
+function rows<Row>(database: Connection, text: string): Row[] {
+  return database.$client.query<Row, []>(text).all();
+}
+
+const name = (column: SQLiteColumn | SQL) => (is(column, SQL) ? "an expression" : column.name);
+
+/** What a table has according to the code. */
+function declared(table: SQLiteTable) {
+  const { columns, primaryKeys, indexes, foreignKeys } = getTableConfig(table);
+  const key = primaryKeys[0]?.columns.map(name) ?? columns.filter((column) => column.primary).map(name);
+  const uniques = columns
+    .filter((column) => column.isUnique)
+    .map((column) => ({ name: column.uniqueName ?? "", unique: true, columns: [column.name] }));
+  const named = indexes.map(({ config }) => ({
+    name: config.name,
+    unique: config.unique,
+    columns: config.columns.map((column) => name(column as SQLiteColumn)),
+  }));
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: column.getSQLType(),
+      required: column.notNull,
+      virtual: column.generated?.mode === "virtual",
+    })),
+    key,
+    indexes: [...uniques, ...named].toSorted(byName),
+    references: foreignKeys
+      .map((key) => key.reference())
+      .map(({ columns, foreignTable }) => `${columns.map(name)} to ${getTableName(foreignTable)}`)
+      .toSorted(),
+  };
+}
+
+/** What a table has according to the file. */
+function found(database: Connection, table: string) {
+  const columns = rows<ColumnRow>(database, `PRAGMA table_xinfo(${table})`);
+  const indexes = rows<{ name: string; unique: number; origin: string }>(database, `PRAGMA index_list(${table})`);
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: column.type.toLowerCase(),
+      required: column.notnull === 1,
+      virtual: column.hidden === 2,
+    })),
+    key: columns
+      .filter((column) => column.pk > 0)
+      .toSorted((a, b) => a.pk - b.pk)
+      .map((column) => column.name),
+    indexes: indexes
+      .filter((index) => index.origin === "c")
+      .map((index) => ({ name: index.name, unique: index.unique === 1, columns: columnsOf(database, index.name) }))
+      .toSorted(byName),
+    references: rows<{ from: string; table: string }>(database, `PRAGMA foreign_key_list(${table})`)
+      .map((key) => `${key.from} to ${key.table}`)
+      .toSorted(),
+  };
+}
+
+function columnsOf(database: Connection, index: string): string[] {
+  const all = rows<{ name: string; key: number }>(database, `PRAGMA index_xinfo(${index})`);
+  return all.filter((column) => column.key === 1).map((column) => column.name);
+}
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+
+test.each(tables.map((table) => [getTableName(table), table] as const))(
+  "the migrated table %s has exactly the columns, key, indexes and references of the code",
+  (tableName, table) => {
+    const database = migrated();
+    expect(found(database, tableName)).toEqual(declared(table));
+    database.$client.close();
+  },
+);
+
+test("the migrations make no table or view that the code does not know", () => {
+  const database = migrated();
+  const made = rows<{ name: string }>(database, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
+  const ours = made.map((table) => table.name).filter((table) => !/^(__drizzle|sqlite_)/.test(table));
+  expect(ours.toSorted()).toEqual([...tables.map(getTableName), ...views.map(getViewName)].toSorted());
+  database.$client.close();
+});
+
+test("every table is strict about types, and one whose key has several columns is stored by its key", () => {
+  const database = migrated();
+  const list = rows<{ name: string; strict: number; wr: number }>(database, "PRAGMA table_list");
+  for (const table of tables) {
+    const { name, strict, wr } = list.find((row) => row.name === getTableName(table)) ?? { name: "", strict: 0, wr: 0 };
+    const composite = getTableConfig(table).primaryKeys.length > 0;
+    expect({ name, strict, wr }).toEqual({ name: getTableName(table), strict: 1, wr: composite ? 1 : 0 });
+  }
+  database.$client.close();
+});
+
+test("there is nothing left to generate a migration for", async () => {
+  const folder = aFolder();
+  cpSync(join(root, "drizzle"), folder, { recursive: true });
+  const before = readdirSync(folder, { recursive: true }).toSorted();
+  const command = ["generate", "--dialect", "sqlite", "--schema", "./src/db/schema.ts"];
+  const kit = Bun.spawn([process.execPath, "x", "drizzle-kit", ...command, "--out", relative(root, folder)], {
+    cwd: root,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = (await kit.stdout.text()) + (await kit.stderr.text());
+  expect([await kit.exited, said]).toEqual([0, expect.stringContaining("No schema changes")]);
+  expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(before);
+});

@@ -1,0 +1,200 @@
+/** Opening the file: what is made, what is migrated, and what is refused and left as it is. */
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { getTableName } from "drizzle-orm";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { leads } from "../../src/db/schema.ts";
+import { openServedStore } from "../../src/db/served-store.ts";
+import { explain } from "../../src/operator/explain.ts";
+import { UserError } from "../../src/operator/user-error.ts";
+import { aLead, someLeads } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
+import { aKey, anAccount } from "../support/harness.ts";
+import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
+
+const root = join(import.meta.dir, "../..");
+
+/** The line with which a file is refused. */
+function refusalOf(path: string): string {
+  try {
+    openServedStore(path).close();
+  } catch (cause) {
+    const told = explain(cause);
+    if (told instanceof UserError) return told.sentence;
+    throw cause;
+  }
+  throw new Error("the file was opened");
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+describe("a file that is not there", () => {
+  test("is made with its folder, for its owner alone, and so is what lies beside it", () => {
+    const path = join(aFolder(), "new", "folder", "leadfile.db");
+    const store = openAdminStore(path);
+    anAccount(store);
+    expect([path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual(["600", "600", "600"]);
+    expect(modeOf(join(path, ".."))).toBe("700");
+    store.close();
+  });
+
+  test("is for its owner alone where an empty one was made before", () => {
+    const path = join(aFolder(), "leadfile.db");
+    writeFileSync(path, "");
+    chmodSync(path, 0o644);
+    openAdminStore(path).close();
+    expect(modeOf(path)).toBe("600");
+  });
+
+  test("is made once when several programs start at the same time", async () => {
+    // Once would be chance: whether the starts meet is up to the machine.
+    for (let round = 0; round < 8; round++) {
+      const path = join(aFolder(), "leadfile.db");
+      const starts = Array.from({ length: 5 }, () => open(root, path));
+      expect(await Promise.all(starts)).toEqual(starts.map(() => ({ status: 0, said: "" })));
+    }
+  });
+});
+
+describe("a file that is not ours", () => {
+  test.each([
+    ["a text", "These are not the leads that you are looking for."],
+    ["a text shorter than the head of a database", "leads"],
+    ["a damaged database", `SQLite format 3\0${"?".repeat(8192)}`],
+  ])("is refused and left as it is: %s", (_, content) => {
+    const path = join(aFolder(), "leadfile.db");
+    writeFileSync(path, content);
+    const line = refusalOf(path);
+    expect(line).toContain(path);
+    expect(line).toContain("DATABASE_PATH");
+    expect(readFileSync(path, "utf8")).toBe(content);
+  });
+
+  test("is refused and left as it is: the database of another program", () => {
+    const path = join(aFolder(), "other.db");
+    using other = new Database(path);
+    other.run("CREATE TABLE bookmarks (url TEXT)");
+    expect(refusalOf(path)).toContain("another program");
+    const tables = other.query<{ name: string }, []>("SELECT name FROM sqlite_schema").all();
+    expect(tables).toEqual([{ name: "bookmarks" }]);
+  });
+
+  test("is refused and left as it is: one of a build whose migration is not the first of this version", async () => {
+    const path = join(aFolder(), "leadfile.db");
+    // A process of its own leaves nothing open.
+    await open(root, path);
+    using other = new Database(path);
+    other.run("UPDATE __drizzle_migrations SET created_at = created_at - 1, hash = 'another'");
+    other.close();
+    const before = readFileSync(path);
+    for (let attempt = 0; attempt < 2; attempt++) expect(refusalOf(path)).toMatch(/another build.*export its leads/);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(dirname(path)).filter((name) => name.includes("before-migration"))).toEqual([]);
+  });
+
+  test("is refused: a folder", () => {
+    const path = aFolder();
+    expect(refusalOf(path)).toContain(path);
+  });
+});
+
+test("an empty file becomes a database", () => {
+  const path = join(aFolder(), "leadfile.db");
+  writeFileSync(path, "");
+  const store = openServedStore(path);
+  expect(store.isEmpty()).toBe(true);
+  store.close();
+});
+
+describe("a file of an older version", () => {
+  test("is migrated after a copy of it was put beside it, and the older version then refuses it", async () => {
+    const path = join(aFolder(), "leadfile.db");
+    const store = openAdminStore(path);
+    const lead = aLead();
+    const account = anAccount(store, { leads: [lead] });
+    aKey(store, account);
+    store.close();
+    const { folder, version } = aLaterVersion();
+
+    const copy = `${path}.before-migration-${version}`;
+    // Somebody went back to this version once, and has worked with it since.
+    writeFileSync(copy, "of long ago");
+    const { status, said } = await open(folder, path);
+    expect({ status, lines: said.trim().split("\n") }).toEqual({ status: 0, lines: [expect.stringContaining(copy)] });
+    expect(refusalOf(path)).toContain("newer version");
+    expect(modeOf(copy)).toBe("600");
+    const older = openAdminStore(copy);
+    expect([...older.leads.export(account.number)].flat()).toEqual([JSON.stringify(lead)]);
+    older.close();
+    using migrated = new Database(path);
+    const docs = migrated
+      .query<{ doc: string; later: number }, []>(`SELECT doc, later FROM ${getTableName(leads)}, later`)
+      .all();
+    expect(docs).toEqual([{ doc: JSON.stringify(lead), later: 7 }]);
+  });
+
+  test.skipIf(!mounts)("is copied again where a full disk has cut the copy short", async () => {
+    using disk = aSmallDisk(aFolder(), "size=4m");
+    const path = join(disk.path, "leadfile.db");
+    const store = openAdminStore(path);
+    const account = anAccount(store, { leads: someLeads(500) });
+    store.close();
+    const { folder, version } = aLaterVersion();
+    fill(disk.path);
+    const rest = join(disk.path, "rest");
+    truncateSync(rest, statSync(rest).size - 300_000);
+    expect((await open(folder, path)).status).toBe(1);
+    rmSync(rest);
+    expect((await open(folder, path)).status).toBe(0);
+    expect(readdirSync(disk.path).filter((name) => name.includes("draft"))).toEqual([]);
+    const copy = openAdminStore(`${path}.before-migration-${version}`);
+    expect([...copy.leads.export(account.number)].flat()).toHaveLength(500);
+    copy.close();
+  });
+
+  test("is not copied when there is nothing to migrate", async () => {
+    const path = join(aFolder(), "leadfile.db");
+    const { folder, version } = aLaterVersion();
+    for (let start = 0; start < 2; start++) expect(await open(folder, path)).toEqual({ status: 0, said: "" });
+    expect(await Bun.file(`${path}.before-migration-${version}`).exists()).toBe(false);
+  });
+});
+
+/** Opens and closes a file in a process of its own, with the code in a folder. */
+async function open(folder: string, path: string): Promise<{ status: number; said: string }> {
+  const code = `import { openAdminStore } from ${JSON.stringify(join(folder, "src/db/admin-store.ts"))};
+    openAdminStore(${JSON.stringify(path)}).close();`;
+  const running = Bun.spawn([process.execPath, "-e", code], { cwd: folder, stdout: "pipe", stderr: "pipe" });
+  const said = (await running.stdout.text()) + (await running.stderr.text());
+  return { status: await running.exited, said };
+}
+
+/** The code of this version with one migration more, as a later version will have it. */
+function aLaterVersion(): { folder: string; version: number } {
+  const folder = aFolder();
+  for (const part of ["drizzle", "src", "extensions", "packages", "package.json"]) {
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const journalPath = join(folder, "drizzle/meta/_journal.json");
+  const journal = JSON.parse(readFileSync(journalPath, "utf8"));
+  const last = journal.entries.at(-1);
+  journal.entries.push({ ...last, idx: last.idx + 1, when: last.when + 1000, tag: "later" });
+  writeFileSync(journalPath, JSON.stringify(journal));
+  const sql =
+    "CREATE TABLE `later` (`later` integer) STRICT;\n--> statement-breakpoint\nINSERT INTO `later` VALUES (7);";
+  writeFileSync(join(folder, "drizzle/later.sql"), sql);
+  return { folder, version: journal.entries.length };
+}

@@ -1,0 +1,39 @@
+/** Every page of leads reads about as many rows as it returns: SQLite is asked how it goes about each statement. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { getTableName } from "drizzle-orm";
+import { openDatabase } from "../../src/db/open.ts";
+import { preparePage } from "../../src/db/page-statement.ts";
+import { leads } from "../../src/db/schema.ts";
+import { aFolder } from "../support/folder.ts";
+
+const columnOf = { pixel: "pixel", state: "state", city: "city_key", email: "has_email" } as const;
+type Filter = keyof typeof columnOf;
+
+const filters = Object.keys(columnOf) as Filter[]; // Object.keys forgets the names.
+const combinations = Array.from({ length: 2 ** filters.length }, (_, bits) => {
+  const chosen = filters.filter((_, place) => (bits >> place) & 1);
+  return [chosen.join(", ") || "nothing", chosen] as const;
+});
+
+test.each(combinations)("a page filtered by %s searches one index by all of it, and sorts nothing", (_, chosen) => {
+  const database = openDatabase(join(aFolder(), "leadfile.db"));
+  const has = (filter: Filter) => chosen.includes(filter);
+  const asked = { pixel: has("pixel"), state: has("state"), city: has("city"), email: has("email") };
+  const statement = preparePage(database, asked).getQuery();
+  const steps = database.$client
+    .query<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${statement.sql}`)
+    .all(...statement.params.map(() => null))
+    .map((step) => step.detail);
+  database.$client.close();
+
+  expect(steps.filter((step) => /TEMP B-TREE|^SCAN/i.test(step))).toEqual([]);
+  const searches = steps.filter((step) => step.startsWith(`SEARCH ${getTableName(leads)} `));
+  expect(searches.length).toBeGreaterThan(0);
+  for (const search of searches) {
+    for (const column of ["account", ...chosen.map((filter) => columnOf[filter])]) {
+      expect(search).toContain(`${column}=?`);
+    }
+    expect(search).toContain("identified_at>? AND identified_at<?");
+  }
+});

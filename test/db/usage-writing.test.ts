@@ -1,0 +1,97 @@
+/** Usage on its way to the file: nothing is lost, and nobody waits for another writer. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { dayMs } from "../../src/contract/calendar.ts";
+import { lockWaitMs } from "../../src/db/locks/lock-wait.ts";
+import { openDatabase } from "../../src/db/open.ts";
+import { noonMs } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
+import { serve } from "../support/harness.ts";
+
+test("while another program writes, requests are answered and their counts are kept until they can be written", async () => {
+  const { as, aKey, store, file } = await serve();
+  const client = as(aKey());
+  await client.get("/leads");
+  using other = new Database(file);
+  other.run("BEGIN IMMEDIATE");
+  const startedMs = performance.now();
+  expect(store.flush()).toBe("locked");
+  expect((await client.get("/usage")).body.requests_today).toBe(2);
+  // A flush that waited for the other program would have waited to the end: that goes on in this thread.
+  expect(performance.now() - startedMs).toBeLessThan(lockWaitMs.toWrite / 2);
+  other.run("COMMIT");
+  // What was to be written when the other was met, and what was counted since.
+  expect([store.flush(), store.flush(), store.flush()]).toEqual(["done", "done", "idle"]);
+  const written = other.query<{ requests: number }, []>("SELECT requests FROM usage").all();
+  expect(written).toEqual([{ requests: 2 }]);
+});
+
+test("the counts of many keys are written in parts, and none is lost or counted twice", async () => {
+  const { file, account, store } = await serve();
+  using other = new Database(file);
+  const keys = manyKeys(other, account.number, 1200);
+  const count = () => {
+    for (const key of keys) store.usage.count(key, noonMs);
+  };
+  const written = () => other.query("SELECT count(*), sum(requests) FROM usage").values()[0];
+  count();
+  count();
+  expect([store.flush(), written()]).toEqual(["more", [500, 1000]]);
+  // What comes while they are written waits for the next time, or it would never end.
+  count();
+  expect(keys.filter((key) => store.usage.of(key, noonMs).today !== 3)).toEqual([]);
+  expect([store.flush(), store.flush(), written()]).toEqual(["more", "done", [1200, 2400]]);
+  expect([store.flush(), store.flush(), store.flush(), written()]).toEqual(["more", "more", "done", [1200, 3600]]);
+  expect(store.flush()).toBe("idle");
+});
+
+test("a server that ends writes all parts, those of yesterday too", async () => {
+  const { file, account, store, stop } = await serve();
+  using other = new Database(file);
+  for (const key of manyKeys(other, account.number, 600)) {
+    store.usage.count(key, noonMs);
+    store.usage.count(key, noonMs + dayMs);
+  }
+  await stop();
+  expect(other.query("SELECT day, count(*) FROM usage GROUP BY day").values()).toEqual([
+    ["2026-02-01", 600],
+    ["2026-02-02", 600],
+  ]);
+});
+
+/** Makes keys that nobody calls with, and says their numbers. */
+function manyKeys(database: Database, account: number, count: number): number[] {
+  return database
+    .query<{ number: number }, [number, string]>(
+      `INSERT INTO keys (account, id, digest, prefix, created_at)
+       SELECT ?, 'key_' || value, randomblob(32), 'lf_', 0 FROM json_each(?) RETURNING number`,
+    )
+    .all(account, JSON.stringify(Array.from({ length: count }, (_, n) => n)))
+    .map(({ number }) => number);
+}
+
+test("a commit is on disk before it is reported, and readers never wait for the writer", () => {
+  const database = openDatabase(join(aFolder(), "leadfile.db"));
+  const setting = (name: string) => database.$client.query(`PRAGMA ${name}`).values()[0]?.[0];
+  expect([setting("synchronous"), setting("journal_mode"), setting("foreign_keys")]).toEqual([2, "wal", 1]);
+  database.$client.close();
+});
+
+test("what is deleted is written over, and nothing is sorted in a file that stays behind", () => {
+  const database = openDatabase(join(aFolder(), "leadfile.db"));
+  const setting = (name: string) => database.$client.query(`PRAGMA ${name}`).values()[0]?.[0];
+  const inMemory = 2;
+  expect([setting("secure_delete"), setting("temp_store")]).toEqual([1, inMemory]);
+  database.$client.close();
+});
+
+test("what was counted is in the file after the store was closed", async () => {
+  const { as, aKey, stop, file } = await serve();
+  const client = as(aKey());
+  await client.get("/leads");
+  await client.get("/leads");
+  await stop();
+  using closed = new Database(file);
+  expect(closed.query<{ requests: number }, []>("SELECT requests FROM usage").all()).toEqual([{ requests: 2 }]);
+});

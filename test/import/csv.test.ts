@@ -1,0 +1,259 @@
+/** CSV as programs write it, however its bytes arrive, and what a damaged record costs. */
+import { describe, expect, onTestFinished, spyOn, test } from "bun:test";
+import { Parser } from "csv-parse";
+import fc from "fast-check";
+import { RecordReader } from "../../src/import/parse/csv/record-reader.ts";
+import { csv, leadsOf, readPieces, readText, shown } from "./reading.ts";
+
+const cellsOf = async (text: string | Buffer) => (await readText(text)).rows.map(({ cells, fault }) => fault ?? cells);
+
+describe.each([",", ";", "\t", "|"])("with %j between cells", (delimiter) => {
+  test.each(["\n", "\r\n", "\r"])("and %j after rows, every cell comes back", async (newline) => {
+    const rows = [
+      ["email", "notes", "city"],
+      ["dana@example.com", `a${delimiter}b`, "Reno"],
+      ["", 'say "hi"', "two\nlines"],
+      ["lee@example.com", " spaces ", "😀 é"],
+    ];
+    const { rows: read, format } = await readText(csv(rows, delimiter, newline));
+    expect(read.map(({ cells }) => cells)).toEqual(rows.slice(1));
+    expect(format).toEqual({ kind: "csv", delimiter });
+  });
+});
+
+test.each<[string, string]>([
+  ["the delimiters in a quoted header are not counted", '"a,b,c,d";email\n1;2\n'],
+  ["a byte order mark is not part of the first name", "\ufeffemail;city\n1;2\n"],
+  ["empty lines before the header and between rows mean nothing", "\n\r\nemail;city\n\n1;2\n\n"],
+  ["the last line needs no end", "email;city\n1;2"],
+  ["a line of Excel that names the delimiter is no header", "sep=;\nemail;city\n1;2\n"],
+])("%s", async (_, text) => {
+  expect(await cellsOf(text)).toEqual([["1", "2"]]);
+});
+
+test("a row knows the line on which it begins", async () => {
+  const text = 'email,notes\n\na@example.com,"1\n2\n3"\r\n\nb@example.com,x\n';
+  expect((await readText(text)).rows.map(({ line }) => line)).toEqual([3, 7]);
+});
+
+test("a header that holds a NUL is refused: the file is no text, such as an archive with a CSV in it", async () => {
+  const archived = `export.csv${"\0".repeat(502)}Date,Email\n2026-01-05,dana@example.com\n`;
+  await expect(readText(archived)).rejects.toThrow(
+    "The header, line 1 of the file, cannot be read: it holds a NUL, as no text does.",
+  );
+});
+
+test("a row with another number of cells than the header is rejected, and the hint names a value without quotes", async () => {
+  expect(await cellsOf("email,city\nd@example.com,Reno,NV\nd@example.com\nd@example.com,Reno\n")).toEqual([
+    expect.stringContaining("the header has 2 cells, and this row 3; perhaps a value with a , in it is not quoted"),
+    expect.stringContaining("the header has 2 cells, and this row 1"),
+    ["d@example.com", "Reno"],
+  ]);
+});
+
+test("a line that a spreadsheet took for one cell, and put into quotes again, is its cells", async () => {
+  const rows = ["d@example.com,Reno", '"lee@example.com,""Reno, NV"""', '"k@example.com,""a"",b"', '"a,b"', '",""a'];
+  expect(await cellsOf(`email,city\n${rows.join("\n")}\n`)).toEqual([
+    ["d@example.com", "Reno"],
+    ["lee@example.com", "Reno, NV"],
+    expect.stringContaining("this row 1"),
+    ["a", "b"],
+    expect.stringContaining("a quote that is not closed"),
+  ]);
+  expect(await cellsOf('company\n"a,b"\n"""Acme"""\n')).toEqual([["a,b"], ['"Acme"']]);
+});
+
+test("the header once more, as in files that were joined, is no person", async () => {
+  const joined = "\ufeffname,city\nDana,Reno\n\ufeffname , city\nname,Reno\n";
+  expect(await cellsOf(joined)).toEqual([
+    ["Dana", "Reno"],
+    "it is the header once more, as in files that were joined",
+    ["name", "Reno"],
+  ]);
+});
+
+describe("a quote that is not closed", () => {
+  const good = Array.from({ length: 50 }, (_, n) => `p${n}@example.com,Reno\n`).join("");
+
+  test.each([
+    ["at the beginning of a cell", '"open,Reno\n'],
+    ["in the last cell", 'd@example.com,"open\n'],
+    ["after a cell that was closed", '"d@example.com"x,"open\n'],
+  ])("costs its line alone: %s", async (_, line) => {
+    const { rows } = await readText(`email,city\n${good}${line}${good}`);
+    expect(rows).toHaveLength(101);
+    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
+  });
+
+  test("costs its line alone where carriage returns end the lines", async () => {
+    const { rows } = await readText(`email,city\n${good}d@example.com,"open\n${good}`.replaceAll("\n", "\r"));
+    expect(rows.filter(({ fault }) => fault === null)).toHaveLength(100);
+    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
+  });
+
+  test.each([1, 3])("is refused in the header, on line %d: the next line is none", async (line) => {
+    const text = `${"\n".repeat(line - 1)}email,"city\n${good}`;
+    await expect(readText(text)).rejects.toThrow(
+      `The header, line ${line} of the file, cannot be read: it has a quote`,
+    );
+  });
+
+  test("in thousands of lines costs those lines alone", async () => {
+    const { rows } = await readText(`email,city\n${'"open,Reno\n'.repeat(5000)}${good}`);
+    expect(rows.filter(({ fault }) => fault === null)).toHaveLength(50);
+  });
+});
+
+describe("a quote in an odd place", () => {
+  test("within a cell it is a letter like any other", async () => {
+    expect(await cellsOf('name,city\n5" pipe,Reno\nDana "D" W,Reno\n"Dana" W,Reno\n')).toEqual([
+      ['5" pipe', "Reno"],
+      ['Dana "D" W', "Reno"],
+      ['"Dana" W', "Reno"],
+    ]);
+  });
+
+  test("within a cell with quotes around it is a letter, and those around it are none", async () => {
+    const rows = ['"Dana "D" Reed",Reno', '"Dana "D"","5" pipe"', '"""Dana""","San "S" José"', '"Dana" W,"a"b"'];
+    expect(await cellsOf(`name,city\n${rows.join("\n")}\n`)).toEqual([
+      ['Dana "D" Reed', "Reno"],
+      ['Dana "D"', '5" pipe'],
+      ['"Dana"', 'San "S" José'],
+      ['"Dana" W', 'a"b'],
+    ]);
+  });
+
+  test("behind a backslash is a quote in the cell, and so is a backslash behind another", async () => {
+    const rows = [
+      String.raw`"Harbor \"X\" Inc",Reno`,
+      String.raw`"\"Harbor\"","C:\\dir \"a\""`,
+      String.raw`"say \"hi\", all",Reno`,
+      String.raw`"Harbor \"",Reno`,
+      '"Harbor & Pine",Reno',
+      String.raw`"ends \"",Reno`,
+    ];
+    expect(await cellsOf(`name,city\n${rows.join("\n")}\n`)).toEqual([
+      ['Harbor "X" Inc', "Reno"],
+      ['"Harbor"', String.raw`C:\dir "a"`],
+      ['say "hi", all', "Reno"],
+      ['Harbor "', "Reno"],
+      ["Harbor & Pine", "Reno"],
+      ['ends "', "Reno"],
+    ]);
+  });
+
+  test("behind blanks that follow a delimiter begins a cell, in a header as well", async () => {
+    const rows = ['"Whitfield, Dana", "Reno"', '"Lee" , "San ""S"" José"', 'Kim, "R" D', '"Sam", 5" pipe'];
+    expect(await cellsOf(`"name", "city"\n${rows.join("\n")}\n`)).toEqual([
+      ["Whitfield, Dana", "Reno"],
+      ["Lee", 'San "S" José'],
+      ["Kim", ' "R" D'],
+      ["Sam", ' 5" pipe'],
+    ]);
+    const { columns } = await readText('"name", "city"\na,b\n');
+    expect(columns.names).toEqual(["name", "city"]);
+  });
+
+  test("is none after a backslash that ends its cell", async () => {
+    expect(await cellsOf(`name,city\n"C:\\",Reno\n"a\\",""\n`)).toEqual([
+      ["C:\\", "Reno"],
+      ["a\\", ""],
+    ]);
+  });
+});
+
+test("a row is known by its line in the file, behind a line that names the delimiter and empty ones as well", async () => {
+  const { rows } = await readText('sep=;\nemail;city\n1;"two\nlines"\n\n2;Reno\n');
+  expect(rows.map(({ line }) => line)).toEqual([3, 6]);
+});
+
+test("a record larger than a mebibyte is rejected, and the next one is read", async () => {
+  const [large, next] = await leadsOf(`email,notes\nd@example.com,"${"x".repeat(1_100_000)}"\nlee@example.com,y\n`);
+  expect(large).toEqual({ fault: "it is larger than 1 MiB" });
+  expect(shown(next)).toEqual({ email: "lee@example.com" });
+});
+
+test("a lead that would be larger than a mebibyte as JSON is rejected, because no export of it could be read", async () => {
+  // Each of these is six letters in JSON.
+  const [large, next] = await leadsOf(`name,email\n"a${"\x01".repeat(200_000)}b",d@example.com\nLee,lee@example.com\n`);
+  expect(large).toEqual({ fault: "it is larger than 1 MiB" });
+  expect(shown(next)).toEqual({ name: "Lee", email: "lee@example.com" });
+});
+
+test("a large cell below that is kept as it is", async () => {
+  const [reading] = await leadsOf(`name,email\n${"x".repeat(900_000)},d@example.com\n`);
+  expect(shown(reading)).toMatchObject({ name: "x".repeat(900_000) });
+});
+
+test("however the bytes are cut into pieces, the rows are the same", async () => {
+  // "\r" as the end of rows is not among them: without it nothing tells that a cell is not over.
+  const text = fc.string({
+    unit: fc.constantFrom("a", "é", "😀", '"', ",", ";", "\n", "\r\n", "\t", " ", "[", "=", "\ufeff"),
+  });
+  const table = fc.array(fc.array(text, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 6 });
+  const file = fc.oneof(
+    fc
+      .tuple(table, fc.constantFrom(",", ";", "\t"))
+      .map(([rows, delimiter]) => csv([["email", "x"], ...rows], delimiter)),
+    text.map((damaged) => `email,x\n${damaged}`),
+  );
+  const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(file, cuts, async (file, cuts) => {
+      const bytes = Buffer.from(file);
+      const places = [0, ...cuts.map((cut) => Math.round(cut * bytes.length)).toSorted((a, b) => a - b), bytes.length];
+      const pieces = places.slice(1).map((place, number) => bytes.subarray(places[number], place));
+      const whole = await readPieces([bytes]);
+      const cut = await readPieces(pieces);
+      expect(cut.rows).toEqual(whole.rows);
+      expect(cut.columns.names).toEqual(whole.columns.names);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("whatever lies between plain records, the rows are those that the parser alone finds", async () => {
+  const plain = fc.constant("dana@example.com,Reno\n".repeat(60));
+  const odd = fc.constantFrom(
+    '"two\nlines",x\n',
+    '"open,x\n',
+    'a "b",x\n',
+    '"a" b,x\n',
+    '"X \\"Y\\"",x\n',
+    '"\n"\n',
+    "\n",
+  );
+  const file = fc.array(fc.oneof(plain, odd, fc.constant("a,b\n")), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(file, fc.integer({ min: 1, max: 3000 }), async (pieces, size) => {
+      const text = Buffer.from(`email,city\n${pieces.join("")}`);
+      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, n) =>
+        text.subarray(n * size, (n + 1) * size),
+      );
+      const { rows } = await readPieces(chunks);
+      const alone = new RecordReader(",", 1);
+      const [, ...records] = [...alone.read(text), ...alone.end()];
+      expect(rows.map(({ line, source }) => [line, source])).toEqual(
+        records.map((record) => [record.line, record.cells ?? ["", "", record.text]]),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("one record over two lines does not send all that follows through the parser", async () => {
+  const written = spyOn(Parser.prototype, "write");
+  onTestFinished(() => written.mockRestore());
+  const text = `email,notes\na@example.com,"two\nlines"\n${"d@example.com,x\n".repeat(50_000)}`;
+  const { rows } = await readPieces([Buffer.from(text.slice(0, 400_000)), Buffer.from(text.slice(400_000))]);
+  expect(rows).toHaveLength(50_001);
+  const bytes = written.mock.calls.reduce((sum, [given]) => sum + Buffer.byteLength(given), 0);
+  expect(bytes).toBeLessThan(10_000);
+});
+
+test("a line of very many cells with stray quotes is read in time that grows with it", async () => {
+  const begun = process.cpuUsage();
+  const [reading] = await leadsOf(`email,name\n${'"a"b",'.repeat(100_000)}x\n`);
+  expect(reading).toEqual({ fault: expect.stringContaining("the header has 2 cells, and this row 100001") });
+  expect(process.cpuUsage(begun).user).toBeLessThan(3_000_000);
+});

@@ -1,0 +1,146 @@
+/** E-mail addresses out of cells: bare, so that whoever looks for one finds it, with a remark where something was cut. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { allEmails, firstEmail } from "../../src/import/map/values/emails.ts";
+import { textsOf } from "../../src/import/parse/cell.ts";
+import { leadOf, leadsOf } from "./reading.ts";
+
+const read = (cell: string) => firstEmail(textsOf(cell));
+
+test.each([
+  ["dana@example.com", "dana@example.com"],
+  [" Dana@Example.COM ", "Dana@Example.COM"],
+  ["d@localhost", "d@localhost"],
+  ["o'brien@example.com", "o'brien@example.com"],
+  ["d+a=b/c@example.co.uk", "d+a=b/c@example.co.uk"],
+  ["用户@例子.公司", "用户@例子.公司"],
+  ['[{"value":"lee@example.com","type":"personal"}]', "lee@example.com"],
+  ['["","lee@example.com"]', "lee@example.com"],
+  ['[",","lee@example.com"]', "lee@example.com"],
+  ["dana@example.com, lee@example.com", "dana@example.com"],
+  ["dana@example.com;lee@example.com|sam@example.com", "dana@example.com"],
+  ["dana@example.com\nlee@example.com", "dana@example.com"],
+  ['["dana@example.com","lee@example.com"]', "dana@example.com"],
+])("%j is %j, and nothing was cut", (cell, email) => {
+  expect(read(cell)).toEqual({ value: email, cut: false });
+});
+
+test.each([
+  ["none, dana@example.com"],
+  ["a@@b;dana@example.com|lee@example.com"],
+  ["['dana@example.com', 'lee@example.com']"],
+  ["{dana@example.com,lee@example.com}"],
+  ["dana@example.com/lee@example.com"],
+  ["dana@example.com and lee@example.com"],
+  ["dana@example.com (work)"],
+  ["dana(at work)@example.com"],
+  ["dana@example.com (was lee@example.com)"],
+  ["Dana Whitfield <dana@example.com>"],
+  ["Whitfield, Dana <dana@example.com>"],
+  ['"lee@example.com" <dana@example.com>'],
+  ["Dana <dana@example.com>; Lee <lee@example.com>"],
+  ["Team: dana@example.com, lee@example.com;"],
+  ["<dana@example.com>"],
+  ["Dana W dana@example.com"],
+  ["Email: dana@example.com"],
+  ["mailto:dana@example.com?subject=Hello"],
+  ["[dana@example.com](mailto:dana@example.com)"],
+  ["'dana@example.com'"],
+  ["dana@example.com."],
+  ["dana @ example.com"],
+  ["\u200bdana@example.com"],
+  ["dana@exam\u00adple.com\u200b"],
+  ["\u202adana@example.com\u202c; lee@example.com"],
+  ["“dana@example.com”"],
+  ["«dana@example.com»"],
+  ["‘dana@example.com’"],
+  ["•dana@example.com"],
+  ["✉️dana@example.com"],
+  ["dana@example.com…"],
+  ["dana@example.com*"],
+  ["*dana@example.com"],
+  ["email=dana@example.com"],
+])("of %j the first address is dana@example.com, with a remark on what was cut", (cell) => {
+  expect(read(cell)).toEqual({ value: "dana@example.com", cut: true });
+});
+
+test("an apostrophe that a word processor has made round is one of the name, and no quote", () => {
+  expect(read("o’brien@example.com")).toEqual({ value: "o'brien@example.com", cut: true });
+});
+
+test.each(["dana", "@example.com", "dana@", "a@b@c", "@", "null", "", "<>", "undisclosed-recipients:;", "a@@b"])(
+  "%j holds none",
+  (cell) => {
+    expect(read(cell)).toBeNull();
+  },
+);
+
+test("a row says what was cut, and what was left out", async () => {
+  const warningsOf = async (cell: string) => {
+    const [reading] = await leadsOf(`name,email\nDana,"${cell}"\n`);
+    return reading !== undefined && "lead" in reading ? reading.warnings : null;
+  };
+  expect(await warningsOf("dana@example.com")).toEqual([]);
+  expect(await warningsOf("Dana <dana@example.com>")).toEqual(["beside email"]);
+  expect(await warningsOf("a@b@c")).toEqual(["email"]);
+});
+
+test("email falls back to verified_email, and never the other way round", async () => {
+  expect(await leadOf({ verified_email: "v@example.com", email: "" })).toMatchObject({ email: "v@example.com" });
+  expect(await leadOf({ verified_email: "", email: "e@example.com" })).toEqual({ email: "e@example.com" });
+});
+
+describe("whatever is in the cell", () => {
+  const piece = fc.constantFrom(
+    "dana@example.com",
+    "lee@e.org",
+    "@",
+    "a",
+    " ",
+    "<",
+    ">",
+    "(",
+    ")",
+    '"',
+    "'",
+    ",",
+    ";",
+    ":",
+    ".",
+    "/",
+    "[",
+    "]",
+    "\n",
+  );
+  const cell = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
+  );
+
+  test("there is an address of two texts around one @, or nothing", () => {
+    fc.assert(fc.property(cell, (text) => expect(read(text)?.value ?? "a@b").toMatch(/^[^\s@<>()"]+@[^\s@<>()"]+$/)));
+  });
+
+  test("what is kept comes back unchanged, and nothing is cut from it", () => {
+    fc.assert(
+      fc.property(cell, (text) => {
+        const value = read(text)?.value;
+        if (value !== undefined) expect(read(value)).toEqual({ value, cut: false });
+      }),
+    );
+  });
+});
+
+test.each(['"(', ".", "&", "' "])("a long cell full of %s is read in time that grows with it", (signs) => {
+  const long = `x${signs.repeat(60_000)}x dana@example.com`;
+  const begun = process.cpuUsage();
+  expect(read(long)?.value).toBe("dana@example.com");
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+});
+
+test("comments within comments are read in time that grows with them", () => {
+  const cells = ["(", "(a", "( "].map((signs) => `<${signs.repeat(900)} dana@example.com`);
+  const begun = process.cpuUsage();
+  expect(allEmails(Array(20).fill(cells).flat())).toHaveLength(60);
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+});

@@ -1,0 +1,115 @@
+/** Bytes that are UTF-8, UTF-16, Windows-1252 or Mac OS Roman, told apart and never mangled by where they are cut. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { toUtf8 } from "../../src/import/parse/file/encoding.ts";
+import { readPieces, readText } from "./reading.ts";
+
+async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces;
+}
+
+async function decode(pieces: readonly Buffer[]) {
+  let legacyLines = 0;
+  const decoded: Buffer[] = [];
+  for await (const bytes of toUtf8(each(pieces), () => legacyLines++)) decoded.push(bytes);
+  return { text: Buffer.concat(decoded).toString("utf8"), legacyLines };
+}
+
+const pieces = (bytes: Buffer, size: number) =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+
+const cut = fc.integer({ min: 1, max: 40 });
+const line = fc.string({ unit: "grapheme", maxLength: 30 }).map((text) => `${text.replaceAll(/[\r\n\ufeff]/g, "")}\n`);
+const text = fc.array(line, { maxLength: 20 }).map((lines) => `x\n${lines.join("")}`);
+
+test("UTF-8 comes out as it went in, however it is cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(text, cut, async (text, size) => {
+      expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text, legacyLines: 0 });
+    }),
+  );
+});
+
+test.each<[string, string, string]>([
+  ["behind the last line", "x\nab\n\x1a", "x\nab\n"],
+  ["in the last line", "x\nab\x1a", "x\nab"],
+  ["again and again, up to the end of a block", `x\nab\n${"\x1a".repeat(100)}`, "x\nab\n"],
+])("the mark of DOS at the end of a file is left out: %s", async (_, text, read) => {
+  for (const size of [1, 5, 1000])
+    expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text: read, legacyLines: 0 });
+});
+
+test("the mark of DOS anywhere else stays", async () => {
+  expect((await decode([Buffer.from("x\n\x1aab\x1a\n")])).text).toBe("x\n\x1aab\x1a\n");
+});
+
+test("UTF-16 comes out as the same text, with or without its mark and however it is cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(text, cut, fc.boolean(), fc.constantFrom("\ufeff", ""), async (text, size, swapped, mark) => {
+      const bytes = Buffer.from(`${mark}${text.toWellFormed()}`, "utf16le");
+      if (swapped) bytes.swap16();
+      expect((await decode(pieces(bytes, size))).text).toBe(text.toWellFormed());
+    }),
+  );
+});
+
+describe("Windows-1252", () => {
+  test("is read line by line: a line of UTF-8 beside it stays what it is", async () => {
+    const bytes = Buffer.concat([
+      Buffer.from("name,city\n"),
+      Buffer.from("Zo\u00eb,San Jos\u00e9\n", "latin1"),
+      Buffer.from("Zoë,San José\n"),
+      Buffer.from([0x93, 0x5a, 0x94, 0x2c, 0x80, 0x0a]),
+    ]);
+    const { rows, legacyLines } = await readText(bytes);
+    expect(rows.map(({ cells }) => cells)).toEqual([
+      ["Zoë", "San José"],
+      ["Zoë", "San José"],
+      ["“Z”", "€"],
+    ]);
+    expect(legacyLines).toBe(2);
+  });
+
+  test("of letters that UTF-8 would write otherwise comes out whole, however it is cut", async () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "é", "ñ", "ß", "ü"), minLength: 1, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(letters, { maxLength: 10 }), cut, async (lines, size) => {
+        // An é before a letter of ASCII is never UTF-8.
+        const text = `x\n${lines.map((line) => `${line}éa\n`).join("")}`;
+        expect((await decode(pieces(Buffer.from(text, "latin1"), size))).text).toBe(text);
+      }),
+    );
+  });
+});
+
+test("Mac OS Roman is read where lines end in carriage returns alone", async () => {
+  const zoe = [0x5a, 0x6f, 0x91, 0x2c, 0x53, 0x61, 0x6e, 0x20, 0x4a, 0x6f, 0x73, 0x8e, 0x0d];
+  const heard: string[] = [];
+  const decoded: Buffer[] = [];
+  for await (const bytes of toUtf8(each([Buffer.from("name,city\r"), Buffer.from(zoe)]), (letters) =>
+    heard.push(letters),
+  ))
+    decoded.push(bytes);
+  expect(Buffer.concat(decoded).toString()).toBe("name,city\nZoë,San José\n");
+  expect(heard).toEqual(["Mac OS Roman"]);
+});
+
+test("a byte order mark is taken off, and a file of nothing else is empty", async () => {
+  expect((await decode([Buffer.from("\ufeffemail\n")])).text).toBe("email\n");
+  for (const mark of ["efbbbf", "fffe", "feff"]) {
+    const { rows, format, legacyLines } = await readPieces([Buffer.from(mark, "hex")]);
+    expect({ rows, format, legacyLines }).toEqual({ rows: [], format: null, legacyLines: 0 });
+  }
+});
+
+test("a text whose lines end in carriage returns alone keeps its letters, however long it is", async () => {
+  const text = `name,email\r${`${"é".repeat(1000)},zoe@example.com\r`.repeat(2300)}`;
+  for (const size of [65_533, 65_534, 65_535, 65_536]) {
+    const decoded = await decode(pieces(Buffer.from(text), size));
+    const ended = text.replaceAll("\r", "\n");
+    expect({ whole: decoded.text === ended, legacyLines: decoded.legacyLines }).toEqual({
+      whole: true,
+      legacyLines: 0,
+    });
+  }
+});

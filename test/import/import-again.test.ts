@@ -1,0 +1,108 @@
+/** What an import does with rows that are there already, and what --dry-run says of them. */
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { anAdmin } from "../support/admin.ts";
+
+const two = "email,city\ndana@example.com,Reno\nlee@example.com,Austin\n";
+const px = ["--pixel", "px"];
+
+test("--identity tells rows apart by the fields that it names", async () => {
+  const rows = "email,page,age\nd@example.com,/a,20\nd@example.com,/a,30\nd@example.com,/b,30\n";
+  expect((await anAdmin().import(rows, ...px)).json).toMatchObject({ imported: 3, duplicates: 0 });
+  expect((await anAdmin().import(rows, ...px, "--identity", "email, page_url")).json).toMatchObject({
+    imported: 2,
+    duplicates: 1,
+  });
+});
+
+test("--identity tells the same rows apart in whatever order its fields are named", async () => {
+  const admin = anAdmin();
+  await admin.import(two, ...px, "--identity", "email,city");
+  expect((await admin.import(two, ...px, "--identity", "city,email")).json).toMatchObject({ duplicates: 2 });
+});
+
+describe("--identity without a time among its fields", () => {
+  const header = "First Name,Last Name,Business Email,Company Name,City,Last Seen At";
+  const seen = (time: string, city: string) => `${header}\nDana,W,dana@example.com,Harbor,${city},${time}\n`;
+  const person = [...px, "--identity", "name,email,company", "--on-duplicate", "replace"];
+
+  test("is one lead of a person, however often it was seen", async () => {
+    const admin = anAdmin();
+    await admin.import(seen("2026-01-05", "Reno"), ...person);
+    expect((await admin.import(seen("2026-01-09", "Sparks"), ...person)).json).toMatchObject({
+      imported: 0,
+      replaced: 1,
+    });
+    expect(await admin.leads()).toMatchObject([{ city: "Sparks", identified_at: "2026-01-05T00:00:00.000Z" }]);
+  });
+
+  test("tells apart by everything the rows in which those fields are empty", async () => {
+    const rows = "name,email,date\nDana,,2026-01-05\nLee,,2026-01-05\nKim,,2026-01-05\n";
+    const { json } = await anAdmin().import(rows, ...px, "--identity", "email,page_url", "--on-duplicate", "replace");
+    expect(json).toMatchObject({ imported: 3, replaced: 0 });
+  });
+});
+
+test("--map id=- keeps the visits apart of which the ids name the person", async () => {
+  const ids = ["p_1", "p_1", "p_1", "p_2"];
+  const rows = `id,email,page_url\n${ids.map((id, n) => `${id},${id}@example.com,/page-${n}\n`).join("")}`;
+  expect((await anAdmin().import(rows, ...px)).json).toMatchObject({ imported: 2, duplicates: 2 });
+  expect((await anAdmin().import(rows, ...px, "--map", "id=-")).json).toMatchObject({ imported: 4, duplicates: 0 });
+});
+
+test("a duplicate is left alone, and replaced with --on-duplicate replace at the time that it had", async () => {
+  const admin = anAdmin();
+  const id = crypto.randomUUID();
+  const row = (time: string, city: string) =>
+    `id,identified_at,email,city,state\n${id},${time},d@example.com,${city},NV\n`;
+  await admin.import(row("2026-01-31T09:15:00Z", "Reno"), ...px);
+  const [before] = await admin.leads();
+  expect((await admin.import(row("2026-02-01", "Sparks"), ...px)).json).toMatchObject({
+    duplicates: 1,
+    imported: 0,
+    replaced: 0,
+  });
+  expect<unknown[]>(await admin.leads()).toEqual([before]);
+  const replaced = await admin.import(row("2026-02-01", "Sparks"), ...px, "--on-duplicate", "replace");
+  expect(replaced.json).toMatchObject({ read: 1, duplicates: 0, imported: 0, replaced: 1 });
+  expect<unknown[]>(await admin.leads()).toEqual([{ ...before, city: "Sparks" }]);
+});
+
+describe("--dry-run", () => {
+  const mixed =
+    "identified_at,pixel_id,email\n2026-01-31,px_new,a@example.com\n2026-01-31,px_new,b@example.com\n" +
+    "2026-01-31,px_new,a@example.com\n31/31/2026,px_new,c@example.com\n2026-01-31,px,\n2025-01-01,px_old,d@example.com\n";
+
+  test.each([["skip"], ["replace"]])("changes nothing, and says and ends as the import does (%s)", async (kind) => {
+    const admin = anAdmin();
+    await admin.import(
+      "identified_at,pixel_id,email\n2026-01-30,px_old,z@example.com\n2026-01-31,px_new,b@example.com\n",
+    );
+    const before = await admin.exported();
+    const pixels = (await admin.run("pixel", "list", "acme", "--json")).stdout;
+    const tried = await admin.import(mixed, "--on-duplicate", kind, "--dry-run");
+    expect(await admin.exported()).toBe(before);
+    expect((await admin.run("pixel", "list", "acme", "--json")).stdout).toBe(pixels);
+    const real = await admin.import(mixed, "--on-duplicate", kind);
+    // A dry run is no batch.
+    expect([tried.json, tried.status]).toEqual([{ ...real.json, import: null }, real.status]);
+    expect(real.json).toMatchObject({ read: 6, rejected: 2, late: 1 });
+    expect(real.status).toBe(3);
+  });
+
+  test("neither waits for a program that writes nor keeps one waiting", async () => {
+    const admin = anAdmin();
+    using other = new Database(admin.file);
+    other.run("BEGIN IMMEDIATE");
+    const tried = await admin.import(two, ...px, "--dry-run");
+    other.run("COMMIT");
+    expect(tried).toMatchObject({ status: 0, json: { imported: 2 } });
+  });
+
+  test("says so to people", async () => {
+    const admin = anAdmin();
+    const file = admin.put("export.csv", two);
+    const { stdout } = await admin.run("lead", "import", "acme", file, ...px, "--create-pixels", "--dry-run");
+    expect(stdout).toContain("Nothing was changed");
+  });
+});

@@ -1,0 +1,108 @@
+/** An import that ends while its leads go in: what stays, what is said of it, and how it is completed. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../support/admin.ts";
+import { betweenTransactions } from "../support/between-transactions.ts";
+import { onTerminal, plain } from "../support/terminal.ts";
+
+const many = 20_000;
+const rows = Array.from({ length: many }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
+
+function aLargeImport(...more: readonly string[]) {
+  const admin = anAdmin();
+  const file = admin.put("export.csv", `date,pixel_id,email\n${rows.join("")}${more.join("")}`);
+  return { admin, args: ["lead", "import", "acme", file, "--create-pixels"] };
+}
+
+test("Ctrl-C says how far it came and that the same again completes it; then it does", async () => {
+  const { admin, args } = aLargeImport();
+  const said = /Stopped after ([\d,]+) of 20,000 leads, which stay\. Run it again, and it completes; .*undo/.exec(
+    await stoppedByHand(admin.file, args),
+  );
+  const stayed = Number(said?.[1]?.replaceAll(",", ""));
+  expect((await admin.leads()).length).toBe(stayed);
+  const again = await admin.run(...args, "--json");
+  expect({ ...again.json, status: again.status }).toMatchObject({
+    status: 0,
+    imported: many - stayed,
+    duplicates: stayed,
+  });
+});
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s says the same, and ends with %i", async (signal, status) => {
+  const { admin, args } = aLargeImport();
+  const child = admin.start(...args);
+  let isSent = false;
+  const ended = await betweenTransactions(admin.file, child.exited, (leads) => {
+    if (leads > 0 && !isSent) child.kill(signal);
+    isSent = leads > 0;
+  });
+  const said =
+    /\nStopped after ([\d,]+) of 20,000 leads, which stay\. Run it again, and it completes; .*undo.*\n$/.exec(
+      await child.stderr.text(),
+    );
+  expect([ended, (await admin.leads()).length]).toEqual([status, Number(said?.[1]?.replaceAll(",", ""))]);
+});
+
+test("a terminal that is closed ends it in order, though nothing can be shown any more", async () => {
+  const { admin, args } = aLargeImport();
+  const terminal = onTerminal(admin.file, args);
+  let isClosed = false;
+  const status = await betweenTransactions(admin.file, terminal.ended, (leads) => {
+    if (leads > 0 && !isClosed) terminal.close();
+    isClosed = leads > 0;
+  });
+  expect(status).toBe(129);
+});
+
+test("Ctrl-C promises no undo where leads of other imports were replaced", async () => {
+  const { admin, args } = aLargeImport();
+  await admin.run(...args);
+  const said = await stoppedByHand(admin.file, [...args, "--on-duplicate", "replace"]);
+  expect(said).toMatch(/completes\. It replaced [\d,]+ leads of other imports, and cannot be taken back\./);
+  expect(said).not.toContain("undo");
+});
+
+test("a dry run says how far it is, and Ctrl-C ends it", async () => {
+  const { admin, args } = aLargeImport();
+  const terminal = onTerminal(admin.file, [...args, "--dry-run"]);
+  await Promise.race([terminal.seen(/Writing +\S+ [1-9]\d?%/), terminal.ended]);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(130);
+  expect(plain(terminal.shown())).toContain("Stopped before the first lead: nothing of it was imported");
+  expect(await admin.leads()).toEqual([]);
+});
+
+test("one that was killed has its rejects, and is listed as not finished until its file was imported again", async () => {
+  const { admin, args } = aLargeImport("never,px,dana@example.com\n");
+  const rejects = join(admin.folder, "rejects.csv");
+  const child = admin.start(...args, "--rejects", rejects);
+  await betweenTransactions(admin.file, child.exited, (leads) => leads > 0 && child.kill("SIGKILL"));
+  expect(readFileSync(rejects, "utf8")).toContain("never,px,dana@example.com");
+  const cut = await admin.run("import", "list", "acme");
+  expect(cut.stdout).toMatch(/^1 .* not finished .*export\.csv$/m);
+  expect(cut.stderr).toMatch(/^Import 1 is not finished: .*import its file again to complete it\.\n$/);
+  expect((await admin.run(...args)).status).toBe(3);
+  const { json, stderr } = await admin.run("import", "list", "acme", "--json");
+  expect(json).toMatchObject([
+    { import: 2, state: "done", finished_at: expect.any(String) },
+    { import: 1, state: "not finished", finished_at: null },
+  ]);
+  expect(stderr).toBe("");
+});
+
+/** Types Ctrl-C as soon as some of the leads are in, and gives what was shown. */
+async function stoppedByHand(file: string, args: readonly string[]): Promise<string> {
+  const terminal = onTerminal(file, args);
+  let isTyped = false;
+  const status = await betweenTransactions(file, terminal.ended, (leads) => {
+    if (leads > 0 && !isTyped) terminal.type("\u0003");
+    isTyped = leads > 0;
+  });
+  expect(status).toBe(130);
+  return plain(terminal.shown());
+}

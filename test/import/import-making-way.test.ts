@@ -1,0 +1,80 @@
+/** Whoever wants to write while an import runs does not wait behind it. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { appendFileSync, chownSync, existsSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../support/admin.ts";
+import { betweenTransactions } from "../support/between-transactions.ts";
+import { aFolder } from "../support/folder.ts";
+
+const many = 30_000;
+const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+
+test("a command that writes goes between the transactions of an import, however often it comes", async () => {
+  const admin = anAdmin();
+  const file = admin.put("export.csv", `date,email\n${rows}`);
+  const child = admin.start("lead", "import", "acme", file, "--pixel", "px", "--create-pixels");
+  const found = new Set<number>();
+  expect(await betweenTransactions(admin.file, child.exited, (leads) => found.add(leads))).toBe(0);
+  expect((await admin.leads()).length).toBe(many);
+  // Without giving way, it has all leads in by one transaction.
+  expect([...found].filter((leads) => leads > 0 && leads < many).length).toBeGreaterThan(3);
+});
+
+test("Ctrl-C while another program writes ends an import before its next transaction", async () => {
+  const admin = anAdmin();
+  const file = admin.put("export.csv", `date,email\n${rows}`);
+  const child = admin.start("lead", "import", "acme", file, "--pixel", "px", "--create-pixels");
+  const asking = `${admin.file}.asking`;
+  while (!existsSync(asking)) await Bun.sleep(1);
+  for (let asked = 0; asked < 150; asked++) {
+    if (asked === 100) child.kill("SIGINT");
+    appendFileSync(asking, "../cli");
+    await Bun.sleep(2);
+  }
+  expect(await child.exited).toBe(130);
+  expect((await admin.leads()).length).toBeLessThan(many);
+});
+
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+test.skipIf(!isRoot)("the server of another user can ask for the lock while root imports", async () => {
+  const admin = anAdmin();
+  for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
+  const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
+  let done = false;
+  void importing.then(() => (done = true));
+  const owners = new Set<number | undefined>();
+  for (; !done; await Bun.sleep(20)) {
+    owners.add(statSync(`${admin.file}.asking`, { throwIfNoEntry: false })?.uid);
+  }
+  expect((await importing).json).toMatchObject({ imported: 30_000 });
+  expect(owners).toContain(nobody);
+});
+
+test.skipIf(!isRoot)("a link in the place of the file by which one asks gives no other file away", async () => {
+  const admin = anAdmin();
+  for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
+  const other = join(aFolder(), "of-root");
+  writeFileSync(other, "");
+  symlinkSync(other, `${admin.file}.asking`);
+  expect((await admin.import("date,email\n2026-01-01,a@example.com", "--pixel", "px")).status).toBe(0);
+  expect(statSync(other).uid).toBe(0);
+});
+
+test("a program that waited for the lock leaves nothing behind", async () => {
+  const admin = anAdmin();
+  await admin.import(`date,email\n${rows.slice(0, 1000)}`, "--pixel", "px");
+  expect(existsSync(`${admin.file}.asking`)).toBe(false);
+});
+
+test("an import that was asked for the lock by somebody who is gone goes on", async () => {
+  const admin = anAdmin();
+  await Bun.write(`${admin.file}.asking`, "....");
+  expect((await admin.import("date,email\n2026-01-31,a@example.com\n", "--pixel", "px")).json).toMatchObject({
+    imported: 1,
+  });
+  using file = new Database(admin.file);
+  expect(file.query("SELECT count(*) AS leads FROM stored_leads").get()).toEqual({ leads: 1 });
+});

@@ -1,0 +1,115 @@
+/** A file that looks wrong is asked about, where a person sits. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { anAdmin } from "../support/admin.ts";
+import { onTerminal, plain } from "../support/terminal.ts";
+
+const good = "date,pixel_id,email,id\n2026-01-31,px,dana@example.com,v1\n";
+const rejected = `${good}${"yesterday,px,dana@example.com,v2\n".repeat(10)}`;
+const sharing = `${good}2026-01-30,px,dana@example.com,v1\n`;
+
+function asked(content: string, ...options: string[]) {
+  const admin = anAdmin();
+  const file = admin.put("export.csv", content);
+  const args = ["lead", "import", "acme", file, "--create-pixels", ...options];
+  return { admin, terminal: onTerminal(admin.file, args) };
+}
+
+test.each([
+  ["most rows of which are rejected", rejected, "10 rows are rejected"],
+  ["whose rows are rejected for a reason", rejected, "Line 3 was rejected: "],
+  ["in which an id names the person", sharing, "2 rows share their id"],
+])("a file %s goes in when the answer is y, and changes nothing otherwise", async (_, content, doubt) => {
+  for (const [answer, status, leads] of [
+    ["y", content === rejected ? 3 : 0, 1],
+    ["n", 1, 0],
+    ["", 1, 0],
+  ] as const) {
+    const { admin, terminal } = asked(content);
+    await terminal.seen(/Import it as it is\? \[y\/N\]/);
+    expect(plain(terminal.shown())).toContain(doubt);
+    expect(await admin.leads()).toEqual([]);
+    terminal.type(`${answer}\r`);
+    expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, leads]);
+    if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. Change the options");
+  }
+});
+
+test("a rejects file stays as it is until the import goes on", async () => {
+  for (const [keys, status] of [
+    ["n\r", 1],
+    ["\u0003", 130],
+    ["y\r", 3],
+  ] as const) {
+    const admin = anAdmin();
+    const rejects = admin.put("rejects.csv", "from before\n");
+    const args = ["lead", "import", "acme", admin.put("export.csv", rejected), "--create-pixels", "--rejects", rejects];
+    const terminal = onTerminal(admin.file, args);
+    await terminal.seen(/\[y\/N\]/);
+    expect(readFileSync(rejects, "utf8")).toBe("from before\n");
+    terminal.type(keys);
+    expect(await terminal.ended).toBe(status);
+    expect(readFileSync(rejects, "utf8").split("\n")).toHaveLength(status === 3 ? 12 : 2);
+  }
+});
+
+test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, nor anything where no terminal is", async () => {
+  const nothing = rejected.replace(good, "date,pixel_id,email,id\n");
+  const mostlyGood = rejected + "2026-01-31,px,dana@example.com,\n".repeat(10);
+  for (const { terminal } of [asked(rejected, "--dry-run"), asked(good), asked(nothing), asked(mostlyGood)]) {
+    expect([0, 3]).toContain(await terminal.ended);
+    expect(terminal.shown()).not.toContain("[y/N]");
+  }
+  const admin = anAdmin();
+  expect([(await admin.import(rejected)).status, (await admin.leads()).length]).toEqual([3, 1]);
+});
+
+test("Ctrl-C at the question changes nothing", async () => {
+  const { admin, terminal } = asked(sharing);
+  await terminal.seen(/\[y\/N\]/);
+  terminal.type("\u0003");
+  expect([await terminal.ended, await admin.leads()]).toEqual([130, []]);
+});
+
+test.each([
+  ["a line of groups above its header", "Visit,,Company,Page\n", "line 2 looks like the header"],
+  ["what it is about above its header", "Company,Harbor,,\n,,,\n", "line 3 looks like the header"],
+])("a file with %s is asked about, and the line of the header is said", async (_, above, doubt) => {
+  const table = "date,pixel_id,company,page\n2026-01-31,px,Harbor,https://shop.example.com/\n";
+  const { terminal, admin } = asked(above + table, "--pixel", "px");
+  await terminal.seen(/\[y\/N\]/);
+  expect(plain(terminal.shown())).toContain(doubt);
+  terminal.type("n\r");
+  expect([await terminal.ended, await admin.leads()]).toEqual([1, []]);
+  expect((await admin.import(table, "--dry-run")).stderr).not.toContain("Warning");
+});
+
+test("a file without a column that says who a visitor is is asked about", async () => {
+  const { terminal, admin } = asked("pixel_id,Fecha,Nombre,URL\npx,2026-01-31,Dana,https://shop.example.com/\n");
+  await terminal.seen(/\[y\/N\]/);
+  expect(plain(terminal.shown())).toContain("no column has a name, an e-mail address, a phone or a company");
+  terminal.type("n\r");
+  expect([await terminal.ended, await admin.leads()]).toEqual([1, []]);
+});
+
+const ofAnotherSite = "date,pixel_id,email\n2026-01-31,px_b,lee@example.com\n";
+
+test("a file none of whose pixels the account has is asked about, because it may be that of another account", async () => {
+  const admin = anAdmin();
+  const said = async (content: string) => (await admin.import(content, "--dry-run")).stderr;
+  expect(await said(good)).toContain("Pixel: px (new).");
+  expect(await said(good)).not.toContain("Warning");
+  await admin.import(good);
+  expect(await said(`${ofAnotherSite}2026-01-30,px,dana@example.com\n`)).toContain("Pixels: px_b (new), px.");
+  expect(await said(ofAnotherSite)).toContain("perhaps it is the file of another account");
+  const terminal = onTerminal(admin.file, [
+    "lead",
+    "import",
+    "acme",
+    admin.put("b.csv", ofAnotherSite),
+    "--create-pixels",
+  ]);
+  await terminal.seen(/\[y\/N\]/);
+  terminal.type("n\r");
+  expect([await terminal.ended, (await admin.leads()).length]).toEqual([1, 1]);
+});

@@ -1,0 +1,189 @@
+/** A file is read to its end before its first lead goes in: what is said by then, and what is left when it ends before. */
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../support/admin.ts";
+
+const px = ["--pixel", "px", "--create-pixels"];
+
+/** An import of standard input that waits for more of it. */
+function waiting(admin: Admin, text: string, under: readonly string[] = []) {
+  const program = join(import.meta.dir, "../../src/admin.ts");
+  const child = Bun.spawn([...under, process.execPath, program, "lead", "import", "acme", "-", ...px], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: admin.folder, DATABASE_PATH: admin.file },
+    stdin: "pipe",
+    stderr: "pipe",
+  });
+  child.stdin.write(text);
+  void child.stdin.flush();
+  return child;
+}
+
+const aThousandRows = `date,email\n${Array.from({ length: 1000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("")}`;
+
+/** Of it no more is needed. */
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+}
+
+/** Waits until it has said which column is what: rows are read from then on. */
+async function begun(child: ReturnType<typeof waiting>): Promise<Reader> {
+  const reader = child.stderr.getReader();
+  for (let said = ""; !said.includes("Reading CSV"); ) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`it ended: ${said}`);
+    said += Buffer.from(value).toString();
+  }
+  return reader;
+}
+
+async function rest(reader: Reader): Promise<string> {
+  let said = "";
+  for (let next = await reader.read(); !next.done; next = await reader.read())
+    said += Buffer.from(next.value ?? []).toString();
+  return said;
+}
+
+test("while a file is read nothing of it is served, and no file lies beside the database", async () => {
+  const admin = anAdmin();
+  const child = waiting(admin, aThousandRows);
+  const reader = await begun(child);
+  expect(await admin.leads()).toEqual([]);
+  // Bun keeps something of its own in the home folder.
+  const parts = [".bun", "leadfile.db", "leadfile.db-shm", "leadfile.db-wal"];
+  expect(readdirSync(admin.folder).filter((name) => !parts.includes(name))).toEqual([]);
+  await child.stdin.end();
+  await rest(reader);
+  expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s while a file is read leaves nothing behind, says so and ends with %i", async (signal, status) => {
+  const admin = anAdmin();
+  const child = waiting(admin, aThousandRows);
+  const reader = await begun(child);
+  child.kill(signal);
+  expect(await rest(reader)).toMatch(/nothing of it was imported[^\n]*\n$/);
+  expect(await child.exited).toBe(status);
+  expect(await admin.leads()).toEqual([]);
+  expect(readdirSync(admin.folder).filter((name) => !/^(\.bun|leadfile\.db(-shm|-wal)?)$/.test(name))).toEqual([]);
+});
+
+test("under nohup an import outlives its terminal", async () => {
+  const admin = anAdmin();
+  const child = waiting(admin, aThousandRows, ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']);
+  const reader = await begun(child);
+  child.kill("SIGHUP");
+  await child.stdin.end();
+  await rest(reader);
+  expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
+});
+
+test("the oldest lead goes in first: of a newest-first file none is late, but those before the newest that was there", async () => {
+  const admin = anAdmin();
+  const days = Array.from({ length: 9 }, (_, n) => `2026-01-0${9 - n}`);
+  const file = `date,email\n${days.map((day) => `${day},d${day}@example.com\n`).join("")}`;
+  expect((await admin.import(file, ...px)).json).toMatchObject({ imported: 9, late: 0 });
+  const more = "date,email\n2026-01-20,x@example.com\n2026-01-08,y@example.com\n2026-01-19,z@example.com\n";
+  const { json, stderr } = await admin.import(more, ...px);
+  expect(json).toMatchObject({ imported: 3, late: 1 });
+  // Said before the first of them went in.
+  expect(stderr).toContain("from 2026-01-08T00:00:00.000Z to 2026-01-20T00:00:00.000Z");
+  expect(stderr).toContain("\n1 is older than the newest lead of the account: ");
+  // The file again is older as well, and nobody has passed what was there already.
+  expect((await admin.import(more, ...px)).stderr).toContain(
+    "\n2 are older than the newest lead of the account: those of them that are new ",
+  );
+});
+
+test("late leads are shown as the import says: by --stamp arrival, once it is taken back", async () => {
+  const admin = anAdmin();
+  const imports = (rows: string, ...how: readonly string[]) => {
+    const file = admin.put("late.csv", `date,email\n${rows}`);
+    return admin.run("lead", "import", "acme", file, ...px, ...how);
+  };
+  await imports("2026-01-09,a@example.com\n");
+  const late = "2026-01-08,b@example.com\n";
+  const plain = (text: string) => text.replaceAll(/\s+/g, " ");
+  expect(plain((await imports(late, "--dry-run")).stdout)).toEndWith("have passed them; --stamp arrival shows them ");
+  expect(plain((await imports(late)).stdout)).toContain("--stamp arrival shows them, once this import is taken back");
+  await admin.run("import", "undo", "acme", "2");
+  expect(plain((await imports(late, "--stamp", "arrival")).stdout)).toMatch(/^read 1 .* imported 1 /);
+});
+
+test("rows that share an id and differ in time or page are counted, with the option that keeps them apart", async () => {
+  const admin = anAdmin();
+  const file =
+    "id,date,email,page_url\np_1,2026-01-01,a@example.com,/a\np_1,2026-01-02,a@example.com,/a\n" +
+    "p_1,2026-01-02,a@example.com,/b\np_2,2026-01-02,b@example.com,/a\np_3,2026-01-02,c@example.com,/a\n" +
+    "p_3,2026-01-02,c@example.com,/a\n";
+  const { json, stderr } = await admin.import(file, ...px);
+  expect(json).toMatchObject({ imported: 3, duplicates: 3 });
+  expect(stderr).toMatch(/^Warning: 3 rows share their id .*--map id=- keeps .* a spreadsheet has cut it/m);
+  const apart = await admin.import(file, ...px, "--map", "id=-", "--dry-run");
+  expect(apart.stderr).not.toContain("share their id");
+  expect(apart.json).toMatchObject({ imported: 5, duplicates: 1 });
+});
+
+describe("ids that come again in another file", () => {
+  const file = (month: string) =>
+    `ID,date,email\n1,2026-${month}-01,a${month}@example.com\n2,2026-${month}-02,b${month}@example.com\n`;
+  const taken = /^Warning: 2 rows with the id of a lead that another import brought, .*--map ID=- keeps/m;
+
+  test.each(["skip", "replace"])("are counted where the visits are others, also with %s", async (what) => {
+    const admin = anAdmin();
+    await admin.import(file("01"), ...px);
+    const how = [...px, "--on-duplicate", what];
+    expect((await admin.import(file("02"), ...how, "--dry-run")).stderr).toMatch(taken);
+    expect((await admin.import(file("02"), ...how)).stderr).toMatch(taken);
+    const apart = await admin.import(file("02"), ...how, "--map", "ID=-");
+    expect([apart.json.imported, apart.stderr]).toEqual([2, expect.not.stringMatching(taken)]);
+  });
+
+  test.each([
+    ["without a time", "ID,email\n", []],
+    ["stamped on arrival", "date,ID,email\n2026-01-01,", ["--stamp", "arrival"]],
+  ])("are told of where rows %s are of other persons", async (_, beginning, stamp) => {
+    const admin = anAdmin();
+    const importOf = (email: string) => admin.import(`${beginning}1,${email}\n`, ...px, ...stamp);
+    await importOf("dana@example.com");
+    expect((await importOf("Dana@example.com")).stderr).not.toContain("another import");
+    expect((await importOf("lee@example.com")).stderr).toContain("of a lead that another import brought");
+    const dry = await admin.import(`${beginning}1,lee@example.com\n`, ...px, ...stamp, "--dry-run");
+    expect(dry.stderr).toContain("of a lead that another import brought");
+  });
+
+  test("are nothing to speak of where the visits are the same, moved by their ties or stamped on arrival", async () => {
+    const admin = anAdmin();
+    const ties = `ID,date,email\n${Array.from({ length: 50 }, (_, n) => `${n},2026-01-01,d${n}@example.com\n`).join("")}`;
+    await admin.import(ties, ...px);
+    for (const how of [[], ["--stamp", "arrival"]]) {
+      const again = await admin.import(ties, ...px, ...how);
+      expect([again.json["duplicates"], again.stderr]).toEqual([50, expect.not.stringContaining("another import")]);
+    }
+  });
+
+  test("are meant where --identity makes them, and nothing is said", async () => {
+    const admin = anAdmin();
+    const person = [...px, "--map", "ID=-", "--identity", "name"];
+    const row = (date: string) => `ID,date,name\n1,${date},Dana\n`;
+    await admin.import(row("2026-01-01"), ...person);
+    const again = await admin.import(row("2026-02-01"), ...person);
+    expect([again.json["duplicates"], again.stderr]).toEqual([1, expect.not.stringContaining("another import")]);
+  });
+});
+
+test("rows without a time follow one another by milliseconds", async () => {
+  const admin = anAdmin();
+  const begunMs = Date.now();
+  const rows = Array.from({ length: 3000 }, (_, n) => `d${n}@example.com\n`).join("");
+  await admin.import(`email\n${rows}`, ...px);
+  const times = (await admin.leads()).map(({ identified_at }) => Date.parse(identified_at));
+  const [first = 0] = times;
+  expect(first).toBeGreaterThanOrEqual(begunMs);
+  expect(times).toEqual(times.map((_, n) => first + n));
+  expect(times.at(-1)).toBeLessThan(Date.now() + 3000);
+});

@@ -1,0 +1,235 @@
+/** Every import is a batch with a number, and can be taken back: exactly what it added, and nothing else. */
+import { expect, onTestFinished, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { openAgain } from "../../src/db/open.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { betweenTransactions } from "../support/between-transactions.ts";
+import { watchDatabases } from "../support/closing.ts";
+import { onTerminal, plain } from "../support/terminal.ts";
+
+const px = ["--pixel", "px"];
+const january = "date,email\n2026-01-10,a@example.com\n2026-01-10,b@example.com\n2026-01-12,c@example.com\n";
+const overlapping = "date,email\n2026-01-09,d@example.com\n2026-01-10,b@example.com\n2026-01-11,e@example.com\n";
+
+const undo = (admin: Admin, number: number) => admin.run("import", "undo", "acme", String(number), "--json");
+
+async function listed(admin: Admin, account = "acme") {
+  return JSON.parse((await admin.run("import", "list", account, "--json")).stdout) as Record<string, unknown>[];
+}
+
+test("what an import added is taken back, and the export is what it was, byte for byte", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  const before = await admin.exported();
+  const { json } = await admin.import(overlapping, ...px);
+  expect(json).toMatchObject({ import: 2, imported: 2, duplicates: 1 });
+  const after = await admin.exported();
+  const undone = await undo(admin, 2);
+  expect([undone.json as unknown, undone.status]).toEqual([{ import: 2, removed: 2 }, 0]);
+  expect(await admin.exported()).toBe(before);
+  // It blocks nobody.
+  expect((await admin.import(overlapping, ...px)).json).toMatchObject({ import: 3, imported: 2, suppressed: 0 });
+  expect(await admin.exported()).toBe(after);
+});
+
+test("leads that another file has as well go with the import that added them, and it says what brings them back", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  await admin.import(overlapping, ...px);
+  expect(await undo(admin, 1)).toMatchObject({ status: 0, stderr: expect.stringContaining("import that file again") });
+  expect((await admin.leads()).map(({ email }) => email)).toEqual(["d@example.com", "e@example.com"]);
+  expect((await admin.import(overlapping, ...px)).json).toMatchObject({ imported: 1, duplicates: 2 });
+});
+
+test("the list says of each import when, from what file, by whom, what came of it and between which times", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  const file = admin.put("export of january.csv", january);
+  await admin.run("lead", "import", "acme", file, ...px, "--create-pixels");
+  await admin.import(overlapping, ...px);
+  await undo(admin, 1);
+  expect(await listed(admin)).toMatchObject([
+    { import: 2, file: "-", read: 3, imported: 2, duplicates: 1, undone_at: null },
+    {
+      import: 1,
+      file: "export of january.csv",
+      by: expect.stringMatching(/./),
+      read: 3,
+      imported: 3,
+      moved: 1,
+      oldest: "2026-01-10T00:00:00.000Z",
+      newest: "2026-01-12T00:00:00.000Z",
+      finished_at: expect.stringMatching(/Z$/),
+      undone_at: expect.stringMatching(/Z$/),
+    },
+  ]);
+  expect(await listed(admin, "other")).toEqual([]);
+  const [header] = (await admin.run("import", "list", "acme")).stdout.split("\n");
+  expect(header?.split(/ +/)).toEqual("IMPORT AT STATE ADDED REPLACED OLDEST NEWEST BY FILE".split(" "));
+  expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*taken back .*export of january\.csv/);
+});
+
+test("the list is a table on a terminal of 80 columns", async () => {
+  const admin = anAdmin();
+  await admin.run("lead", "import", "acme", admin.put("visits-of-2026-01-31.csv", january), ...px, "--create-pixels");
+  const terminal = onTerminal(admin.file, ["import", "list", "acme"]);
+  expect(await terminal.ended).toBe(0);
+  expect(plain(terminal.shown()).split("\n")).toEqual([
+    "IMPORT  AT                   STATE  ADDED  REPLACED  FILE",
+    expect.stringMatching(/^1 {7}20[\d-]{8} [\d:]{8} {2}done {3}3 {6}0 {9}visits-of-2026-01-31\.csv$/),
+    "",
+  ]);
+});
+
+test("an account without imports is told so in one line, and gives an empty list as JSON", async () => {
+  const admin = anAdmin();
+  expect((await admin.run("import", "list", "acme")).stdout).toBe("The account has no imports.\n");
+  expect(await listed(admin)).toEqual([]);
+});
+
+test("an import that changed nothing has no number, and neither has a dry run", async () => {
+  const admin = anAdmin();
+  expect((await admin.import(january, ...px, "--dry-run")).json).toMatchObject({ import: null, imported: 3 });
+  expect((await admin.import(january, ...px)).json).toMatchObject({ import: 1 });
+  expect((await admin.import(january, ...px)).json).toMatchObject({ import: null, duplicates: 3 });
+  expect(await listed(admin)).toHaveLength(1);
+});
+
+test("an import that replaced leads is not taken back, and says why", async () => {
+  const admin = anAdmin();
+  await admin.import("id,email\n1,a@example.com\n", ...px);
+  await admin.import("id,email,name\n1,a@example.com,Dana\n2,b@example.com,Lee\n", ...px, "--on-duplicate", "replace");
+  const { status, stderr } = await undo(admin, 2);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^Import 2 replaced 1 lead,[^\n]*import list[^\n]*\n$/);
+  expect(await admin.leads()).toHaveLength(2);
+});
+
+test("an import says at its end whether it can be taken back", async () => {
+  const admin = anAdmin();
+  const last = async (text: string) => {
+    const how = ["--on-duplicate", "replace"];
+    const { stdout } = await admin.give(text, "lead", "import", "acme", "-", ...px, "--create-pixels", ...how);
+    return stdout.trim().split("\n").at(-1);
+  };
+  expect(await last("id,email\n1,a@example.com\n")).toMatch(
+    /^This is import 1; .* import undo acme 1 takes it back\.$/,
+  );
+  expect(await last("id,email,name\n1,a@example.com,Dana\n")).toBe(
+    "This is import 2; it replaced 1 lead of other imports, and cannot be taken back.",
+  );
+});
+
+test("an import that replaced nothing but leads of its own is taken back", async () => {
+  const admin = anAdmin();
+  const seen = "email,date,city\na@example.com,2026-01-10,Reno\na@example.com,2026-01-11,Sparks\n";
+  const { json } = await admin.import(seen, ...px, "--identity", "email", "--on-duplicate", "replace");
+  expect(json).toMatchObject({ import: 1, imported: 1, replaced: 1 });
+  expect(await admin.leads()).toMatchObject([{ city: "Sparks" }]);
+  expect((await undo(admin, 1)).json as unknown).toEqual({ import: 1, removed: 1 });
+  expect(await admin.exported()).toBe("");
+});
+
+test("an import that begins to replace leads while it is taken back is not taken back any more", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  const closeDatabases = watchDatabases();
+  onTestFinished(closeDatabases);
+  const { accounts, imports } = openAdminStore(admin.file);
+  const account = accounts.find("acme");
+  const batch = account === null ? null : imports.find(account, 1);
+  if (account === null || batch === null) throw new Error("there is no import");
+  const running = openAgain(admin.file);
+  onTestFinished(() => running.$client.close());
+  running.run(sql`UPDATE imports SET overwritten = 1, replaced = 1, read = read + 1`);
+  const undoing = Array.fromAsync(imports.undo(account, batch, 0));
+  await expect(undoing).rejects.toMatchObject({ problem: { kind: "undo overtaken", number: 1 } });
+  expect(await admin.leads()).toHaveLength(3);
+});
+
+test("taking back what is taken back changes nothing, and an unknown number is refused", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  await admin.import(january, ...px);
+  await undo(admin, 1);
+  expect((await undo(admin, 1)).json as unknown).toEqual({ import: 1, removed: 0 });
+  for (const args of [
+    ["acme", "2"],
+    ["acme", "one"],
+    ["other", "1"],
+  ]) {
+    const { status, stderr } = await admin.run("import", "undo", ...args);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The account has no import .* import list .*\n$/)]);
+  }
+});
+
+test("it is put on record, without anything of a person", async () => {
+  const admin = anAdmin();
+  await admin.import(january, ...px);
+  await undo(admin, 1);
+  const [latest] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
+  expect(latest).toMatchObject({ act: "import.undo", detail: { import: 1, leads: 3 } });
+});
+
+const many = 20_000;
+
+/** An undo of many leads that a signal ends after the first of them. */
+async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT" | "SIGTERM" | "SIGHUP") {
+  const admin = anAdmin();
+  await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
+  const before = await admin.exported();
+  const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  await admin.import(`date,email\n${rows}`, ...px);
+  const child = admin.start("import", "undo", "acme", "2");
+  let isSent = false;
+  const status = await betweenTransactions(admin.file, child.exited, (leads) => {
+    if (leads <= many && !isSent) child.kill(signal);
+    isSent = leads <= many;
+  });
+  return { admin, before, status, said: await child.stderr.text(), left: (await admin.leads()).length - 1 };
+}
+
+test("an undo that is killed is listed as not finished, and completed by the next one", async () => {
+  const { admin, before, left } = await anUndoEndedBy("SIGKILL");
+  expect([left > 0, left < many]).toEqual([true, true]);
+  expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
+  expect((await undo(admin, 2)).status).toBe(0);
+  expect(await admin.exported()).toBe(before);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s ends an undo with %i, and it says how many leads are gone", async (signal, status) => {
+  const ended = await anUndoEndedBy(signal);
+  const said = /\nStopped: ([\d,]+) leads of import 2 are gone, and the rest stays\. Run it again, [^\n]+\n$/;
+  const gone = Number(said.exec(`\n${ended.said}`)?.[1]?.replaceAll(",", ""));
+  expect([ended.status, gone]).toEqual([status, many - ended.left]);
+  const { json } = await undo(ended.admin, 2);
+  expect(json as unknown).toEqual({ import: 2, removed: ended.left });
+});
+
+test("an undo of many leads leaves the day on which the import was done", async () => {
+  const admin = anAdmin();
+  const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  await admin.import(`date,email\n${rows}`, ...px);
+  const [{ finished_at } = {}] = await listed(admin);
+  const child = admin.start("import", "undo", "acme", "1");
+  expect(await betweenTransactions(admin.file, child.exited, () => undefined)).toBe(0);
+  expect(await listed(admin)).toMatchObject([{ state: "taken back", finished_at }]);
+});
+
+test("an import that still runs is taken back with all that it adds meanwhile", async () => {
+  const admin = anAdmin();
+  await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
+  const before = await admin.exported();
+  const rows = Array.from({ length: 30_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  const running = admin.import(`date,email\n${rows}`, ...px);
+  while ((await listed(admin)).length < 2) await Bun.sleep(20);
+  expect((await undo(admin, 2)).status).toBe(0);
+  const { status, stderr } = await running;
+  // It may have come to its end before.
+  if (status !== 0) expect(stderr).toMatch(/^Import 2 was taken back while it ran.*Import its file again.*$/m);
+  expect(await admin.exported()).toBe(before);
+  expect(await listed(admin)).toMatchObject([{ import: 2, state: "taken back" }, { import: 1 }]);
+});

@@ -1,0 +1,129 @@
+/** bun admin lead import: what it counts, says and leaves behind. */
+import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { anAdmin } from "../support/admin.ts";
+
+const two = "email,city\ndana@example.com,Reno\nlee@example.com,Austin\n";
+const px = ["--pixel", "px"];
+const shape = [
+  "import",
+  "read",
+  "imported",
+  "duplicates",
+  "replaced",
+  "moved",
+  "late",
+  "suppressed",
+  "rejected",
+  "passed",
+];
+
+describe("the same rows come in", () => {
+  test.each<[string, string | Uint8Array]>([
+    ["as CSV", two],
+    ["as CSV of Windows-1252", Buffer.from(`${two}zo\u00eb@example.com,San Jos\u00e9\n`, "latin1")],
+    ["as CSV of UTF-16", Buffer.from(`\ufeff${two}`, "utf16le")],
+    ["as gzipped CSV", gzipSync(two)],
+    ["as gzip in several members", Buffer.concat([gzipSync(two.slice(0, 30)), gzipSync(two.slice(30))])],
+    ["as NDJSON", '{"email":"dana@example.com","city":"Reno"}\n{"email":"lee@example.com","city":"Austin"}\n'],
+    [
+      "as gzipped NDJSON",
+      gzipSync('{"email":"dana@example.com","city":"Reno"}\n{"email":"lee@example.com","city":"Austin"}'),
+    ],
+  ])("%s, from a file with any name and from standard input", async (_, content) => {
+    const admin = anAdmin(["acme", "other"]);
+    const file = admin.put("export.dat", content);
+    const fromFile = await admin.run("lead", "import", "other", file, ...px, "--create-pixels", "--json");
+    const fromInput = await admin.import(content, ...px);
+    expect(fromInput.json).toEqual({ ...fromFile.json, import: 2 });
+    for (const account of ["acme", "other"]) {
+      const leads = await admin.leads(account);
+      expect(leads.slice(0, 2).map(({ email, city }) => [email, city])).toEqual([
+        ["dana@example.com", "Reno"],
+        ["lee@example.com", "Austin"],
+      ]);
+    }
+  });
+});
+
+test("what was left out, or read otherwise than it says, is counted in warnings", async () => {
+  const admin = anAdmin();
+  const text =
+    '{"email":"a@example.com","state":"Ontario"}\n{"email":"b@example.com","state":"XX"}\n' +
+    '{"email":"none","name":"Dana"}\n{"email":"zo\u00eb@example.com"}\n';
+  const { stderr } = await admin.import(Buffer.from(text, "latin1"), "--pixel", "px", "--map", "Plan=company");
+  expect(stderr.split("\n").filter((line) => line.startsWith("Warning"))).toEqual([
+    "Warning: 1 line not in UTF-8; read as Windows-1252.",
+    "Warning: 2 rows with a state that is none of the US; it was left out.",
+    "Warning: 1 row with an e-mail address that is none; it was left out.",
+    'Warning: --map names "Plan", which nothing in the file is called.',
+  ]);
+});
+
+test("--json prints the counts as one value, and everything else goes to standard error", async () => {
+  const { json, stderr, status } = await anAdmin().import(two, ...px);
+  expect(Object.keys(json)).toEqual(shape);
+  expect({ ...json, status }).toMatchObject({ status: 0, read: 2, imported: 2, rejected: 0 });
+  expect(stderr).toContain("Reading CSV.");
+});
+
+test("what is read as what is said before anything is imported, and what is not kept is named", async () => {
+  const admin = anAdmin();
+  const { stderr } = await admin.import("Shoe Size,Work Email,Personal Email\n42,,d@example.com\n", ...px, "--dry-run");
+  expect(stderr).toMatch(/email +Personal Email, then Work Email/);
+  expect(stderr).toContain("Not kept: Shoe Size.");
+});
+
+test("a file without a column of times is told that its leads get the time of import", async () => {
+  expect((await anAdmin().import(two, ...px)).stderr).toMatch(/identified_at|time of (the )?import/);
+});
+
+test("--map stands against the file also where its header comes long before its rows", async () => {
+  const admin = anAdmin();
+  const header = await admin.import("Correo,Ciudad\n", ...px, "--map", "Correo=email");
+  expect({ status: header.status, stderr: header.stderr }).toMatchObject({ status: 0 });
+  const { status } = await admin.import("Correo\nd@example.com\n", ...px, "--map", "Correo=email");
+  expect({ status, leads: (await admin.leads()).length }).toEqual({ status: 0, leads: 1 });
+});
+
+test.each<[string, string]>([
+  ["CSV", two],
+  ["NDJSON", '{"email":"dana@example.com"}\n'],
+])("--map that names a column which the file does not have is not passed over: %s", async (_, text) => {
+  const { status, stderr } = await anAdmin().import(text, ...px, "--map", "Correo=phone");
+  expect({ told: stderr.includes('"Correo"') }).toEqual({ told: true });
+  expect([0, 1]).toContain(status);
+});
+
+test("pixels that the file names are made with --create-pixels, and otherwise their rows are rejected", async () => {
+  const admin = anAdmin();
+  await admin.run("pixel", "create", "acme", "--id", "px_known");
+  const file = admin.put(
+    "export.csv",
+    "pixel_id,email\npx_known,a@example.com\npx_new,b@example.com\n,c@example.com\n",
+  );
+  const strict = await admin.run("lead", "import", "acme", file, "--json");
+  expect({ ...strict.json, status: strict.status }).toMatchObject({ read: 3, imported: 1, rejected: 2, status: 3 });
+  const loose = await admin.run("lead", "import", "acme", file, "--json", "--create-pixels", "--pixel", "px_rest");
+  expect({ ...loose.json, status: loose.status }).toMatchObject({ read: 3, imported: 2, duplicates: 1, status: 0 });
+  const { stdout } = await admin.run("pixel", "list", "acme", "--json");
+  expect(JSON.parse(stdout).map((pixel: { id: string }) => pixel.id)).toEqual(["px_known", "px_new", "px_rest"]);
+});
+
+test("read is always the sum of what became of the rows", async () => {
+  const admin = anAdmin();
+  const text =
+    'id,date,email\n1,2026-01-31,a@example.com\n1,2026-01-31,a@example.com\n2,never,b@example.com\n3,2026-01-31,\n\n"4,x\n' +
+    "5,2026-01-31,e@example.com,6\n7,2026-01-31\n8,2030-01-01,f@example.com\n9,2026-01-31,g@example.com";
+  for (const options of [[], ["--on-duplicate", "replace"], ["--stamp", "arrival"]]) {
+    const { json } = await admin.import(text, ...px, ...options);
+    const parts = ["imported", "duplicates", "replaced", "suppressed", "rejected"].map((name) => Number(json[name]));
+    expect(parts.reduce((sum, part) => sum + part)).toBe(Number(json["read"]));
+  }
+});
+
+test("names of columns are shown without what a terminal would obey", async () => {
+  const { stderr } = await anAdmin().import("email,\u001b[31mred\u001b[0m\nd@example.com,1\n", ...px);
+  expect(stderr).toContain("31mred");
+  expect(stderr).not.toContain("\u001b");
+});

@@ -1,0 +1,270 @@
+/** NDJSON: objects within objects, lists, and values that are no text. */
+import { describe, expect, test } from "bun:test";
+import { createColumns } from "../../src/import/map/columns/columns.ts";
+import { readNdjson } from "../../src/import/parse/json/ndjson.ts";
+import { leadOfObject, leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
+
+test.each<[string, unknown, object]>([
+  [
+    "the value in a list of e-mails",
+    { identity: { emails: [{ value: "dana@example.com", type: "personal" }] } },
+    { email: "dana@example.com" },
+  ],
+  ["first and last name", { demographics: { firstName: "Dana", lastName: null } }, { name: "Dana" }],
+  ["a person's own name", { contact: { name: "Dana" } }, { name: "Dana" }],
+  ["the name of a person in a list", { contacts: [{ name: "Dana" }], pages: [{ name: "A" }] }, { name: "Dana" }],
+  [
+    "a company's name",
+    { name: "Dana", company: { name: "Harbor & Pine" } },
+    { name: "Dana", company: "Harbor & Pine" },
+  ],
+  [
+    "the source in utm",
+    { email: "d@example.com", session: { utm: { source: "mail", medium: "x" } } },
+    { email: "d@example.com", traffic_source: "mail" },
+  ],
+  [
+    "the URL of a page",
+    { email: "d@example.com", page: { url: "/a", title: "A", name: "B" } },
+    { email: "d@example.com", page_url: "/a" },
+  ],
+  [
+    "a person inside an event",
+    { resolution: { FIRST_NAME: "Dana", COMPANY_CITY: "Boise", PERSONAL_CITY: "Reno" } },
+    { name: "Dana", city: "Reno" },
+  ],
+])("%s is understood", async (_, object, lead) => {
+  expect(await leadOfObject(object)).toEqual(lead);
+});
+
+describe("all of a visit inside an object that is called the", () => {
+  const visit = {
+    name: "Dana",
+    email: "dana@example.com",
+    identified_at: "2026-01-31T09:15:00Z",
+    page_url: "/pricing",
+    pixel_id: "px_blog",
+  };
+  const leadOfVisit = async (object: object) => {
+    const [reading] = await leadsOf(`${JSON.stringify(object)}\n`);
+    if (reading === undefined || "fault" in reading) return reading;
+    const { identifiedMs, pixelId } = reading.lead;
+    return { at: identifiedMs === null ? null : new Date(identifiedMs).toISOString(), pixelId, ...shown(reading) };
+  };
+
+  test.each(["visitor", "lead", "data", "payload", "record", "event"])(
+    "%s is kept, its time, page and pixel too",
+    async (wrapper) => {
+      const { name, email, page_url } = visit;
+      expect(await leadOfVisit({ event: "visitor.identified", [wrapper]: visit })).toEqual({
+        at: "2026-01-31T09:15:00.000Z",
+        pixelId: "px_blog",
+        // An event has a name of its own.
+        ...(wrapper === "event" ? {} : { name }),
+        email,
+        page_url,
+      });
+    },
+  );
+
+  test.each(["visitor", "lead"])("%s stands behind what is said outside of it", async (wrapper) => {
+    const outside = { timestamp: "2026-01-30T00:00:00Z", url: "/a", pixel: "px_site" };
+    expect(await leadOfVisit({ [wrapper]: visit, ...outside })).toMatchObject({
+      at: "2026-01-30T00:00:00.000Z",
+      pixelId: "px_site",
+      page_url: "/a",
+    });
+  });
+});
+
+test.each<[string, object]>([
+  ["where the IP address is", { network: { city: "Ashburn", region: "VA" } }],
+  ["where the IP address is, in another word", { ip_location: { city: "Ashburn", region: "VA" } }],
+  [
+    "a company's phone and website",
+    { company: { phone: "555-0199", website: "https://harbor.example.com", url: "x" } },
+  ],
+  ["the name of a page or a campaign", { page: { name: "Pricing" }, campaign: { name: "Spring", source: "x" } }],
+  ["hashes of an address", { email_sha256: "ab", hem: { sha256: "cd" }, emails: [{ md5: "ef" }] }],
+])("%s is not the visitor's", async (_, object) => {
+  expect(await leadOfObject({ email: "dana@example.com", ...object })).toEqual({ email: "dana@example.com" });
+});
+
+describe("the id of an event", () => {
+  const idOf = async (object: object) => {
+    const [reading] = await leadsOf(`${JSON.stringify({ email: "dana@example.com", ...object })}\n`);
+    return reading !== undefined && "lead" in reading ? reading.lead.id : null;
+  };
+  const own = "0d0f2c4e-6a1b-4c3d-8e5f-00112233aabb";
+
+  test("is kept when it is a UUID, in lower case", async () => {
+    expect(await idOf({ id: own.toUpperCase() })).toBe(own);
+    expect(await idOf({ event: { id: own } })).toBe(own);
+  });
+
+  test("is never that of the person, the company or the session", async () => {
+    const without = await idOf({});
+    for (const thing of ["person", "contact", "company", "session", "visitor"]) {
+      expect(await idOf({ [thing]: { id: own } })).toBe(without);
+    }
+  });
+
+  test("is another one for each number, also for those that JavaScript would round", async () => {
+    const line = (id: string) => `{"id":${id},"email":"dana@example.com"}\n`;
+    const [one, other] = await leadsOf(line("1234567890123456788") + line("1234567890123456789"));
+    expect(one).not.toEqual(other);
+  });
+
+  test("becomes a UUID of version 8 when it is another text, the same one each time", async () => {
+    const id = await idOf({ id: "evt_01HZX" });
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(await idOf({ id: "evt_01HZX" })).toBe(id);
+    expect(await idOf({ id: "evt_01HZY" })).not.toBe(id);
+  });
+});
+
+test("of a list the first value counts that is not empty, and numbers and booleans become their text", async () => {
+  const lead = { name: ["", null, "N/A", "Dana", "Lee"], age: 44, married: true, children: false, homeowner: null };
+  expect(await leadOfObject(lead)).toEqual({
+    name: "Dana",
+    age_range: "44",
+    marital_status: "true",
+    children: "false",
+  });
+});
+
+test("of several people in one record those beside the first are said to be left out; of visits nothing is", async () => {
+  const warningsOf = async (record: unknown) => {
+    const [reading] = await leadsOf(JSON.stringify(record));
+    return reading !== undefined && "lead" in reading ? reading.warnings : null;
+  };
+  const dana = { name: "Dana", email: "dana@example.com" };
+  const lee = { name: "Lee", email: "lee@example.com" };
+  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, lee] })).toEqual(["others"]);
+  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual(["others"]);
+  const addresses = [{ email: dana.email }, { email: lee.email }];
+  expect(await warningsOf({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["others"]);
+  expect(await warningsOf({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["others"]);
+  expect(await warningsOf({ ...dana, emails: [{ value: dana.email }, { value: "d@home.example" }] })).toEqual([]);
+  const visits = [
+    { url: "/a", referrer: "/" },
+    { url: "/b", referrer: "/" },
+  ];
+  expect(await warningsOf({ ...dana, visits })).toEqual([]);
+});
+
+test("of several people or visits in one record the first is taken whole, and never parts of two", async () => {
+  const contacts = [
+    { first_name: "Dana", last_name: null, email: null },
+    { first_name: "Lee", last_name: "Ortiz", email: "lee@example.com" },
+  ];
+  expect(await leadOfObject({ company: { name: "Harbor" }, contacts })).toEqual({ name: "Dana", company: "Harbor" });
+  const pageVisits = [
+    { url: null, referrer: "https://a.example.com/" },
+    { url: "https://shop.example.com/b", referrer: "https://b.example.com/" },
+  ];
+  expect(await leadOfObject({ email: "d@example.com", pageVisits })).toEqual({
+    email: "d@example.com",
+    referrer: "https://a.example.com/",
+  });
+});
+
+describe("a file of ever new names", () => {
+  const refusalOf = async (objects: readonly object[]) => {
+    const begun = process.cpuUsage();
+    const pieces = objects.map((object) => Buffer.from(`${JSON.stringify(object)}\n`));
+    const error: unknown = await leadsOfPieces(pieces).catch((cause: unknown) => cause);
+    // Time that grows with the square of the columns would be a minute.
+    expect(process.cpuUsage(begun).user).toBeLessThan(10_000_000);
+    return error;
+  };
+  const many = Array.from({ length: 20_000 }, (_, n) => n);
+
+  test("is refused at the column after 2,000, with the filter that makes records of its ids", async () => {
+    const inLines = many.map((n) => ({ profiles: { [`u${n}`]: { email: `d${n}@example.com`, city: "Reno" } } }));
+    const advice = expect.stringContaining("jq -c '.profiles[]'");
+    expect(await refusalOf(inLines)).toMatchObject({
+      message: expect.stringContaining("more than 2,000 columns"),
+      advice,
+    });
+  });
+
+  test("is rejected where they stand in one line, with the same filter", async () => {
+    const people = Object.fromEntries(many.slice(0, 5_000).map((n) => [`u${n}`, { email: `d${n}@example.com` }]));
+    expect(await leadOfObject({ profiles: people })).toEqual({ fault: expect.stringContaining("jq -c '.profiles[]'") });
+  });
+
+  test("is told to leave them out where they hold no record", async () => {
+    const file = many.map((n) => ({ email: `d${n}@example.com`, attributes: { [`key ${n}`]: 1 } }));
+    expect(await refusalOf(file)).toMatchObject({ advice: expect.stringContaining("jq -c 'del(.attributes)'") });
+  });
+
+  test("is refused without one of them, which may be the address of a person", async () => {
+    const file = many.map((n) => ({ email: `d${n}@example.com`, seen: { [`dana${n}@example.com`]: "2026-01-31" } }));
+    expect(Bun.inspect(await refusalOf(file))).not.toContain("dana0");
+  });
+
+  test("is refused as CSV as well, and 2,000 are read", async () => {
+    const header = (count: number) =>
+      many
+        .slice(0, count)
+        .map((n) => `c${n}`)
+        .join(",")
+        .replace("c0", "email");
+    const row = (count: number) => `d@example.com${",".repeat(count - 1)}`;
+    const read = (count: number) => leadsOf(`${header(count)}\n${row(count)}\n`);
+    expect(shown((await read(2_000))[0])).toEqual({ email: "d@example.com" });
+    await expect(read(2_001)).rejects.toThrow("more than 2,000 columns");
+  });
+
+  test("is read where each line is a delivery, and no more than 2,000 of them are known at once", async () => {
+    const columns = createColumns(new Map(), { ofDeliveries: true });
+    async function* lines() {
+      yield Buffer.from(many.map((n) => `{"email":"d${n}@example.com","key ${n}":1}\n`).join(""));
+    }
+    let [read, most] = [0, 0];
+    for await (const rows of readNdjson(lines(), columns)) {
+      read += rows.length;
+      most = Math.max(most, columns.names.length);
+    }
+    expect([read, most]).toEqual([20_000, 2000]);
+  });
+});
+
+test("a line larger than a mebibyte is rejected, and the next one is read", async () => {
+  const line = (notes: string, email: string) => `${JSON.stringify({ notes, email })}\n`;
+  const [large, next] = await leadsOf(line("x".repeat(1_100_000), "d@example.com") + line("y", "lee@example.com"));
+  expect(large).toEqual({ fault: "it is larger than 1 MiB" });
+  expect(shown(next)).toEqual({ email: "lee@example.com" });
+});
+
+test("objects in objects in objects are read to a depth that exports have, and no further", async () => {
+  const nested = (depth: number, email: string): object =>
+    depth === 0 ? { email } : { data: nested(depth - 1, email) };
+  expect(await leadOfObject(nested(20, "d@example.com"))).toEqual({ email: "d@example.com" });
+  expect(await leadOfObject(nested(40, "d@example.com"))).toEqual({
+    fault: expect.stringContaining("no value to keep"),
+  });
+});
+
+test.each(["[1]", '"x"', "17", "null", '{"email":', "{'email':1}", "email"])(
+  "a line that is no JSON object is rejected, and the next one is read: %s",
+  async (line) => {
+    const [, bad, good] = await leadsOf(`{"name":"A"}\n${line}\n{"name":"B"}\n`);
+    expect(bad).toEqual({ fault: "it is not a JSON object" });
+    expect(shown(good)).toEqual({ name: "B" });
+  },
+);
+
+test("empty lines, spaces and carriage returns around lines mean nothing", async () => {
+  const { rows } = await readText(' {"name":"A"} \r\n\r\n \n{"name":"B"}');
+  expect(rows.map(({ line }) => line)).toEqual([1, 4]);
+});
+
+test("a name that objects of JavaScript have of their own is a name like any other", async () => {
+  expect(
+    await leadOfObject(JSON.parse('{"__proto__":{"name":"x"},"constructor":"y","email":"d@example.com"}')),
+  ).toMatchObject({
+    email: "d@example.com",
+  });
+});

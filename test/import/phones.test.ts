@@ -1,0 +1,164 @@
+/** Phone numbers out of cells: the digits of the first number, with a remark where more of them stood there. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { firstPhone } from "../../src/import/map/values/phones.ts";
+import { textsOf } from "../../src/import/parse/cell.ts";
+import { leadsOf } from "./reading.ts";
+
+const read = (cell: string) => firstPhone(textsOf(cell));
+
+test.each([
+  ["6195550123", "6195550123"],
+  ["+1 (619) 555-0123", "16195550123"],
+  ["213/555-0123", "2135550123"],
+  ["Mobile1: 619-555-0123", "6195550123"],
+  ["Mobile1: 555-0123", "5550123"],
+  ["#6195550123", "6195550123"],
+  ["Fax 6195550123", "6195550123"],
+  ["619_555_0123", "6195550123"],
+  ["619–555–0123", "6195550123"],
+  ["tel:+1-619-555-0123", "16195550123"],
+  ["6195550123 (mobile)", "6195550123"],
+  ["6195550123.0", "6195550123"],
+  ["1.6195550123E+10", "16195550123"],
+  ["6.195550123e9", "6195550123"],
+  ["1,6195550123E+10", "16195550123"],
+  ["+44 20 7946 0123", "442079460123"],
+  ["+49 30 901820", "4930901820"],
+  ["030/901820", "030901820"],
+  ["+44 (0)20 7946 0958", "442079460958"],
+  ["+49 (0) 30 / 901820", "4930901820"],
+  ["(0)30 901820", "030901820"],
+  ["+39 (0)6 6982 1234", "390669821234"],
+  ["123-456-7890", "1234567890"],
+  ["555-0123", "5550123"],
+  ["12345", "12345"],
+  ['["+16195550123"]', "16195550123"],
+])("%j is %j, and nothing was left out", (cell, phone) => {
+  expect(read(cell)).toEqual({ value: phone, cut: false });
+});
+
+test.each([
+  ["+16195550123, +16195550124", "16195550123"],
+  ["6195550123;6195550124", "6195550123"],
+  ["619-555-0123 / 619-555-0124", "6195550123"],
+  ["619-555-0123/619-555-0124", "6195550123"],
+  ["+16195550123 +16195550124", "16195550123"],
+  ["6195550123 6195550124", "6195550123"],
+  ["5550123 5550456", "5550123"],
+  ["555-0123 555-0456", "5550123"],
+  ["5550123/5550456", "5550123"],
+  ["5550123, 6195550124", "5550123"],
+  ["Home 5550123 Work 5550456", "5550123"],
+  ["M: 619 555 0123 F: 619 555 0124", "6195550123"],
+  ["+1 619 555 0123 619 555 0124", "16195550123"],
+  ["(619) 555-0123 or (619) 555-0124", "6195550123"],
+  ["['+16195550123', '+16195550124']", "16195550123"],
+  ['["+16195550123","+16195550124"]', "16195550123"],
+  ["1.6195550123E+10; 619-555-0124", "16195550123"],
+  ["619.555.0123 ext. 4", "6195550123"],
+  ["619-555-0123x45", "6195550123"],
+  ["619-555-0123 #7", "6195550123"],
+  ["555-0123 x45", "5550123"],
+  ["tel:+1-619-555-0123;ext=4", "16195550123"],
+  ["6195550123/4", "6195550123"],
+  ["(421) 310-2345 or 6195550124", "4213102345"],
+  ["123-555-0123 (421) 310-2345", "1235550123"],
+])("of %j the first number is %j, with a remark on the other digits", (cell, phone) => {
+  expect(read(cell)).toEqual({ value: phone, cut: true });
+});
+
+const hidden = ["***-***-0142", "+1 619-555-**42", "(619) •••-0142"];
+
+test.each([
+  ...hidden,
+  "none",
+  "",
+  "1.61955E+10",
+  "6.19555012E+09",
+  "+",
+  "N/A",
+  "1-800-FLOWERS",
+  "61955501236195550124",
+])("%j holds none", (cell) => {
+  expect(read(cell)).toBeNull();
+});
+
+test("a row says what was left out", async () => {
+  const warningsOf = async (cell: string) => {
+    const [reading] = await leadsOf(`name,phone\nDana,"${cell}"\n`);
+    return reading !== undefined && "lead" in reading ? reading.warnings : null;
+  };
+  expect(await warningsOf("619-555-0123")).toEqual([]);
+  expect(await warningsOf("619-555-0123, 619-555-0124")).toEqual(["beside phone"]);
+  expect(await warningsOf("1.61955E+10")).toEqual(["phone"]);
+});
+
+describe("whatever is in the cell", () => {
+  const piece = fc.constantFrom(
+    "619",
+    "555",
+    "0123",
+    "+1",
+    "44",
+    "0",
+    " ",
+    "-",
+    ".",
+    "/",
+    ",",
+    ";",
+    "(",
+    ")",
+    "x",
+    "ext",
+    "Mobile",
+    "1:",
+    "#",
+    "E+10",
+    "\n",
+    "٣",
+  );
+  const cell = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join("")),
+  );
+
+  test("there are at most fifteen digits, or nothing", () => {
+    fc.assert(fc.property(cell, (text) => expect(read(text)?.value ?? "0").toMatch(/^\d{1,15}$/)));
+  });
+
+  test("what is kept comes back unchanged, and nothing is left out of it", () => {
+    fc.assert(
+      fc.property(cell, (text) => {
+        const value = read(text)?.value;
+        if (value !== undefined) expect(read(value)).toEqual({ value, cut: false });
+      }),
+    );
+  });
+});
+
+test("of two whole numbers the first is found, whatever stands between them", () => {
+  const number = fc.integer({ min: 2_000_000_000, max: 9_999_999_999 }).map(String);
+  const written = (digits: string) =>
+    fc.constantFrom(
+      digits,
+      digits.replace(/(...)(...)(....)/, "$1-$2-$3"),
+      digits.replace(/(...)(...)(....)/, "($1) $2-$3"),
+    );
+  const between = fc.constantFrom(", ", ",", ";", " / ", "/", " ", " or ", "\n", " | ", " Mobile: ");
+  const two = fc
+    .tuple(number, number)
+    .chain(([one, other]) => fc.tuple(fc.constant(one), written(one), between, written(other)));
+  fc.assert(
+    fc.property(two, ([digits, one, gap, other]) =>
+      expect(read(one + gap + other)).toEqual({ value: digits, cut: true }),
+    ),
+  );
+});
+
+test("a long cell full of blanks is read in time that grows with it", () => {
+  const begun = process.cpuUsage();
+  expect(read(`415-555-0100${" ".repeat(60_000)}x`)?.value).toBe("4155550100");
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+});

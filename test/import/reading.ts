@@ -1,0 +1,85 @@
+/** Reads what a file holds, without a store: rows, columns, and the leads that they would become. */
+import { detailFields, type Lead } from "../../src/contract/lead.ts";
+import { createColumns } from "../../src/import/map/columns/columns.ts";
+import { readMapping } from "../../src/import/map/columns/mapping.ts";
+import { type LeadRules, type ReadLead, readLead } from "../../src/import/map/lead/lead.ts";
+import { toUtf8 } from "../../src/import/parse/file/encoding.ts";
+import { openRows } from "../../src/import/parse/file/format.ts";
+import { noonMs } from "../support/builders.ts";
+
+export const ordinaryRules: LeadRules = {
+  account: "acc_test",
+  pixelId: "px_site",
+  identity: detailFields,
+  stamp: "source",
+  mayHaveWrongTime: false,
+  zone: "UTC",
+  dayFirst: false,
+};
+
+async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces;
+}
+
+/** Reads pieces of a file as they would arrive. */
+export async function readPieces(pieces: readonly Buffer[], map: string | null = null) {
+  const columns = createColumns(readMapping(map));
+  let legacyLines = 0;
+  const opened = await openRows(
+    toUtf8(each(pieces), () => legacyLines++),
+    columns,
+  );
+  const rows: Parameters<typeof readLead>[0][] = [];
+  for await (const group of opened?.groups ?? []) rows.push(...group);
+  return { rows, columns, format: opened?.format ?? null, legacyLines };
+}
+
+export const readText = (text: string | Buffer, map: string | null = null) => readPieces([Buffer.from(text)], map);
+
+/** What each row becomes of a file that arrives in these pieces: leads are read as soon as their rows are. */
+export async function leadsOfPieces(
+  pieces: readonly Buffer[],
+  rules: Partial<LeadRules> = {},
+  map: string | null = null,
+) {
+  const columns = createColumns(readMapping(map));
+  const opened = await openRows(
+    toUtf8(each(pieces), () => {}),
+    columns,
+  );
+  const leads: ReadLead[] = [];
+  for await (const rows of opened?.groups ?? []) {
+    leads.push(...rows.map((row) => readLead(row, columns, { ...ordinaryRules, ...rules }, noonMs)));
+  }
+  return leads;
+}
+
+export const leadsOf = (text: string | Buffer, rules: Partial<LeadRules> = {}, map: string | null = null) =>
+  leadsOfPieces([Buffer.from(text)], rules, map);
+
+export type Reading = Partial<Lead> | { readonly fault: string };
+
+/** The fields of a lead that are not null, or why there is none. */
+export function shown(reading: ReadLead | undefined): Reading {
+  if (reading === undefined) throw new Error("there is no such row");
+  if ("fault" in reading) return { fault: reading.fault };
+  const { id, identified_at, pixel_id, ...details } = JSON.parse(reading.lead.document) as Lead; // As it was written.
+  const given = Object.entries(details).filter(([, value]) => value !== null);
+  return Object.fromEntries(given);
+}
+
+/** What one row becomes whose columns and values are these. */
+export async function leadOf(row: Readonly<Record<string, string>>, rules: Partial<LeadRules> = {}): Promise<Reading> {
+  return shown((await leadsOf(csv([Object.keys(row), Object.values(row)]), rules))[0]);
+}
+
+/** What one object becomes. */
+export async function leadOfObject(object: unknown, rules: Partial<LeadRules> = {}): Promise<Reading> {
+  return shown((await leadsOf(`${JSON.stringify(object)}\n`, rules))[0]);
+}
+
+/** Writes CSV with every cell in quotes. */
+export function csv(rows: readonly (readonly string[])[], delimiter = ",", newline = "\n"): string {
+  const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  return rows.map((row) => row.map(cell).join(delimiter) + newline).join("");
+}

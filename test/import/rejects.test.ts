@@ -1,0 +1,202 @@
+/** --rejects: rejected rows with line and reason, which can be mended and imported as they are. */
+import { expect, test } from "bun:test";
+import { linkSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { parse } from "csv-parse/sync";
+import { type Admin, anAdmin } from "../support/admin.ts";
+
+const px = ["--pixel", "px"];
+
+async function importRejecting(admin: Admin, text: string, ...options: readonly string[]) {
+  const rejects = join(admin.folder, "rejects");
+  const ended = await admin.import(text, ...px, "--rejects", rejects, ...options);
+  return { ...ended.json, status: ended.status, written: readFileSync(rejects, "utf8") };
+}
+
+const table = (text: string, delimiter = ",") => parse(text, { delimiter, relax_column_count: true }) as string[][];
+
+test("rejected rows of CSV come under the same header, with the line on which they began and the reason", async () => {
+  const text =
+    'date;email;notes\n2026-01-31;a@example.com;ok\n31/31/2026;b@example.com;"two\nlines; ""said"""\n\n2026-01-31;;\n';
+  const { written, status } = await importRejecting(anAdmin(), text);
+  expect(status).toBe(3);
+  expect(table(written, ";")).toEqual([
+    ["date", "email", "notes", "reject_line", "reject_reason"],
+    ["31/31/2026", "b@example.com", 'two\nlines; "said"', "3", expect.stringContaining("31/31/2026")],
+    ["2026-01-31", "", "", "6", expect.stringContaining("no value to keep")],
+  ]);
+});
+
+test("empty rows below the last one are told apart from rows in which something is wrong", async () => {
+  const text = `date,email\n2026-01-31,a@example.com\nnever,b@example.com\n${",\n".repeat(20)}`;
+  const { status, json, stderr } = await anAdmin().import(text, ...px);
+  expect([status, json]).toMatchObject([3, { read: 22, imported: 1, rejected: 21 }]);
+  expect(stderr.match(/^.*reject.*$/gm)).toEqual([
+    "Read 22 rows: 1 accepted, 21 rejected.",
+    expect.stringContaining("Line 3 was rejected: "),
+    "20 rejected rows are empty, as a spreadsheet leaves them below its last row: nothing is lost with them.",
+  ]);
+});
+
+test.each([",", ";", "\t", "|"])(
+  "nothing of a rejected row is lost, whatever is in its cells, with %j between them",
+  async (delimiter) => {
+    const cells = [
+      "never",
+      "d@example.com",
+      "=1+1",
+      'a"b',
+      `a${delimiter}b`,
+      "a\nb",
+      "a\rb",
+      " a ",
+      "[1]",
+      "'",
+      "é😀",
+      "\ufeffx",
+    ];
+    const names = ["date", "email", ..."abcdefghij"];
+    const write = (row: readonly string[]) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(delimiter);
+    const { written } = await importRejecting(anAdmin(), `${write(names)}\n${write(cells)}\n`);
+    const [, row] = table(written, delimiter);
+    expect(row?.slice(0, cells.length)).toEqual(cells);
+  },
+);
+
+test("a rejects file is mended and imported as it is, with what is left rejected again", async () => {
+  const admin = anAdmin();
+  const text = "date,email,name\n31/31/2026,b@example.com,B\nnever,c@example.com,C\n2026-01-31,a@example.com,A\n";
+  const first = await importRejecting(admin, text);
+  expect(first).toMatchObject({ imported: 1, rejected: 2 });
+  const second = await importRejecting(admin, first.written.replace("31/31/2026", "2026-01-30"));
+  expect(second).toMatchObject({ read: 2, imported: 1, rejected: 1, status: 3 });
+  const third = await importRejecting(admin, second.written.replace("never", "2026-01-29"));
+  expect(third).toMatchObject({ read: 1, imported: 1, rejected: 0, status: 0 });
+  expect((await admin.leads()).map(({ name }) => name)).toEqual(["C", "B", "A"]);
+});
+
+test("a rejects file that was not mended is rejected again, whatever was wrong", async () => {
+  const admin = anAdmin();
+  const text =
+    'date,email,name\nnever,a@example.com,A\n2026-01-31,b@example.com\n2026-01-31,c@example.com,C,D\n"open,x,y\n,,\n' +
+    "date,email,name\n";
+  const first = await importRejecting(admin, text);
+  expect(first).toMatchObject({ read: 6, rejected: 6 });
+  expect(await importRejecting(admin, first.written)).toMatchObject({ read: 6, imported: 0, rejected: 6, status: 3 });
+});
+
+test("columns without a name or with the name of another come back as the columns that they were", async () => {
+  const admin = anAdmin();
+  const { written } = await importRejecting(admin, "email,,email,date\n,x,a@example.com,never\n");
+  await importRejecting(admin, written.replace("never", "2026-01-31"));
+  expect((await admin.leads()).map(({ email }) => email)).toEqual(["a@example.com"]);
+});
+
+test("rejected lines of NDJSON come with their text, and are mended and imported as they are", async () => {
+  const admin = anAdmin();
+  const good = '{"email":"a@example.com","date":"2026-01-31"}';
+  const bad = ['{"email":"b@example.com","date":"never"}', "[1]", '{"email":', '{"email":"\\u0000"}'];
+  const first = await importRejecting(admin, [good, ...bad].join("\n"));
+  const lines = first.written.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual(
+    bad.map((row, number) => ({ reject_line: number + 2, reject_reason: expect.any(String), row })),
+  );
+  expect(await importRejecting(admin, first.written)).toMatchObject({ read: 4, imported: 0, rejected: 4 });
+  expect(await importRejecting(admin, first.written.replaceAll("never", "2026-01-30"))).toMatchObject({
+    imported: 1,
+    rejected: 3,
+  });
+});
+
+test("rows whose pixel is unknown are rejected into the file as well, and a file of good rows is left empty", async () => {
+  const admin = anAdmin();
+  const rejects = join(admin.folder, "rejects");
+  const file = admin.put("export.csv", "pixel_id,email\npx_new,a@example.com\n");
+  const importing = ["lead", "import", "acme", file, "--rejects", rejects];
+  expect(await admin.run(...importing)).toMatchObject({ status: 3 });
+  expect(table(readFileSync(rejects, "utf8"))[1]).toEqual([
+    "px_new",
+    "a@example.com",
+    "2",
+    expect.stringContaining("px_new"),
+  ]);
+  expect(await admin.run(...importing, "--create-pixels")).toMatchObject({ status: 0 });
+  expect(readFileSync(rejects, "utf8")).toBe("");
+});
+
+const good = "date,email\n2026-01-31,a@example.com\n";
+
+test.each(["the file itself", "a hard link to it", "standard input"])(
+  "--rejects that would write over what is read is refused before anything: %s",
+  async (what) => {
+    const admin = anAdmin();
+    const source = admin.put("in.csv", good);
+    const rejects = what === "a hard link to it" ? join(admin.folder, "link.csv") : source;
+    if (rejects !== source) linkSync(source, rejects);
+    const file = what === "standard input" ? "-" : source;
+    const args = ["lead", "import", "acme", file, ...px, "--create-pixels", "--rejects", rejects];
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/admin.ts"), ...args], {
+      env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file },
+      stdin: Bun.file(source),
+      stderr: "pipe",
+    });
+    expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("--rejects")]);
+    expect(readFileSync(source, "utf8")).toBe(good);
+    expect(await admin.leads()).toEqual([]);
+  },
+);
+
+test.each(["-wal", ".asking", ".serving"])(
+  "--rejects that would write over a file of the database is refused, there or not: %s",
+  async (end) => {
+    const admin = anAdmin();
+    const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", `${admin.file}${end}`);
+    expect(ended).toMatchObject({ status: 2, stderr: expect.stringContaining("--rejects would write over") });
+    expect(await admin.leads()).toEqual([]);
+  },
+);
+
+test("--rejects of - is refused: there is no file of that name", async () => {
+  const admin = anAdmin();
+  const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", "-");
+  expect(ended).toMatchObject({ status: 2, stderr: "--rejects is -, which is no file. Name a file.\n" });
+});
+
+test("a rejects file stays as it is in a dry run, and where the import is refused", async () => {
+  const admin = anAdmin();
+  const rejects = admin.put("rejects.csv", "from before\n");
+  const bad = "date,email\nnever,a@example.com\n";
+  const file = admin.put("bad.csv", bad);
+  const tried = await admin.run(
+    "lead",
+    "import",
+    "acme",
+    file,
+    ...px,
+    "--create-pixels",
+    "--rejects",
+    rejects,
+    "--dry-run",
+  );
+  expect([tried.status, tried.stdout.replaceAll(/\s+/g, " ")]).toEqual([
+    3,
+    expect.stringContaining("an import writes them to"),
+  ]);
+  const cut = gzipSync(bad.repeat(2000)).subarray(0, 60);
+  expect(await admin.import(cut, ...px, "--rejects", rejects)).toMatchObject({ status: 1 });
+  expect(readFileSync(rejects, "utf8")).toBe("from before\n");
+});
+
+test.each<[string, (folder: string) => string]>([
+  ["in a folder that is not there", (folder) => join(folder, "missing/rejects.csv")],
+  ["which is a folder", (folder) => folder],
+  ["on a full disk", () => "/dev/full"],
+])("a rejects file %s is what the refusal names, and nothing is imported", async (_, pathIn) => {
+  const admin = anAdmin();
+  const path = pathIn(admin.folder);
+  const { status, stderr } = await admin.import(`${good}never,b@example.com\n`, ...px, "--rejects", path);
+  expect([status, stderr.trimEnd().split("\n").at(-1)]).toEqual([1, expect.stringContaining(path)]);
+  expect(stderr).not.toContain(admin.file);
+  expect(await admin.leads()).toEqual([]);
+});

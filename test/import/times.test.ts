@@ -1,0 +1,244 @@
+/** Times as vendors write them; what is wrong or could be two is refused and never guessed. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readMoment, rfc3339 } from "../../src/contract/time.ts";
+import { readTime, type TimeReading } from "../../src/import/map/values/times.ts";
+import { isZone, readZone } from "../../src/import/map/values/zones.ts";
+import { noonMs } from "../support/builders.ts";
+import { leadsOf } from "./reading.ts";
+
+const read = (text: string, reading: Partial<TimeReading> = {}): string | null => {
+  const time = readTime(text, { zone: "UTC", dayFirst: false, ...reading });
+  return "ms" in time ? new Date(time.ms).toISOString() : null;
+};
+
+const quarterPastNine =
+  "2026-01-31T09:15:00Z,2026-01-31t09:15:00z,2026-01-31T09:15:00+00:00,2026-01-31T10:15:00+01:00,2026-01-31 09:15:00," +
+  "2026-01-31 09:15,2026-01-31T09:15:00,2026-01-31 09:15:00 UTC,2026-01-31 04:15:00 EST,2026-01-31T09:15:00+0000," +
+  "2026-01-31 9:15 AM,01/31/2026 9:15 AM,1/31/2026 9:15,01/31/2026 09:15:00,1769850900,1769850900000,1769850900.0";
+
+test.each([
+  ...quarterPastNine.split(",").map((text) => [text]),
+  ["01/31/2026, 9:15:00 AM"],
+  ["Sat, 31 Jan 2026 09:15:00 UTC +00:00"],
+  ["Sat, 31 Jan 2026 09:15:00 GMT"],
+  ["Sat, 31 Jan 2026 09:15:00 +0000"],
+  ["31 Jan 2026 09:15:00 +0000"],
+  ["2026-01-31 14:45:00 +0530"],
+  ["2026-01-31 05:45:00 -03:30"],
+  ["01/31/2026 10:15 GMT+01"],
+  ["2026-01-31 05:15 EDT"],
+  ["2026-01-31 03:15 CST"],
+  ["2026-01-31 04:15 CDT"],
+  ["2026-01-31 02:15 MST"],
+  ["2026-01-31 03:15 MDT"],
+  ["2026-01-31 01:15 PST"],
+  ["2026-01-31 02:15 PDT"],
+  ["1/31/26 9:15"],
+  ["1/31/26 9:15 AM"],
+  ["31-Jan-26 9:15 AM"],
+  ["2026-01-31\u00a009:15:00"],
+  ["31\u00a0Jan\u00a02026 9:15\u202fAM"],
+  ["2026-1-31 9:15"],
+  ["2026/1/31 9:15:00"],
+  ["2026-01-31 14:15 GMT+5"],
+  ["2026-01-31 14:15:00 UTC+5"],
+  ["2026-01-31T14:45:00 +5:30"],
+  ["46053.385416666664"],
+  ["46053.38542"],
+  ["46053,38542"],
+  ["46053 9:15"],
+])("%s is a quarter past nine of 31 January 2026", (text) => {
+  expect(read(text)).toBe("2026-01-31T09:15:00.000Z");
+});
+
+test.each([
+  ["2026-01-31", "2026-01-31T00:00:00.000Z"],
+  ["2026-1-5", "2026-01-05T00:00:00.000Z"],
+  ["1/5/26", "2026-01-05T00:00:00.000Z"],
+  ["46053", "2026-01-31T00:00:00.000Z"],
+  ["46053.5", "2026-01-31T12:00:00.000Z"],
+  ["46053.500001446759", "2026-01-31T12:00:00.125Z"],
+  ["01/31/2026", "2026-01-31T00:00:00.000Z"],
+  ["2024-02-29", "2024-02-29T00:00:00.000Z"],
+  ["01/31/2026 12:00 AM", "2026-01-31T00:00:00.000Z"],
+  ["01/31/2026 12:30 PM", "2026-01-31T12:30:00.000Z"],
+  ["2026-01-31T09:15:00.123999Z", "2026-01-31T09:15:00.123Z"],
+  ["2026-01-31 09:15:00,5", "2026-01-31T09:15:00.500Z"],
+  ["1769850900.123456", "2026-01-31T09:15:00.123Z"],
+  ["1769850900123", "2026-01-31T09:15:00.123Z"],
+  ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
+  ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
+  ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
+])("%s is %s: decimals are cut and never rounded up", (text, moment) => {
+  expect(read(text)).toBe(moment);
+});
+
+test.each(
+  (
+    "2026-02-29,2026-13-01,2026-00-10,2026-01-32,31/01/2026,13/13/2026,2026-01-31T24:00:00Z,2026-01-31T09:60:00Z," +
+    "2026-01-31T09:15:60Z,01/31/2026 13:15 PM,01/31/2026 0:15 AM,2026-01-31T09:15:00+25:00,0000-12-31," +
+    "0001-01-01T00:00:00+01:00,9999-12-31T23:59:59-01:00,31/1/26,1-31-26,26/01/31,31.01.2026,yesterday,5 minutes ago,0,17,-1769850900," +
+    "1.7698E9,176985090,17,5,1769,176985,2026,2026-01,09:15,2026-01-31 09:15:00 XYZ,2026-01-31T09:15:00Z."
+  ).split(","),
+)("%s is refused", (text) => {
+  expect(read(text)).toBeNull();
+});
+
+test.each(["Mon, 31 Jan 2026 09:15:00 UTC", "Sat, 31 Foo 2026 09:15:00 UTC", "Sat, 32 Jan 2026 09:15:00 UTC"])(
+  "%s is refused: the parts of a date must agree",
+  (text) => {
+    expect(read(text)).toBeNull();
+  },
+);
+
+describe("with --day-first", () => {
+  test.each([
+    ["01/02/2026", "2026-02-01T00:00:00.000Z"],
+    ["31/01/2026 9:15 PM", "2026-01-31T21:15:00.000Z"],
+    ["31.01.2026 09:15", "2026-01-31T09:15:00.000Z"],
+    ["2026-01-02", "2026-01-02T00:00:00.000Z"],
+    ["31.1.26", "2026-01-31T00:00:00.000Z"],
+    ["1/2/26", "2026-02-01T00:00:00.000Z"],
+  ])("%s is %s", (text, moment) => {
+    expect(read(text, { dayFirst: true })).toBe(moment);
+  });
+
+  test("01/31/2026 is refused", () => {
+    expect(read("01/31/2026", { dayFirst: true })).toBeNull();
+  });
+});
+
+test("a date that only --day-first can read is refused with a word on it", () => {
+  for (const text of ["31/01/2026", "31.01.2026 09:15"]) {
+    expect(readTime(text, { zone: "UTC", dayFirst: false })).toMatchObject({
+      fault: expect.stringContaining("--day-first"),
+    });
+  }
+});
+
+test.each(["1/31/2026 0:15 AM", "31-01-26", "32/01/2026", "2026-02-30"])(
+  "%s is refused without a word on --day-first, which cannot read it either",
+  (text) => {
+    const time = readTime(text, { zone: "UTC", dayFirst: false });
+    expect(time).toEqual({ fault: expect.not.stringContaining("--day-first") });
+  },
+);
+
+describe("with --timezone", () => {
+  const zone = "America/New_York";
+  test.each([
+    ["2026-01-31 09:15:00", "2026-01-31T14:15:00.000Z"],
+    ["2026-07-31 09:15:00", "2026-07-31T13:15:00.000Z"],
+    ["2026-01-31", "2026-01-31T05:00:00.000Z"],
+    ["01/31/2026 9:15 AM", "2026-01-31T14:15:00.000Z"],
+    ["2026-01-31T09:15:00Z", "2026-01-31T09:15:00.000Z"],
+    ["2026-01-31 09:15:00 +01:00", "2026-01-31T08:15:00.000Z"],
+    ["1769850900", "2026-01-31T09:15:00.000Z"],
+  ])("%s is %s: an offset of its own goes first", (text, moment) => {
+    expect(read(text, { zone })).toBe(moment);
+  });
+
+  test.each(["2026-03-08 02:30:00", "2026-11-01 01:30:00"])("%s comes never or twice, and is refused", (text) => {
+    expect(read(text, { zone })).toBeNull();
+  });
+
+  test.each(["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"])("%s is a zone", (name) => {
+    expect(isZone(name)).toBe(true);
+  });
+
+  test.each(["", "Mars/Olympus", "+02:00", "New York", "9"])("%j is none", (name) => {
+    expect(isZone(name)).toBe(false);
+  });
+});
+
+describe("a zone in a column of its own", () => {
+  test.each([
+    ["America/New_York", "America/New_York"],
+    ["EST", "-05:00"],
+    ["GMT+5", "+05:00"],
+    ["UTC-05:30", "-05:30"],
+    ["UTC", "+00:00"],
+    ["ET", "America/New_York"],
+    ["(UTC-08:00) Pacific Time (US & Canada)", "America/Los_Angeles"],
+    ["Central Standard Time", "America/Chicago"],
+  ])("%s is %s", (text, zone) => {
+    expect(readZone(text)).toBe(zone);
+  });
+
+  test.each(["Mars", "5", "+99", "-120", "+530", ""])("%j is none", (text) => {
+    expect(readZone(text)).toBeNull();
+  });
+
+  const at = async (columns: string, cells: string) => {
+    const [reading] = await leadsOf(`email,${columns}\nd@example.com,${cells}\n`);
+    if (reading === undefined || "fault" in reading) return reading?.fault;
+    return reading.lead.identifiedMs === null ? null : new Date(reading.lead.identifiedMs).toISOString();
+  };
+
+  test.each([
+    ["Date,Time,Time Zone", "2026-01-31,09:15,America/New_York", "2026-01-31T14:15:00.000Z"],
+    ["Timestamp,Timezone", "2026-01-31 09:15:00,GMT+5", "2026-01-31T04:15:00.000Z"],
+    ["Timestamp,Timezone", "2026-01-31T09:15:00Z,America/New_York", "2026-01-31T09:15:00.000Z"],
+    ["Timestamp,Timezone", "2026-01-31 09:15:00,", "2026-01-31T09:15:00.000Z"],
+    ["Timestamp (UTC),Timezone", "2026-01-31 09:15:00,America/New_York", "2026-01-31T09:15:00.000Z"],
+    ["Time,Date", "9:15 AM,1/5/26", "2026-01-05T09:15:00.000Z"],
+    ["Date,Time", "46053,0.385416667", "2026-01-31T09:15:00.000Z"],
+    ["Visit Date,Visit Time", "Jan 31 2026,9:15", "2026-01-31T09:15:00.000Z"],
+    ["Date,Time", "1769850900,10:00", "2026-01-31T09:15:00.000Z"],
+    ["Date,Time", "2026-01-31 00:00:00.000,09:15:30", "2026-01-31T09:15:30.000Z"],
+    ["Time,Date", "9:15 PM,1/31/2026 12:00:00 AM", "2026-01-31T21:15:00.000Z"],
+    ["Date,Time,Time Zone", "2026-01-31T00:00:00Z,09:15,America/New_York", "2026-01-31T09:15:00.000Z"],
+    ["Date,Time", "2026-01-31 10:00:00,09:15", "2026-01-31T10:00:00.000Z"],
+  ])("%s with %s is %s", async (columns, cells, moment) => {
+    expect(await at(columns, cells)).toBe(moment);
+  });
+
+  test("two columns of which one is full of blanks take time that grows with them", async () => {
+    const begun = process.cpuUsage();
+    expect(await at("Date,Time", `1:1${" ".repeat(50_000)}x,09:15`)).toContain("in no form");
+    expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+  });
+
+  test("is blamed when it is none, and only where it is needed", async () => {
+    expect(await at("Timestamp,Timezone", "2026-01-31 09:15,Mars")).toContain("time zone");
+    expect(await at("Timestamp,Timezone", "2026-01-31T09:15:00Z,Mars")).toBe("2026-01-31T09:15:00.000Z");
+  });
+});
+
+test.each([
+  ["Date,Time", "13/45/26,09:15", "13/45/26"],
+  ["Time,Date", "09:15,13/45/26", "13/45/26"],
+  ["Date,Time", "1/5/26,25:15", "1/5/26 25:15"],
+])(
+  "of a date and a time of day in two columns (%s, %s) the one that is wrong is named",
+  async (columns, cells, wrong) => {
+    const [reading] = await leadsOf(`email,${columns}\nd@example.com,${cells}\n`);
+    expect(reading).toEqual({ fault: expect.stringMatching(new RegExp(`: "${wrong}"$`)) });
+  },
+);
+
+test("whatever is written as RFC 3339 is read to its millisecond", () => {
+  const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
+  fc.assert(fc.property(date, (moment) => expect(read(moment.toISOString())).toBe(moment.toISOString())));
+});
+
+test("whatever has the shape of RFC 3339 means the same in a file as in a query", () => {
+  const reading = { zone: "UTC", dayFirst: false };
+  fc.assert(
+    fc.property(fc.stringMatching(rfc3339), (text) => {
+      const time = readTime(text, reading);
+      expect("ms" in time ? time.ms : null).toBe(readMoment(text, "down"));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("a time five minutes ahead of the clock is taken as now, and one a millisecond further is refused", async () => {
+  const ahead = (ms: number) => new Date(noonMs + 300_000 + ms).toISOString();
+  const readings = await leadsOf(`email,time\na@example.com,${ahead(0)}\nb@example.com,${ahead(1)}\n`);
+  expect(readings).toMatchObject([
+    { lead: { identifiedMs: noonMs, clamped: true } },
+    { fault: expect.stringContaining("ahead of the clock") },
+  ]);
+});

@@ -1,0 +1,134 @@
+/** What vendors call the fields of a lead, and what only sounds like one. */
+import { describe, expect, test } from "bun:test";
+import { leadFields } from "../../src/contract/lead.ts";
+import { reportOn } from "../../src/import/map/columns/report.ts";
+import { leadOf, readText } from "./reading.ts";
+
+/** The field of a lead that a column is read as; null when it is not kept. */
+async function fieldOf(header: string): Promise<string | null> {
+  const { columns } = await readText(`"${header}","x"\n1,2\n`);
+  return reportOn(columns).matched.find(({ names }) => names.includes(header.trim()))?.target ?? null;
+}
+
+const known: Record<string, string> = {
+  id: "id,ID,event_id",
+  identified_at:
+    "event_timestamp,EVENT_TIMESTAMP,timestamp,last_seen_at,Last Seen At,seen_at,SeenAt,visited_at,clicked_at,occurred_at," +
+    "started_at,created,created_at,first_seen_at,Visit Date,identifiedAt,Visitor Date,Date Captured,Captured On," +
+    "Capture Date,Last Activity,Last Activity Date,Date of Visit,Time Seen,Time Last Seen,Time First Seen,Resolved On",
+  pixel_id: "pixelId,PIXEL_ID,Pixel ID,pixel",
+  first_name: "FIRST_NAME,First Name,firstName,first-name,first.name, First Name ,given_name",
+  last_name: "LAST_NAME,Last Name,lastName,surname",
+  name: "Full Name,full_name,NAME,Contact Name,Visitor Name",
+  email:
+    "E-mail,Email Address,PERSONAL_EMAIL,PERSONAL_EMAILS,BUSINESS_EMAIL,business_emails,Work Email,WorkEmail,Email 2,Visitor Email",
+  verified_email:
+    "PERSONAL_VERIFIED_EMAILS,PERSONAL_VERIFIED_EMAIL,BUSINESS_VERIFIED_EMAILS,DEEP_VERIFIED_EMAILS,Verified Email",
+  phone:
+    "MOBILE_PHONE,DIRECT_NUMBER,PERSONAL_PHONE,ALL_MOBILES,ALL_LANDLINES,SKIPTRACE_WIRELESS_NUMBERS,Phone Number,phone1," +
+    "Cell Phone,Mobile Phone Number,Direct Phone,Telephone,Work Direct Phone,Corporate Phone,Business Phone," +
+    "BUSINESS_PHONES,Office Phone Number,work_direct_dial",
+  company: "COMPANY_NAME,Company,Company / Account,Organization,organisation,Employer,Company Name",
+  city: "PERSONAL_CITY,address_city,City,SKIPTRACE_CITY,Home City",
+  state:
+    "PERSONAL_STATE,address_state,Region,State/Region,State / Province,State/Province (text only),SKIPTRACE_STATE,State Code",
+  country: "Country,COUNTRY_CODE,PERSONAL_COUNTRY,address_country,Country/Region,Contact Country",
+  time_zone: "Time Zone,timezone,TZ",
+  gender: "GENDER,Sex",
+  age_range: "AGE_RANGE,Age,Age Group",
+  income_range: "INCOME_RANGE,Income,$ Income Range,household_income",
+  net_worth: "NET_WORTH,networth,Net Worth",
+  marital_status: "MARRIED,married,isMarried,Marital Status",
+  homeowner: "HOMEOWNER,home_owner,isHomeowner,Home Owner",
+  children: "CHILDREN,hasChildren,Number of Children",
+  page_url:
+    "url,URL,FULL_URL,page,landing_page,landing_page_url,Captured URL,last_url,CapturedUrl,Recent Page URLs,Last Page Seen",
+  referrer: "REFERRER_URL,referrer,Referer,Most Recent Referrer,HTTP Referrer,Last Referring Site",
+  traffic_source: "source,utm_source,UTM_SOURCE,Lead Source,Traffic Source",
+};
+
+const asKnown = Object.entries(known).flatMap(([field, headers]) => headers.split(",").map((h) => [h, field] as const));
+
+test.each(asKnown)("a column %s is read as %s", async (header, field) => {
+  expect(await fieldOf(header)).toBe(field);
+});
+
+test.each(leadFields.map((field) => [field]))("the API's own name %s is read as itself", async (field) => {
+  expect(await fieldOf(field)).toBe(field);
+});
+
+const others =
+  "UUID,EDID,hem_sha256,HEM_SHA256,SHA256_PERSONAL_EMAIL,SHA256_BUSINESS_EMAIL,MOBILE_PHONE_DNC,DIRECT_NUMBER_DNC," +
+  "PERSONAL_PHONE_DNC,email_domain,landing_page_domain,company_domain,COMPANY_CITY,COMPANY_STATE,COMPANY_PHONE," +
+  "COMPANY_WEBSITE,Company URL,PROFESSIONAL_CITY,PROFESSIONAL_STATE,BUSINESS_EMAIL_VALIDATION_STATUS," +
+  "PERSONAL_EMAIL_VALIDATION_STATUS,SKIPTRACE_EXACT_AGE,JOB_TITLE,LINKEDIN_URL,COMPANY_LINKEDIN_URL,ip_address," +
+  "event_type,activity_start_date,activity_end_date,address_line_1,address_postal,Website,Email Hash,Email Verified," +
+  "COMPANY_COUNTRY,IP Country,Timezone Of Contact,Record ID,Visitor ID,Session ID,IP City,Updated At,Date of Birth,Page Title,Page Views";
+
+test.each(others.split(",").map((header) => [header]))("a column %s is not kept", async (header) => {
+  expect(await fieldOf(header)).toBeNull();
+});
+
+describe("where several columns hold one field, each row takes the first that has a value", () => {
+  test.each([
+    ["PERSONAL_EMAIL", "BUSINESS_EMAIL", "email"],
+    ["PERSONAL_VERIFIED_EMAILS", "BUSINESS_VERIFIED_EMAILS", "verified_email"],
+    ["PERSONAL_CITY", "SKIPTRACE_CITY", "city"],
+    ["AGE_RANGE", "AGE", "age_range"],
+    ["MOBILE_PHONE", "DIRECT_NUMBER", "phone"],
+    ["Mobile Phone", "Work Direct Phone", "phone"],
+    ["Work Direct Phone", "Corporate Phone", "phone"],
+    ["DIRECT_NUMBER", "PERSONAL_PHONE", "phone"],
+    ["event_timestamp", "created", "identified_at"],
+    ["last_seen_at", "first_seen_at", "identified_at"],
+    ["Time Last Seen", "Last Activity Date", "identified_at"],
+    ["Visit Time (UTC)", "Visit Time", "identified_at"],
+    ["Last Page Seen", "First Page Seen", "page_url"],
+    ["full_url", "first_url", "page_url"],
+  ])("%s before %s, whatever their order in the file", async (preferred, other, field) => {
+    for (const header of [`${preferred},${other}`, `${other},${preferred}`]) {
+      const { columns } = await readText(`${header}\n1,2\n`);
+      expect(reportOn(columns).matched.find(({ target }) => target === field)?.names).toEqual([preferred, other]);
+    }
+  });
+
+  test("a row without the preferred one takes the next", async () => {
+    const row = {
+      PERSONAL_EMAIL: " ",
+      BUSINESS_EMAIL: "dana@example.com",
+      MOBILE_PHONE: "N/A",
+      DIRECT_NUMBER: "555-0142",
+    };
+    expect(await leadOf(row)).toMatchObject({ email: "dana@example.com", phone: "5550142" });
+  });
+});
+
+test("a number of pages is no page", async () => {
+  expect(await leadOf({ email: "dana@example.com", "Pages Visited": "17" })).toEqual({ email: "dana@example.com" });
+});
+
+test.each([
+  ["https://shop.example.com/a, https://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a,HTTP://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a | https://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a;https://shop.example.com/b", "https://shop.example.com/a"],
+  ["https://shop.example.com/a\nhttps://shop.example.com/b", "https://shop.example.com/a"],
+  ["/pricing, /about", "/pricing"],
+  [", https://shop.example.com/b", "https://shop.example.com/b"],
+  [
+    "https://shop.example.com/?sizes=1,2&to=https://example.com/",
+    "https://shop.example.com/?sizes=1,2&to=https://example.com/",
+  ],
+  ["/a,/b", "/a,/b"],
+])("of the pages in %j the first one is kept", async (cell, page) => {
+  expect(await leadOf({ "Recent Page URLs": cell })).toEqual({ page_url: page });
+});
+
+test("a first and a last name make the name, and either may be missing", async () => {
+  expect(await leadOf({ "First Name": "Dana", "Last Name": "Whitfield" })).toEqual({ name: "Dana Whitfield" });
+  expect(await leadOf({ "First Name": "", "Last Name": "Whitfield" })).toEqual({ name: "Whitfield" });
+  expect(await leadOf({ "First Name": "Dana", "Last Name": "null" })).toEqual({ name: "Dana" });
+  expect(await leadOf({ "First Name": "D", "Last Name": "W", Name: "Dana Whitfield" })).toEqual({
+    name: "Dana Whitfield",
+  });
+});

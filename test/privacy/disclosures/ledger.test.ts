@@ -1,0 +1,100 @@
+/** How much the ledger keeps: one row a day for a client that polls, a hundred filters a key and day, 400 days. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
+import { openAdminStore } from "../../../src/db/admin-store.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import { openServedStore } from "../../../src/db/served-store.ts";
+import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/disclosures.ts";
+import { createDisclosureNotes } from "../../../src/store/disclosed-pages.ts";
+import { createDisclosureLedger } from "../../../src/store/disclosure-ledger.ts";
+import { noonMs } from "../../support/builders.ts";
+import { aFolder } from "../../support/folder.ts";
+import { aKey, anAccount } from "../../support/harness.ts";
+
+/** The ledger of a server on a file with one key. */
+function aLedger() {
+  const path = join(aFolder(), "leadfile.db");
+  const admin = openAdminStore(path);
+  aKey(admin, anAccount(admin));
+  admin.close();
+  const database = openDatabase(path);
+  const ledger = createDisclosureLedger(openDisclosureReader(database));
+  return {
+    path,
+    note: (filter: string, oldestMs: number, newestMs: number, nowMs = noonMs) =>
+      ledger.note(1, { filter, oldestMs, newestMs, beforeMs: null }, nowMs),
+    ledger,
+    write() {
+      for (let part = ledger.next(); part !== null; part = ledger.next()) {
+        writeDisclosures(database, part);
+        ledger.drop();
+      }
+    },
+    rows: () =>
+      database.$client
+        .query<{ day: string; filter: string; oldest: number; newest: number }, []>(
+          "SELECT day, filter, oldest, newest FROM disclosures ORDER BY day, filter, oldest",
+        )
+        .all(),
+  };
+}
+
+const day = dayOf(noonMs);
+
+test("a client that polls each half minute adds one row a day", () => {
+  const { note, write, rows } = aLedger();
+  for (let minute = 0; minute < 600; minute++) {
+    note("", noonMs - dayMs + minute * 60_000, noonMs + minute * 60_000, noonMs + minute * 60_000);
+    if (minute % 7 === 0) write();
+  }
+  write();
+  expect(rows()).toEqual([{ day, filter: "", oldest: noonMs - dayMs, newest: noonMs + 599 * 60_000 }]);
+});
+
+test("beyond a hundred filters of a key and day, pages are noted as if they had none, after a restart too", () => {
+  const { note, write, rows } = aLedger();
+  for (let city = 0; city < 150; city++) note(JSON.stringify({ city: `city ${city}` }), 1000 * city, 1000 * city + 9);
+  write();
+  const kept = rows();
+  expect(kept.filter(({ filter }) => filter !== "")).toHaveLength(100);
+  expect(kept.filter(({ filter }) => filter === "").map(({ oldest }) => oldest)).toEqual(
+    Array.from({ length: 50 }, (_, n) => 1000 * (100 + n)),
+  );
+});
+
+test("what could not be written is offered again, with what came since", () => {
+  const { note, write, rows, ledger } = aLedger();
+  note("", 100, 200);
+  expect(ledger.next()?.added).toEqual([{ oldestMs: 100, newestMs: 200 }]);
+  note("", 150, 300);
+  write();
+  expect(rows()).toEqual([{ day, filter: "", oldest: 100, newest: 300 }]);
+});
+
+test("as many pages as a busy server answers while its disk is full wait in memory", () => {
+  const notes = createDisclosureNotes();
+  const answered = 650_000;
+  for (let page = 0; page < answered; page++) {
+    notes.note(1, { filter: "", oldestMs: 100 * page, newestMs: 100 * page + 9, beforeMs: null }, noonMs);
+  }
+  let waiting = 0;
+  for (let some = notes.take(); some !== null; some = notes.take()) waiting += some.pages.length;
+  expect(waiting).toBe(answered);
+});
+
+test("pages of 400 days are kept, and older ones go once a day, but not while the clock may be wrong", async () => {
+  const { note, write, rows, path } = aLedger();
+  for (const days of [0, 2, 402]) {
+    note("", 100 + days, 100 + days, noonMs + days * dayMs);
+    write();
+  }
+  const served = openServedStore(path);
+  const daysLeft = async (nowMs: number) => {
+    await served.applyRetention(nowMs, false);
+    return rows().map((row) => (Date.parse(row.day) - Date.parse(day)) / dayMs);
+  };
+  expect(await daysLeft(noonMs + 401 * dayMs)).toEqual([0, 2, 402]);
+  expect(await daysLeft(noonMs + 402 * dayMs)).toEqual([2, 402]);
+  served.close();
+});

@@ -1,0 +1,44 @@
+/** The ledger against a model that remembers every answer: it never says too little. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { aFolder } from "../../support/folder.ts";
+import { type Below, type Comparison, openWorld } from "./world.ts";
+
+/** Numbers that a seed gives, spread evenly enough for steps. */
+function numbersOf(seed: number): Below {
+  let state = seed | 0;
+  return (bound) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) | 0;
+    return (state >>> 8) % bound;
+  };
+}
+
+/** What the ledger says after a thousand steps of a world, beside what is so. */
+async function compareAfter(seed: number, changes = false): Promise<Comparison> {
+  const world = openWorld(join(aFolder(), "leadfile.db"), numbersOf(seed), changes);
+  for (let step = 0; step < 1000; step++) await world.step();
+  const comparison = world.compare();
+  world.close();
+  return comparison;
+}
+
+test.each([
+  ["is said of every answer, and who did not is named as possibly alone", false],
+  ["is said as well where leads are replaced, taken back or kept for a time, and come again", true],
+])("who received a lead %s", async (_, changes) => {
+  const property = fc.asyncProperty(fc.integer(), async (seed) => {
+    const { received, missed, surelyTooMuch } = await compareAfter(seed, changes);
+    expect({ missed, surelyTooMuch }).toEqual({ missed: 0, surelyTooMuch: 0 });
+    expect(received).toBeGreaterThan(100);
+  });
+  await fc.assert(property, { numRuns: 2 });
+});
+
+test("too much is said of few leads", async () => {
+  // The same worlds each time, the first a bad one: chance decides how much a single one has of it.
+  const worlds = [await compareAfter(-4), await compareAfter(0), await compareAfter(1)];
+  const sum = (what: "received" | "possiblyTooMuch") => worlds.reduce((total, world) => total + world[what], 0);
+  expect(sum("possiblyTooMuch")).toBeGreaterThan(0);
+  expect(sum("possiblyTooMuch")).toBeLessThan(sum("received") * 0.03);
+});

@@ -1,0 +1,165 @@
+/** Who received leads that went and have come again, or that had other values before. */
+import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
+import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import { openAdminStore } from "../../../src/db/admin-store.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import { writeDisclosures } from "../../../src/privacy/disclosures/disclosures.ts";
+import { imported } from "../../db/importing.ts";
+import { aLead, newLead, noonMs } from "../../support/builders.ts";
+import { aFolder } from "../../support/folder.ts";
+import { aKey, anAccount } from "../../support/harness.ts";
+
+const on = (day: number) => noonMs + day * dayMs;
+
+/** A file with an account and a key. */
+function aFile() {
+  const path = join(aFolder(), "leadfile.db");
+  const admin = openAdminStore(path);
+  const database = openDatabase(path);
+  onTestFinished(() => {
+    database.$client.close();
+    admin.close();
+  });
+  const account = anAccount(admin);
+  aKey(admin, account);
+  return {
+    admin,
+    account,
+    database,
+    importOn: (day: number, leads: readonly Lead[], onDuplicate: "skip" | "replace" = "skip") =>
+      imported(admin, account, leads.map(newLead), {
+        now: () => on(day),
+        options: { onDuplicate, createPixels: true, dryRun: false },
+      }),
+    async undoOn(day: number, number: number): Promise<void> {
+      const undone = admin.imports.find(account, number);
+      if (undone === null) throw new Error("there is no such import");
+      for await (const _ of admin.imports.undo(account, undone, on(day)));
+    },
+    /** As if the key had read a page on each day: of all leads from a moment on, or of those with a filter. */
+    readOn(days: readonly number[], oldestMs = 0, filter = ""): void {
+      const added = [{ oldestMs, newestMs: noonMs }];
+      for (const day of days) writeDisclosures(database, { key: 1, day: dayOf(on(day)), filter, removed: [], added });
+    },
+    received: ({ id }: Lead) => [...admin.people.find(account, [{ kind: "id", value: id }], on(99))][0]?.received,
+  };
+}
+
+const onDay = (day: number, possibly: boolean) => ({ first: dayOf(on(day)), last: dayOf(on(day)), possibly });
+
+test("a page of yesterday may have a lead that was imported at midnight: clocks differ", async () => {
+  const { admin, account, readOn, received } = aFile();
+  const leads = [aLead(), aLead()];
+  const midnightMs = Date.parse(dayOf(on(5)));
+  for (const [place, lead] of leads.entries()) {
+    await imported(admin, account, [newLead(lead)], { now: () => midnightMs + place * 90_000 });
+  }
+  readOn([4]);
+  expect(leads.map(received)).toMatchObject([[onDay(4, true)], []]);
+});
+
+test("a lead was there before an import that a clock dates after others, or after now", async () => {
+  const { importOn, readOn, received } = aFile();
+  const leads = [aLead(), aLead(), aLead()];
+  for (const [place, day] of [20, 5, 3650].entries()) await importOn(day, leads.slice(place, place + 1));
+  readOn([6]);
+  expect(leads.map(received)).toMatchObject([[onDay(6, true)], [onDay(6, false)], []]);
+  readOn([99]);
+  expect(received(leads[2] ?? aLead())).toMatchObject([onDay(99, true)]);
+});
+
+test("a lead that came again was there before, also where a clock that was years ahead dates its undo", async () => {
+  const { importOn, undoOn, readOn, received } = aFile();
+  const lead = aLead();
+  await importOn(1, [lead]);
+  readOn([2]);
+  await undoOn(3650, 1);
+  await importOn(6, [lead]);
+  expect(received(lead)).toMatchObject([onDay(2, true)]);
+});
+
+test("a lead that came again after an undo was possibly received by whoever read while it was there before", async () => {
+  const { importOn, undoOn, readOn, received } = aFile();
+  const lead = aLead();
+  const since = aLead({ identified_at: new Date(on(5)).toISOString() });
+  await importOn(0, [lead]);
+  await undoOn(4, 1);
+  await importOn(9, [lead, since]);
+  readOn([1, 6]);
+  expect(received(lead)).toMatchObject([{ id: lead.id, ...onDay(1, true) }]);
+  expect(received(since)).toEqual([]);
+});
+
+test("so was one that has come again with the right time, when its first one had been wrong", async () => {
+  const { importOn, undoOn, readOn, received } = aFile();
+  const lead = aLead();
+  await importOn(0, [lead]);
+  readOn([0], Date.parse(lead.identified_at));
+  await undoOn(0, 1);
+  const mended = { ...lead, identified_at: "2025-01-31T09:15:00.000Z" };
+  await importOn(0, [mended]);
+  expect(received(mended)).toMatchObject([onDay(0, true)]);
+});
+
+test("so was one that was taken back by an undo which was cut short", async () => {
+  const { database, importOn, undoOn, readOn, received } = aFile();
+  const lead = aLead();
+  await importOn(0, [lead]);
+  await undoOn(4, 1);
+  // As it is until the last transaction of an undo.
+  database.run("UPDATE imports SET undone_at = NULL, finished_at = NULL");
+  await importOn(9, [lead]);
+  readOn([1]);
+  expect(received(lead)).toMatchObject([onDay(1, true)]);
+});
+
+test("a lead that came again after an unblocking was possibly received by whoever read before it", async () => {
+  const { admin, account, importOn, readOn, received } = aFile();
+  const person = { kind: "email", value: "dana@example.com" } as const;
+  const lead = aLead({ email: person.value, verified_email: null });
+  const robin = { email: "robin@example.com", verified_email: null, identified_at: "2025-01-01T00:00:00.000Z" };
+  const other = aLead(robin);
+  await importOn(0, [lead]);
+  const erasure = admin.people.erase(account, [person], { withMentions: false }, on(4));
+  for (const _ of erasure.steps());
+  await importOn(5, [other]);
+  expect(admin.people.unblock(account, person, on(5) + 1)).toBe(1);
+  await importOn(9, [lead]);
+  readOn([1, 6]);
+  expect(received(lead)).toMatchObject([{ id: lead.id, ...onDay(1, true) }]);
+  expect(received(other)).toMatchObject([onDay(6, false)]);
+});
+
+test("a lead that came again after a retention had ended was possibly received by whoever read before that", async () => {
+  const { admin, account, importOn, readOn, received } = aFile();
+  const [lead, young] = [aLead({ identified_at: "2025-01-01T00:00:00.000Z" }), aLead()];
+  await importOn(0, [lead]);
+  for (const _ of admin.retention.set(account, 30, on(4)).steps());
+  admin.retention.set(account, null, on(7));
+  await importOn(9, [lead, young]);
+  readOn([1]);
+  expect(received(lead)).toMatchObject([onDay(1, true)]);
+  expect(received(young)).toEqual([]);
+});
+
+test("a lead that one import wrote twice was possibly received between the two", async () => {
+  const { importOn, readOn, received } = aFile();
+  const lead = aLead({ state: "CA" });
+  await importOn(0, [lead, { ...lead, state: "TX" }, { ...lead, state: "OR" }], "replace");
+  readOn([0], 0, '{"state":"CA"}');
+  expect(received(lead)).toMatchObject([onDay(0, true)]);
+});
+
+test("a lead that was replaced until a restore was possibly received with the values that it had meanwhile", async () => {
+  const { database, importOn, readOn, received } = aFile();
+  const lead = aLead({ state: "CA" });
+  await importOn(1, [lead]);
+  await importOn(2, [{ ...lead, state: "NY" }], "replace");
+  readOn([3], 0, '{"state":"NY"}');
+  // As a restore leaves it.
+  database.run("UPDATE stored_leads SET doc = json_set(doc, '$.state', 'CA') WHERE state = 'NY'");
+  database.run(`UPDATE imports SET undone_at = ${on(5)} WHERE number = 2`);
+  expect(received(lead)).toMatchObject([onDay(3, true)]);
+});

@@ -1,0 +1,234 @@
+/** Keys that read, imports between them, days that pass: a server's store, and a model that remembers every answer. */
+
+import { createContext } from "../../../src/api/context.ts";
+import { createLeadsAnswer } from "../../../src/api/leads.ts";
+import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
+import { digestOf } from "../../../src/contract/key.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
+import { writeMoment } from "../../../src/contract/time.ts";
+import { openAdminStore } from "../../../src/db/admin-store.ts";
+import { openServedStore } from "../../../src/db/served-store.ts";
+import type { Received } from "../../../src/store/disclosures.ts";
+import type { ServedStore } from "../../../src/store/serving.ts";
+import { imported } from "../../db/importing.ts";
+import { aLead, newLead, noonMs } from "../../support/builders.ts";
+import { anAccount } from "../../support/harness.ts";
+
+/** A number from 0 up to one below. */
+export type Below = (bound: number) => number;
+
+export interface World {
+  /** One step: a page, an import, a pause, a restart. */
+  step(): Promise<void>;
+  /** How the ledger and the model differ. */
+  compare(): Comparison;
+  close(): void;
+}
+
+export interface Comparison {
+  readonly pages: number;
+  /** Leads that a key received, as the model knows. */
+  readonly received: number;
+  /** Of those, what the ledger does not say. */
+  readonly missed: number;
+  /** What the ledger says and is not so, as `possibly`, and without it. */
+  readonly possiblyTooMuch: number;
+  readonly surelyTooMuch: number;
+  readonly rows: number;
+}
+
+const pixels = ["px_site", "px_shop", "px_blog"];
+const states = ["CA", "NY", "TX", null];
+const cities = ["San Diego", "Austin", null];
+
+/** With changes, leads are also replaced, taken back and erased by age, and come again. */
+export function openWorld(file: string, below: Below, changes = false): World {
+  const admin = openAdminStore(file);
+  const account = anAccount(admin);
+  for (const id of pixels) admin.pixels.create(account.number, { id, status: "active" }, noonMs);
+  const secrets = Array.from({ length: 4 }, () => createKey());
+  const keyIds = secrets.map((secret) => {
+    const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null };
+    return admin.keys.create(account.number, key, noonMs).id;
+  });
+  // The first has a state of its own: pages of all leads would hide what was noted wrongly of its pages.
+  const readers = secrets.map(
+    (secret, place): Reader => ({ secret, only: place === 0 ? "TX" : null, cursor: null, since: null }),
+  );
+  const model = new Map<string, { first: string; last: string }>();
+  let served = openServedStore(file);
+  let answer = createLeadsAnswer(served);
+  const brought: Lead[][] = [];
+  let nowMs = noonMs;
+  let pages = 0;
+
+  async function read(): Promise<void> {
+    const place = below(readers.length);
+    const reader = readers[place];
+    if (reader === undefined) return;
+    const search = questionOf(reader, below, nowMs);
+    const body = await ask(served, answer, reader.secret, search, nowMs);
+    pages++;
+    for (const { id } of body.data) {
+      const known = model.get(`${id} ${keyIds[place]}`);
+      model.set(`${id} ${keyIds[place]}`, { first: known?.first ?? dayOf(nowMs), last: dayOf(nowMs) });
+    }
+    reader.cursor = body.next_cursor;
+    reader.since = body.data[0]?.identified_at ?? reader.since;
+  }
+
+  /** Most imports run at night, before their leads are read. */
+  async function importAtNight(): Promise<void> {
+    if (below(5) > 0) nowMs = nowMs - (nowMs % dayMs) + dayMs + below(3_600_000);
+    const leads = someLeads(below, nowMs);
+    brought.push(leads);
+    await importThem(leads, "skip");
+  }
+
+  async function importThem(leads: readonly Lead[], onDuplicate: "skip" | "replace"): Promise<void> {
+    const options = { onDuplicate, createPixels: false, dryRun: false };
+    await imported(admin, account, leads.map(newLead), { options, now: () => nowMs });
+  }
+
+  /** Files come again, with other values. */
+  async function importAgain(): Promise<void> {
+    const state = states[below(4)] ?? null;
+    const leads = brought[below(brought.length)] ?? [];
+    const changed = leads.map((lead) => (below(4) === 0 ? { ...lead, state } : lead));
+    await importThem(changed, below(2) === 0 ? "skip" : "replace");
+  }
+
+  /** An import is taken back, and mostly comes again: some days later, or with the right times. */
+  async function undo(): Promise<void> {
+    const all = admin.imports
+      .list(account)
+      .filter(({ overwritten, undoneMs }) => overwritten === 0 && undoneMs === null);
+    const one = all[below(Math.min(3, all.length))];
+    if (one === undefined) return;
+    const within = ({ identified_at: at }: Lead) =>
+      Date.parse(at) >= (one.oldestMs ?? 0) && Date.parse(at) <= (one.newestMs ?? 0);
+    const taken = brought.flat().filter(within);
+    for await (const _ of admin.imports.undo(account, one, nowMs));
+    nowMs += below(3) * dayMs;
+    const aheadMs = below(2) * below(60 * dayMs);
+    const times = ({ identified_at: at }: Lead) => ({ identified_at: writeMoment(Date.parse(at) - aheadMs) });
+    if (below(3) > 0)
+      await importThem(
+        taken.map((lead) => ({ ...lead, ...times(lead) })),
+        "skip",
+      );
+  }
+
+  /** Older leads go for a time, and may come again after that. */
+  function retain(): void {
+    const days = below(2) === 0 ? 10 : null;
+    for (const _ of admin.retention.set(account, days, nowMs).steps());
+  }
+
+  async function change(): Promise<void> {
+    const what = below(7);
+    if (what === 0) retain();
+    else if (what < 4) await undo();
+    else await importAgain();
+  }
+
+  function restart(): void {
+    served.close();
+    served = openServedStore(file);
+    answer = createLeadsAnswer(served);
+  }
+
+  return {
+    async step() {
+      const what = below(200);
+      if (what === 0) restart();
+      else if (what < 4) await importAtNight();
+      else if (changes && what < 7) await change();
+      else if (what < 20) served.flush();
+      else if (what < 24) nowMs += below(dayMs);
+      else await read();
+      nowMs += below(60_000);
+    },
+    compare() {
+      while (served.flush() !== "idle");
+      const ids = [...admin.leads.export(account.number)].flat().map((doc): string => JSON.parse(doc).id);
+      const marks = ids.map((value) => ({ kind: "id", value }) as const);
+      const said = [...admin.people.find(account, marks, nowMs)].flatMap(({ received }) => received);
+      const there = new Set(ids);
+      const received = new Map([...model].filter(([pair]) => there.has(pair.split(" ")[0] ?? "")));
+      return { pages, ...difference(received, said), rows: said.length };
+    },
+    close() {
+      served.close();
+      admin.close();
+    },
+  };
+}
+
+interface Reader {
+  readonly secret: string;
+  /** The state without which it never asks. */
+  readonly only: string | null;
+  cursor: string | null;
+  since: string | null;
+}
+
+type Answered = { readonly data: Lead[]; readonly next_cursor: string | null };
+
+async function ask(
+  store: ServedStore,
+  answer: ReturnType<typeof createLeadsAnswer>,
+  secret: string,
+  search: string,
+  nowMs: number,
+): Promise<Answered> {
+  const context = createContext(new Request(`http://localhost/api/v1/leads?${search}`), 1000, nowMs);
+  context.storeVersion = store.version();
+  context.key = store.keys.find(digestOf(secret));
+  return JSON.parse(await new Response(answer(context)).text());
+}
+
+/** A poll, a walk that goes on, or anything at all. */
+function questionOf({ only, cursor, since }: Reader, below: Below, nowMs: number): string {
+  const asked = new URLSearchParams({ limit: String(1 + below(100)) });
+  const how = below(4);
+  if (how === 0 && since !== null) asked.set("since", since);
+  else if (how < 3 && cursor !== null) asked.set("before", cursor);
+  else if (below(2) === 0) asked.set("before", writeMoment(nowMs - below(40 * dayMs)));
+  if (only !== null) asked.set("state", only);
+  if (below(4) > 0) return asked.toString();
+  const filters = { pixel_id: pixels[below(3)], state: only ?? states[below(4)], city: cities[below(3)] };
+  for (const [name, value] of Object.entries(filters)) if (value && below(2) === 0) asked.set(name, value);
+  if (below(3) === 0) asked.set("has_email", "true");
+  return asked.toString();
+}
+
+/** Mostly what has happened since, and sometimes what comes weeks late. */
+function someLeads(below: Below, nowMs: number): Lead[] {
+  const backMs = below(10) === 0 ? 30 * dayMs : dayMs / 2;
+  return Array.from({ length: 1 + below(80) }, () =>
+    aLead({
+      identified_at: writeMoment(nowMs - below(backMs)),
+      pixel_id: pixels[below(3)] ?? "",
+      state: states[below(4)] ?? null,
+      city: cities[below(3)] ?? null,
+      email: below(3) === 0 ? null : "someone@example.com",
+    }),
+  );
+}
+
+function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: readonly Received[]) {
+  const bySaying = new Map(said.map((one) => [`${one.id} ${one.key}`, one]));
+  const tooMuch = [...bySaying].filter(([pair]) => !model.has(pair)).map(([, one]) => one);
+  const missed = [...model].filter(([pair, { first, last }]) => {
+    const one = bySaying.get(pair);
+    return one === undefined || one.first > first || one.last < last;
+  });
+  return {
+    received: model.size,
+    missed: missed.length,
+    possiblyTooMuch: tooMuch.filter(({ possibly }) => possibly).length,
+    surelyTooMuch: tooMuch.filter(({ possibly }) => !possibly).length,
+  };
+}

@@ -1,0 +1,141 @@
+/** An erasure while leads come in: what an import brings meanwhile is found, too, and one that is over costs nothing. */
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { openAgain } from "../../src/db/open.ts";
+import { beginBatch, recordBatch } from "../../src/import/write/batch-record.ts";
+import { emptyCounts } from "../../src/store/imports.ts";
+import { importing, origin } from "../db/importing.ts";
+import { aLead, importLeads, newLead, noonMs, someLeads } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
+import { anAccount } from "../support/harness.ts";
+
+const robin = { kind: "email", value: "robin@example.com" } as const;
+
+function aStore() {
+  const path = join(aFolder(), "leadfile.db");
+  const store = openAdminStore(path);
+  onTestFinished(() => store.close());
+  return { path, store, account: anAccount(store, { leads: someLeads(1500) }) };
+}
+
+/**
+ * An import of leads from before all others, Robin's the last of them. Each transaction ends after 500 leads, as if
+ * somebody asked for the lock.
+ */
+function anImport({ path, store, account }: ReturnType<typeof aStore>, count: number) {
+  const leads = Array.from({ length: count }, (_, n) => {
+    const email = n + 1 === count ? robin.value : `d${n}@example.com`;
+    return newLead(aLead({ email, identified_at: new Date(n + 1).toISOString() }));
+  });
+  const now = () => {
+    appendFileSync(`${path}.asking`, "../store");
+    return noonMs;
+  };
+  const merge = importing(store, account, leads, { now });
+  onTestFinished(async () => void (await merge.return(undefined)));
+  return merge;
+}
+
+/** Erases Robin, and tells how many leads were erased, and how many were read each time that it said so. */
+function erase(
+  { store, account }: ReturnType<typeof aStore>,
+  afterTheFirst: () => unknown = () => undefined,
+  { withMentions = false, untilIt = 1 } = {},
+) {
+  const read: number[] = [];
+  const onRead = (leads: number) => {
+    if (read.push(leads) === untilIt) void afterTheFirst();
+  };
+  const erasure = store.people.erase(account, [robin], { withMentions, onRead }, noonMs);
+  const erased = [...erasure.steps()].flat().reduce((sum, person) => sum + person.erased, 0);
+  const { mentioning, blocked } = erasure.staying();
+  return { erased, read, mentions: mentioning.length, blocked: blocked.length };
+}
+
+test("what an import brings behind the reading is erased as well", () => {
+  const there = aStore();
+  const merge = anImport(there, 1);
+  expect(erase(there, () => merge.next())).toMatchObject({ erased: 1 });
+});
+
+describe("a lead that only mentions the person, and comes in behind the reading,", () => {
+  const mention = () => [
+    newLead(aLead({ page_url: `https://example.com/?e=${robin.value}`, identified_at: new Date(1).toISOString() })),
+  ];
+
+  test("is erased as well where mentions are to go", () => {
+    const there = aStore();
+    const merge = importing(there.store, there.account, mention());
+    onTestFinished(async () => void (await merge.return(undefined)));
+    expect(erase(there, () => merge.next(), { withMentions: true })).toMatchObject({ erased: 1, mentions: 0 });
+  });
+
+  test("is told of where they stay", () => {
+    const there = aStore();
+    const merge = importing(there.store, there.account, mention());
+    onTestFinished(async () => void (await merge.return(undefined)));
+    expect(erase(there, () => merge.next())).toMatchObject({ erased: 0, mentions: 1 });
+  });
+});
+
+test("a lead with another address of the person that comes in behind the reading is told of", () => {
+  const there = aStore();
+  const { store, account } = there;
+  const other = "r.other@example.com";
+  importLeads(store.leads, account.number, [newLead(aLead({ email: robin.value, verified_email: other }))]);
+  const behind = [newLead(aLead({ email: other, identified_at: new Date(1).toISOString() }))];
+  const merge = importing(store, account, behind);
+  onTestFinished(async () => void (await merge.return(undefined)));
+  expect(erase(there, () => merge.next(), { untilIt: 4 })).toMatchObject({ erased: 1, blocked: 1 });
+});
+
+test("a lead that has taken the place of one that mentions the person stays", () => {
+  const there = aStore();
+  const { store, account } = there;
+  const at = { identified_at: new Date(noonMs - 1).toISOString() };
+  const [gone, stranger] = [
+    aLead({ ...at, page_url: `/?e=${robin.value}` }),
+    aLead({ ...at, email: "lee@example.com", phone: null }),
+  ];
+  importLeads(store.leads, account.number, [newLead(gone)]);
+  const exchange = () => {
+    for (const _ of store.people.erase(account, [{ kind: "id", value: gone.id }], { withMentions: false }, 0).steps());
+    importLeads(store.leads, account.number, [newLead(stranger)]);
+  };
+  const reads = erase(there, undefined).read.length;
+  expect(erase(there, exchange, { withMentions: true, untilIt: reads })).toMatchObject({ erased: 0 });
+  const ids = [...store.leads.export(account.number)].flat().map((document) => (JSON.parse(document) as Lead).id);
+  expect(ids).toContain(stranger.id);
+});
+
+test("so is what is brought by an import that has begun before", () => {
+  const there = aStore();
+  const { store, account } = there;
+  const writer = openAgain(there.path);
+  onTestFinished(() => writer.$client.close());
+  const batch = { ...beginBatch(account.number, origin, emptyCounts()), number: 1, oldestMs: 1, newestMs: 500 };
+  const record = (imported: number) => {
+    Object.assign(batch.counts, { read: imported, imported });
+    recordBatch(writer, batch, null);
+  };
+  record(500);
+  const { erased } = erase(there, () => {
+    importLeads(store.leads, account.number, [
+      newLead(aLead({ email: robin.value, identified_at: new Date(501).toISOString() })),
+    ]);
+    record(501);
+  });
+  expect(erased).toBe(1);
+});
+
+test("the leads are read once where nothing comes in, though an import before was cut short", async () => {
+  const there = aStore();
+  const merge = anImport(there, 501);
+  await merge.next();
+  await merge.return(undefined);
+  expect(there.store.imports.list(there.account)).toMatchObject([{ imported: 500, finishedMs: null }]);
+  expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
+});

@@ -1,0 +1,208 @@
+/** An erasure looks for the bare value, in every form in which it may be stored, and says which other leads hold it. */
+import { describe, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { filesWith } from "../support/bytes.ts";
+
+const dana = "pixel_id,email,phone,page_url\npx,Dana.W+shop@Example.com,16195550123,https://shop.example.com/\n";
+
+/** A file with Dana's lead and one of Robin on a page with a certain address. */
+async function withPage(pageUrl: string): Promise<{ admin: Admin; robin: string }> {
+  const admin = anAdmin();
+  await admin.import(dana);
+  await admin.import(`pixel_id,email,page_url\npx,robin@example.com,"${pageUrl}"\n`);
+  const robin = (await admin.leads()).find(({ email }) => email === "robin@example.com")?.id ?? "";
+  return { admin, robin };
+}
+
+const byEmail = ["--email", "dana.w+shop@example.com"];
+const byPhone = ["--phone", "619-555-0123"];
+const erase = ["lead", "erase", "acme"];
+
+const forms = [
+  ["as it is", byEmail, "https://a.example/?email=dana.w+shop@example.com&x=1"],
+  ["in upper case", byEmail, "https://a.example/?email=DANA.W+SHOP@EXAMPLE.COM"],
+  ["with its @ encoded", byEmail, "https://a.example/?email=dana.w+shop%40example.com"],
+  ["wholly encoded", byEmail, "https://a.example/?next=%2Fx%3Femail%3Ddana.w%2Bshop%40example.com%26y"],
+  ["encoded twice", byEmail, "https://a.example/?next=dana.w%252Bshop%2540example.com"],
+  ["in round quotes", byEmail, "https://a.example/?q=“dana.w+shop@example.com”"],
+  ["in a list with bullets", byEmail, "https://a.example/?q=•dana.w+shop@example.com…"],
+  ["between angles", byEmail, "https://a.example/?q=«dana.w+shop@example.com»"],
+  ["as a phone without its 1", byPhone, "https://a.example/call/6195550123"],
+  ["as a phone with its 1", byPhone, "https://a.example/?tel=%2B16195550123"],
+  ["as a phone in groups", byPhone, "https://a.example/?tel=(619) 555-0123"],
+] as const;
+
+describe("another lead with the identifier in its page_url is named by its id, and --mentions erases it:", () => {
+  test.each(forms)("%s", async (_, asked, pageUrl) => {
+    const { admin, robin } = await withPage(pageUrl);
+    const { stderr } = await admin.run(...erase, ...asked);
+    expect(stderr).toContain("Another 1 lead holds");
+    expect(stderr).toContain(robin);
+    expect(stderr).not.toContain("nothing of it is left");
+    const { json, stderr: said } = await admin.run(...erase, ...asked, "--mentions", "--json");
+    expect(json["erased"]).toBe(1);
+    expect(said).not.toContain(robin);
+    expect(await admin.leads()).toEqual([]);
+  });
+});
+
+test("find says which other leads hold the person, where the person has leads and where there is none", async () => {
+  const { admin, robin } = await withPage("https://a.example/?email=dana.w%2Bshop%40example.com");
+  const elsewhere = `Another 1 lead holds an address or phone of this person, such as in page_url; find --id shows each: ${robin}.`;
+  const find = ["lead", "find", "acme"];
+  expect((await admin.run(...find, ...byEmail)).stderr).toContain(elsewhere);
+  await admin.run(...erase, ...byEmail);
+  const { stdout, stderr } = await admin.run(...find, ...byEmail);
+  expect(stdout).toBe("");
+  expect(stderr).toStartWith(
+    `No lead of this person was found in acme.\n${elsewhere}\nAn erasure keeps this e-mail address out of later imports; lead unblock lifts that.\nNot looked through: other accounts, exports,`,
+  );
+  const listed = await admin.give("dana.w+shop@example.com\nrobin@example.com\n", ...find, "--list", "-", "--json");
+  expect(listed.json).toMatchObject([
+    { leads: [], mentions: [robin] },
+    { leads: [{ id: robin }], mentions: [] },
+  ]);
+  expect(listed.stderr).toContain('1 of 2 have leads.\nAnother 1 lead holds an address or phone of them; "');
+});
+
+test("find says of a lead that is named by its id which other leads have its address as their own", async () => {
+  const admin = anAdmin();
+  await admin.import("id,pixel_id,email\nvisit-1,px,dana@example.com\nvisit-2,px,dana@example.com\n");
+  const { stderr } = await admin.run("lead", "find", "acme", "--id", "visit-1");
+  expect(stderr).toContain("Another 1 lead holds an address or phone of this person, such as in page_url;");
+});
+
+test("the address of a lead that is found by its phone is looked for as well", async () => {
+  for (const [options, erased, left] of [
+    [[], 1, 1],
+    [["--mentions"], 2, 0],
+  ] as const) {
+    const { admin } = await withPage("https://a.example/dana.w+shop@example.com/");
+    const { json, stderr } = await admin.run(...erase, ...byPhone, ...options, "--json");
+    expect({ erased: json["erased"], left: (await admin.leads()).length }).toEqual({ erased, left });
+    if (left === 1) expect(stderr).toContain("Another 1 lead holds");
+  }
+});
+
+test("erase says apart which leads have another address of the person as their own, and erase --id takes them", async () => {
+  const admin = anAdmin();
+  await admin.import(
+    "id,pixel_id,email,verified_email,page_url\nv1,px,home@example.org,,\n" +
+      "v2,px,dana@example.com,home@example.org,\nv3,px,robin@example.com,,https://a.example/home@example.org\n",
+  );
+  const idOf = async (email: string) => (await admin.leads()).find((lead) => lead.email === email)?.id ?? "";
+  const [home, robin] = [await idOf("home@example.org"), await idOf("robin@example.com")];
+  const { stderr } = await admin.run(...erase, "--email", "dana@example.com");
+  const [, own, mention] = stderr.split("\n");
+  expect(own).toContain("Another 1 lead holds an address or phone of the erased in a field of its own, and stayed;");
+  expect(own).toContain("If it is the same person, erase --id erases it; if not, lead unblock lets the other in.");
+  expect(own).toEndWith(`: ${home}.`);
+  expect(mention).toEndWith(`--mentions with that address or phone erases them as well: ${robin}.`);
+  expect((await admin.run(...erase, "--id", home, "--json")).json).toMatchObject({ erased: 1 });
+  expect((await admin.leads()).map(({ id }) => id)).toEqual([robin]);
+});
+
+test.each([
+  "https://a.example/?email=bandana.w+shop@example.com",
+  "https://a.example/?email=x-dana.w+shop@example.com",
+  "https://a.example/?email=dana.w+shop@example.com.au",
+  "https://a.example/?n=961955501234",
+])("a part of a longer word is no mention: %s", async (pageUrl) => {
+  const { admin } = await withPage(pageUrl);
+  const { stderr } = await admin.run(...erase, ...byEmail, "--mentions");
+  expect(stderr).toContain("nothing of it is left");
+  expect(await admin.leads()).toHaveLength(1);
+});
+
+test("a lead erased for its mention stays out by its id, and its own person may come again", async () => {
+  const { admin } = await withPage("https://a.example/?email=dana.w+shop@example.com");
+  const [, robin] = await admin.leads();
+  await admin.run(...erase, ...byEmail, "--mentions");
+  expect((await admin.import(`${JSON.stringify(robin)}\n`)).json).toMatchObject({ suppressed: 1 });
+  expect((await admin.import("pixel_id,email\npx,robin@example.com\n")).json).toMatchObject({ imported: 1 });
+});
+
+test("after an erasure with mentions not one byte is left in any form, in any file of the folder", async () => {
+  const { admin } = await withPage("https://a.example/?next=%2Fx%3Femail%3Ddana.w%2Bshop%40example.com");
+  await admin.run(...erase, ...byEmail, "--mentions");
+  for (const form of [
+    "dana.w+shop@example.com",
+    "Dana.W+shop@Example.com",
+    "dana.w%2Bshop%40example.com",
+    "6195550123",
+  ])
+    expect(filesWith(admin.folder, form)).toEqual([]);
+});
+
+test("copies beside the database are named whatever they are called, where they hold the person", async () => {
+  const { admin } = await withPage("https://a.example/");
+  const backup = join(admin.folder, "tuesday.bak");
+  await admin.run("backup", backup);
+  cpSync(admin.file, `${admin.file}.old`);
+  const other = anAdmin();
+  await other.import("pixel_id,email\npx,robin@example.com\n");
+  cpSync(other.file, join(admin.folder, "others.db"));
+  const { stderr } = await admin.run(...erase, ...byEmail);
+  for (const copy of [backup, `${admin.file}.old`]) expect(stderr).toContain(copy);
+  expect(stderr).not.toContain("others.db");
+});
+
+test("an address that a warning cut out of a cell, or that was not stored, is in no file of the folder", async () => {
+  const admin = anAdmin();
+  await admin.import("pixel_id,name,email\npx,Dana,first@example.com; second@example.org\npx,Kim,no address\n");
+  expect(filesWith(admin.folder, "second@example.org", "no address")).toEqual([]);
+});
+
+test("the receipt names the files into which imports of the account wrote rejected rows, and no others", async () => {
+  const admin = anAdmin(["acme", "other", "clean"]);
+  const rejects = join(admin.folder, "rejects.csv");
+  await admin.run("lead", "import", "clean", admin.put("dana.csv", dana), "--create-pixels", "--rejects", "none.csv");
+  await admin.import(`${dana}px,,,\n`, "--rejects", "rejects.csv");
+  for (const [account, files] of [
+    ["acme", [rejects]],
+    ["other", []],
+    ["clean", []],
+  ] as const) {
+    const { json, stderr } = await admin.run("lead", "erase", account, ...byEmail, "--json");
+    expect(json["receipt"]).toMatchObject({ rejects_files: files });
+    expect(stderr.includes(rejects)).toBe(files.length > 0);
+  }
+});
+
+test("the receipt names the rejected rows of an import that added nothing, which no list of imports shows", async () => {
+  const admin = anAdmin();
+  const rejects = join(admin.folder, "rejects.csv");
+  const { json } = await admin.import(`date,${dana.replace("\npx", "\nnever,px")}`, "--rejects", rejects);
+  expect(json).toMatchObject({ import: null, imported: 0, rejected: 1 });
+  expect((await admin.run("import", "list", "acme")).stdout).toBe("The account has no imports.\n");
+  expect((await admin.run("import", "undo", "acme", "1")).stderr).toContain("The account has no import");
+  const erased = await admin.run(...erase, ...byEmail, "--json");
+  expect(erased.json["receipt"]).toMatchObject({ rejects_files: [rejects] });
+});
+
+test("names that were given after the person are said to stay, and are not called nothing", async () => {
+  const admin = anAdmin();
+  const file = admin.put("dana.w+shop@example.com.csv", dana);
+  await admin.run("lead", "import", "acme", file, "--create-pixels");
+  await admin.run("key", "create", "acme", "--label", "for Dana.W+Shop@example.com");
+  await admin.run("key", "create", "acme", "--label", "for others");
+  await admin.run("pixel", "create", "acme", "--id", "px dana.w+shop@example.com");
+  const { status, stderr } = await admin.run(...erase, ...byEmail);
+  const said = stderr.split("\n").filter((line) => line.startsWith("The name of a file"));
+  const stays = "The name of a file, a pixel, a key, a source or an account holds it, and stays: ";
+  const names = ["dana.w+shop@example.com.csv", "for Dana.W+Shop@example.com", "px dana.w+shop@example.com"];
+  expect(said).toEqual(names.map((name) => `${stays}${name}`));
+  expect([status, stderr]).toEqual([0, expect.stringContaining("nothing else of it is left")]);
+});
+
+test("letters outside ASCII match in upper and lower case", async () => {
+  const admin = anAdmin();
+  await admin.import(
+    "pixel_id,email,page_url\npx,MüLLÉR@Example.com,\npx,robin@example.com,https://a.example/MÜLLÉR@example.com\n",
+  );
+  const { json, stderr } = await admin.run(...erase, "--email", "müllér@example.COM", "--json");
+  expect(json["erased"]).toBe(1);
+  expect(stderr).toContain("Another 1 lead holds");
+});

@@ -1,0 +1,205 @@
+/** bun admin lead erase --list and find --list: many persons at once. */
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { anAdmin } from "../support/admin.ts";
+import { filesWith } from "../support/bytes.ts";
+
+const ids = [1, 2, 3, 4, 5, 6].map((n) => `0190a000-0000-7000-8000-00000000000${n}`);
+const rows = [
+  `${ids[0]},2026-01-01T00:00:01Z,px,Dana@Example.com,`,
+  `${ids[1]},2026-01-02T00:00:01Z,px,,16195550123`,
+  `${ids[2]},2026-01-03T00:00:01Z,px,robin@example.com,`,
+  `${ids[3]},2026-01-04T00:00:01Z,px,kim@example.com,`,
+  `${ids[4]},2026-01-05T00:00:01Z,px,,14155550199`,
+  `${ids[5]},2026-01-06T00:00:01Z,px,stays@example.com,12125550100`,
+];
+const everything = `id,identified_at,pixel_id,email,phone\n${rows.join("\n")}\n`;
+const sha256 = (text: string) => createHash("sha256").update(text).digest();
+
+/** One of each kind; a phone as a digest of ten digits, though eleven are stored. */
+const list = [
+  " dana@example.COM",
+  "+1 (619) 555-0123 x12",
+  ids[2],
+  sha256("kim@example.com").toString("hex").toUpperCase(),
+  sha256("4155550199").toString("base64"),
+  "nobody@example.com",
+];
+
+async function aFile() {
+  const admin = anAdmin();
+  await admin.import(everything);
+  return admin;
+}
+
+const receiptsIn = (stdout: string) =>
+  stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+describe("erase --list", () => {
+  test("erases each person of a list, however named, and prints a receipt for each", async () => {
+    const admin = await aFile();
+    const path = admin.put("list.txt", `${list.join("\r\n")}\r\n`);
+    const { status, stdout, stderr } = await admin.run("lead", "erase", "acme", "--list", path);
+    expect(status).toBe(0);
+    expect(receiptsIn(stdout).map(({ hashes, digests }) => [hashes.length, digests.length])).toEqual([
+      [1, 0],
+      [1, 0],
+      [2, 0],
+      [1, 1],
+      [1, 1],
+      [1, 0],
+    ]);
+    expect(stderr).toContain("Erased 5 leads of 5 out of 6 persons");
+    expect((await admin.leads()).map(({ id }) => id)).toEqual([ids[5] ?? ""]);
+    expect(filesWith(admin.folder, "Dana@Example.com", "6195550123", "kim@example.com", ids[2] ?? "")).toEqual([
+      "list.txt",
+    ]);
+  });
+
+  test("keeps out all of them, also those without a lead and those named by a digest", async () => {
+    const admin = await aFile();
+    await admin.give(list.join("\n"), "lead", "erase", "acme", "--list", "-");
+    expect((await admin.import(everything)).json).toMatchObject({ suppressed: 5, duplicates: 1 });
+    const others = "pixel_id,email,phone\npx,NOBODY@example.com,\npx,Kim@Example.com,\npx,new@example.com,4155550199\n";
+    expect((await admin.import(others)).json).toMatchObject({ suppressed: 3, imported: 0 });
+  });
+
+  test("with --json prints one value, and its receipts erase again from a backup elsewhere", async () => {
+    const admin = await aFile();
+    const backup = `${admin.folder}/copy.db`;
+    await admin.run("backup", backup);
+    const { stdout } = await admin.give(list.join("\n"), "lead", "erase", "acme", "--list", "-", "--json");
+    const printed: { erased: number }[] = JSON.parse(stdout);
+    expect(printed.map(({ erased }) => erased)).toEqual([1, 1, 1, 1, 1, 0]);
+    const other = anAdmin([]);
+    const ended = await other.run("restore", backup, "--receipts", admin.put("receipts.json", stdout), "--json");
+    expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, leads: 1, erased_again: 5 });
+    expect((await other.import(everything)).json).toMatchObject({ suppressed: 5, duplicates: 1 });
+  });
+
+  test("with --dry-run says how many of each kind would go, and changes nothing", async () => {
+    const admin = await aFile();
+    const { json, status } = await admin.give(
+      list.join("\n"),
+      "lead",
+      "erase",
+      "acme",
+      "--list",
+      "-",
+      "--dry-run",
+      "--json",
+    );
+    const kinds = [
+      { kind: "email", persons: 2, leads: 1, people: 1 },
+      { kind: "phone", persons: 1, leads: 1, people: 1 },
+      { kind: "id", persons: 1, leads: 1, people: 1 },
+      { kind: "digest", persons: 2, leads: 2, people: 2 },
+    ];
+    expect({ status, kinds: json["kinds"] }).toEqual({ status: 0, kinds });
+    expect((await admin.import(everything)).json).toMatchObject({ duplicates: 6, suppressed: 0 });
+  });
+});
+
+describe("the digest of a phone", () => {
+  test.each(["4155550199", "14155550199", "+14155550199"])("may be made of %s, as vendors write it", async (phone) => {
+    const admin = await aFile();
+    const { json } = await admin.give(sha256(phone).toString("hex"), "lead", "erase", "acme", "--list", "-", "--json");
+    expect(json).toMatchObject([{ erased: 1 }]);
+    expect((await admin.leads()).map(({ id }) => id)).not.toContain(ids[4] ?? "");
+    expect((await admin.import(everything)).json).toMatchObject({ suppressed: 1, duplicates: 5 });
+  });
+
+  test("may be made of a phone of another country, with or without its +", async () => {
+    const admin = anAdmin();
+    await admin.import("pixel_id,phone\npx,+44 20 7946 0018\npx,+47 23 45 67 89\n");
+    const digests = ["442079460018", "+4723456789"].map((phone) => sha256(phone).toString("hex")).join("\n");
+    const { stdout } = await admin.give(digests, "lead", "erase", "acme", "--list", "-");
+    expect([receiptsIn(stdout).length, (await admin.leads()).length]).toEqual([2, 0]);
+  });
+});
+
+describe("a list of persons", () => {
+  test.each([
+    ["a column of a CSV file under a name", 'email\n"dana@example.com"\nrobin@example.com\n', 2],
+    ["several columns of a CSV file", "email,phone\ndana@example.com,619-555-0123\nrobin@example.com,\n", 3],
+  ])("may be %s", async (_, text, persons) => {
+    const admin = await aFile();
+    const { stdout, status } = await admin.give(text, "lead", "erase", "acme", "--list", "-");
+    expect({ status, receipts: receiptsIn(stdout).length }).toEqual({ status: 0, receipts: persons });
+    expect(await admin.leads()).toHaveLength(6 - persons);
+  });
+
+  test.each([
+    ["a word", "dana@example.com\n\nhello\n", "Line 3"],
+    ["an address without a name", "@example.com\n", "Line 1"],
+    ["two addresses in one place", "robin@example.com\ndana@example.com kim@example.com\n", "Line 2"],
+    ["a digest that was cut", `dana@example.com\n${"a".repeat(63)}\n`, "Line 2"],
+    ["an id of a vendor", "visit-77\n", "--id takes a vendor's"],
+    ["a column of names", "Name;E-Mail\nAnn Lee;ann@example.com\n", "of a table, keep those columns alone"],
+    ["nothing at all", "\n\n", "names nobody"],
+  ])("with %s is refused whole before anything is erased, and the line is named", async (_, text, said) => {
+    const admin = await aFile();
+    const { status, stdout, stderr } = await admin.give(text, "lead", "erase", "acme", "--list", "-");
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^[^\n]{20,}\n$/);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toMatch(/hello|dana/);
+    expect(await admin.leads()).toHaveLength(6);
+  });
+});
+
+test.each([
+  ["killed", "SIGKILL", 137],
+  ["stopped by Ctrl-C", "SIGINT", 130],
+  ["stopped by its supervisor", "SIGTERM", 143],
+] as const)(
+  "erase --list that is %s has erased and blocked what has a receipt, and running it again completes it",
+  async (_, signal, status) => {
+    const admin = anAdmin();
+    const people = Array.from({ length: 3000 }, (_, n) => `person${n}@example.com`);
+    const file = `pixel_id,email\n${people.map((email) => `px,${email}`).join("\n")}\n`;
+    await admin.import(file);
+    const path = admin.put("list.txt", people.join("\n"));
+    const running = admin.start("lead", "erase", "acme", "--list", path);
+    let receipts = 0;
+    for await (const chunk of running.stdout) {
+      receipts += Buffer.from(chunk).toString().split("\n").length - 1;
+      running.kill(signal);
+    }
+    expect(await running.exited).toBe(status);
+    const left = (await admin.leads()).length;
+    expect(left).toBeGreaterThan(0);
+    // Where it was killed, the last group may be gone without its receipts.
+    if (signal !== "SIGKILL") expect(left).toBe(3000 - receipts);
+    else expect(left).toBeLessThanOrEqual(3000 - receipts);
+    expect((await admin.import(file)).json).toMatchObject({ suppressed: 3000 - left, imported: 0 });
+    const again = await admin.run("lead", "erase", "acme", "--list", path);
+    expect({ status: again.status, receipts: receiptsIn(again.stdout).length, left: await admin.leads() }).toEqual({
+      status: 0,
+      receipts: 3000,
+      left: [],
+    });
+  },
+);
+
+test("find --list prints what is held on each, one person a line", async () => {
+  const admin = await aFile();
+  const all = await admin.leads();
+  const { stdout, status } = await admin.give(list.join("\n"), "lead", "find", "acme", "--list", "-");
+  expect(status).toBe(0);
+  const found = [...all.slice(0, 5).map((lead) => [lead]), []];
+  expect(receiptsIn(stdout)).toMatchObject(found.map((leads, n) => ({ line: n + 1, leads })));
+  const { json } = await admin.give(list.join("\n"), "lead", "find", "acme", "--list", "-", "--json");
+  expect(json).toMatchObject(receiptsIn(stdout));
+});
+
+test("find --list says of a person who is listed twice the same in both lines", async () => {
+  const admin = await aFile();
+  const twice = "dana@example.com\nrobin@example.com\nDANA@example.com\n";
+  const { json, stderr } = await admin.give(twice, "lead", "find", "acme", "--list", "-", "--json");
+  expect(json).toMatchObject([0, 2, 0].map((place, n) => ({ line: n + 1, leads: [{ id: ids[place] }] })));
+  expect(stderr).toContain("3 of 3 have leads.");
+});

@@ -1,0 +1,135 @@
+/** bun admin retain: leads are kept for so many days, erased after, and no older ones come in. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { dayMs } from "../../src/contract/calendar.ts";
+import { anAdmin } from "../support/admin.ts";
+import { filesWith } from "../support/bytes.ts";
+import { start } from "../support/process.ts";
+import { onTerminal } from "../support/terminal.ts";
+
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
+const row = (days: number) => `${daysAgo(days)},px,visitor${days}@example.com\n`;
+const header = "identified_at,pixel_id,email\n";
+
+async function aFile() {
+  const admin = anAdmin();
+  await admin.import(header + [10, 40, 50, 400].map(row).join(""));
+  return admin;
+}
+const emails = async (admin: ReturnType<typeof anAdmin>) => (await admin.leads()).map(({ email }) => email);
+
+test("older leads are erased at once, with their bytes, and younger ones stay", async () => {
+  const admin = await aFile();
+  const { status, json } = await admin.run("retain", "acme", "--days", "45", "--json");
+  expect<unknown>({ status, ...json }).toEqual({ status: 0, days: 45, erased: 2 });
+  expect(await emails(admin)).toEqual(["visitor40@example.com", "visitor10@example.com"]);
+  expect(filesWith(admin.folder, "visitor50@", "visitor400@")).toEqual([]);
+});
+
+test("older rows are rejected at import with the reason, until --days off", async () => {
+  const admin = await aFile();
+  await admin.run("retain", "acme", "--days", "45");
+  const rejected = await admin.import(header + row(44) + row(46));
+  expect(rejected).toMatchObject({ status: 3, json: { imported: 1, rejected: 1 } });
+  expect(rejected.stderr).toContain("too old: the account keeps leads as retain --days 45 has set");
+  expect(JSON.parse((await admin.run("account", "list", "--json")).stdout)).toMatchObject([{ retain_days: 45 }]);
+  expect((await admin.run("retain", "acme", "--days", "off", "--json")).json as unknown).toEqual({
+    days: null,
+    erased: 0,
+  });
+  expect((await admin.import(header + row(46))).json).toMatchObject({ imported: 1 });
+});
+
+test("it holds for its account alone", async () => {
+  const admin = anAdmin(["other", "acme"]);
+  await admin.import(header + row(400) + row(1));
+  await admin.run("retain", "other", "--days", "1");
+  expect(await emails(admin)).toHaveLength(2);
+  expect((await admin.run("account", "list")).stdout).toMatch(/ 1 day +other\n[^\n]+ all +acme\n/);
+});
+
+test("a retention that would erase everything needs --yes where nobody can be asked", async () => {
+  const admin = await aFile();
+  const refused = await admin.run("retain", "acme", "--days", "5", "--json");
+  expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/^[^\n]+--yes[^\n]+\n$/) });
+  expect(await emails(admin)).toHaveLength(4);
+  expect((await admin.import(header + row(401))).json).toMatchObject({ imported: 1 });
+  expect((await admin.run("retain", "acme", "--days", "5", "--yes", "--json")).json).toMatchObject({ erased: 5 });
+  expect(await emails(admin)).toEqual([]);
+  // Of an account without leads nothing would be erased.
+  expect((await admin.run("retain", "acme", "--days", "4")).status).toBe(0);
+});
+
+test("a clock that is far ahead of what was last written needs --yes to erase anything", async () => {
+  const admin = await aFile();
+  await admin.run("key", "create", "acme");
+  // As if the key had been made a month ago, and nothing been done since.
+  using file = new Database(admin.file);
+  file.run(`UPDATE audit SET at = at - ${30 * dayMs}`);
+  const refused = await admin.run("retain", "acme", "--days", "45");
+  expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/ 2 leads .+ clock .+--yes/) });
+  expect(await emails(admin)).toHaveLength(4);
+  expect((await admin.run("retain", "acme", "--days", "500")).status).toBe(0);
+  expect((await admin.run("retain", "acme", "--days", "45", "--yes", "--json")).json).toMatchObject({ erased: 2 });
+});
+
+test.each([
+  ["no", "n\n", 1, 4],
+  ["yes", "yes\n", 0, 0],
+  ["y for yes", "Y\n", 0, 0],
+  ["another word for no", "nay\n", 1, 4],
+  ["no word for no", "\n", 1, 4],
+  ["the end of the input for no", "\u0004", 1, 4],
+])("on a terminal it asks, and takes %s", async (_, answer, status, left) => {
+  const admin = await aFile();
+  const terminal = onTerminal(admin.file, ["retain", "acme", "--days", "5"]);
+  await terminal.seen(/\[y\/N\]/);
+  terminal.type(answer);
+  expect(await terminal.ended).toBe(status);
+  expect(await emails(admin)).toHaveLength(left);
+});
+
+test.each(["0", "-1", "1.5", "36501", "ten", ""])("--days %s is wrong use", async (days) => {
+  const admin = await aFile();
+  expect(await admin.run("retain", "acme", `--days=${days}`)).toMatchObject({ status: 2, stdout: "" });
+  expect((await admin.run("retain", "acme")).status).toBe(2);
+  expect(await emails(admin)).toHaveLength(4);
+});
+
+test("the server applies it when it starts, answers meanwhile, and leaves no byte", async () => {
+  const admin = anAdmin();
+  await admin.run("retain", "acme", "--days", "45");
+  await admin.run("retain", "acme", "--days", "off");
+  await admin.import(header + [10, 50, 400].map(row).join(""));
+  // As if the days had passed: set without being applied.
+  using file = new Database(admin.file);
+  file.run("UPDATE accounts SET retain_days = 45");
+  file.close();
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  const url = await server.listening();
+  await server.said(/"erased":2/);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(filesWith(admin.folder, "visitor50@", "visitor400@")).toEqual([]);
+  // Its locks are its own still: a command that comes and goes does not take the log away.
+  expect(await emails(admin)).toEqual(["visitor10@example.com"]);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(await server.end("SIGTERM")).toBe(0);
+  const acts: { act: string; detail: object }[] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
+  expect(acts.find(({ act }) => act === "retain.erase")?.detail).toEqual({ days: 45, erased: 2 });
+});
+
+test("the server erases nothing while its clock is far ahead of what was last written, and says so", async () => {
+  const admin = anAdmin();
+  await admin.import(header + [10, 50].map(row).join(""));
+  // As if everything had happened a month ago.
+  using file = new Database(admin.file);
+  file.run("UPDATE accounts SET retain_days = 45");
+  file.run(`UPDATE audit SET at = at - ${30 * dayMs}`);
+  file.run(`INSERT INTO audit (at, act, detail) VALUES (${Date.now() - 30 * dayMs}, 'key.create', '{}')`);
+  file.close();
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  await server.listening();
+  await server.said(/retention waits a day/);
+  expect(await emails(admin)).toEqual(["visitor50@example.com", "visitor10@example.com"]);
+  expect((await admin.run("audit", "list", "--json")).stdout).toContain("retain.wait");
+});

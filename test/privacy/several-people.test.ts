@@ -1,0 +1,104 @@
+/** A phone may be that of a company: find and erase say how many different people it names, before they are gone. */
+import { describe, expect, test } from "bun:test";
+import { anAdmin } from "../support/admin.ts";
+import { onTerminal, plain } from "../support/terminal.ts";
+
+const board = "6195550100";
+const header = "name,email,verified_email,phone,pixel_id,page_url\n";
+const visits = (people: readonly string[]) =>
+  people.map((person, n) => `${person},${board},px,https://shop.example/${n}\n`).join("");
+/** Four people of one company, one of them with two addresses, and one without any. */
+const company = visits([
+  "Dana Whitfield,dana@example.com,",
+  "Dana Whitfield,dana@example.com,home@example.org",
+  "Dana W,,home@example.org",
+  "Robin Vale,ROBIN@example.com,",
+  "Robin Vale,robin@example.com,",
+  "Robin Vale,,",
+  "Kim Ellis,kim@example.com,",
+  "Lee Moran,,",
+  "lee moran,,",
+  ",,",
+]);
+
+async function aCompany(text = header + company) {
+  const admin = anAdmin();
+  await admin.import(text);
+  return admin;
+}
+
+const byPhone = ["--phone", board];
+const theirs = "These leads seem to name 4 different people (by their e-mail addresses, else by their names).";
+
+describe("a phone that several people share", () => {
+  test("is counted by e-mail addresses, else by names, in a dry run", async () => {
+    const admin = await aCompany();
+    const { stdout, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run");
+    expect(stdout).toBe("phone: 10 leads\n");
+    expect(stderr).toContain(`Warning: ${theirs} All of them would go. If you mean one of them alone, give an e-mail`);
+    const { json } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run", "--json");
+    expect(json["kinds"]).toEqual([{ kind: "phone", persons: 1, leads: 10, people: 4 }]);
+  });
+
+  test("is erased where nobody can be asked, and the warning names nobody", async () => {
+    const admin = await aCompany();
+    const { status, json, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--json");
+    expect([status, json["erased"], json["people"]]).toEqual([0, 10, 4]);
+    expect(stderr).toContain(`Warning: ${theirs} All of them are erased and kept out; lead unblock lets`);
+    expect(stderr.toLowerCase()).not.toMatch(/dana|robin|kim|lee|6195550100/);
+  });
+
+  test("is warned of by find, because nobody may see the leads of another", async () => {
+    const admin = await aCompany();
+    const { stderr } = await admin.run("lead", "find", "acme", ...byPhone);
+    expect(stderr).toContain(`Warning: ${theirs} Hand nobody the leads of another person:`);
+  });
+
+  test("is asked about on a terminal: y erases all of them, anything else nobody", async () => {
+    for (const [answer, status, left] of [
+      ["n", 1, 10],
+      ["", 1, 10],
+      ["y", 0, 0],
+    ] as const) {
+      const admin = await aCompany();
+      const terminal = onTerminal(admin.file, ["lead", "erase", "acme", ...byPhone], { columns: 200 });
+      await terminal.seen(/Erase all of them\? \[y\/N\]/);
+      expect(plain(terminal.shown())).toContain(theirs);
+      terminal.type(`${answer}\r`);
+      expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, left]);
+      if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. If you mean one of them alone");
+    }
+  });
+
+  test("is asked about where it was typed as well", async () => {
+    const admin = await aCompany();
+    const terminal = onTerminal(admin.file, ["lead", "erase", "acme", "--phone", "-"]);
+    await terminal.seen(/press Enter and Ctrl-D/);
+    terminal.type(`${board}\r\u0004`);
+    await terminal.seen(/Erase all of them\? \[y\/N\]/);
+    terminal.type("y\r");
+    expect([await terminal.ended, await admin.leads()]).toEqual([0, []]);
+  });
+
+  test("is named by its line in a list", async () => {
+    const admin = await aCompany(`${header}${company}Max Roe,max@example.com,,4155550199,px,\n`);
+    const list = `phone\n4155550199\n${board}\nnobody@example.com\n`;
+    const said = "Warning: Line 3 of the list seems to name several people";
+    for (const verb of [["find"], ["erase", "--dry-run"], ["erase"]])
+      expect((await admin.give(list, "lead", ...verb, "acme", "--list", "-")).stderr).toContain(said);
+  });
+});
+
+test.each([
+  ["whose leads have one address", visits(["Dana,dana@example.com,", "Dana W,Dana@Example.com,"]), byPhone],
+  ["whose two addresses stand in one lead", visits(["Dana,a@example.com,b@example.com", "D,b@example.com,"]), byPhone],
+  ["with one name and no address", visits(["Dana,,", "DANA,,", ",,"]), byPhone],
+  ["of whom nothing is known but the phone", visits([",,", ",,"]), byPhone],
+  ["by an e-mail address", company, ["--email", "home@example.org"]],
+])("one person %s is neither warned of nor asked about", async (_, rows, asked) => {
+  const admin = await aCompany(header + rows);
+  expect((await admin.run("lead", "find", "acme", ...asked)).stderr).not.toContain("Warning");
+  const terminal = onTerminal(admin.file, ["lead", "erase", "acme", ...asked]);
+  expect(await terminal.ended).toBe(0);
+  expect(plain(terminal.shown())).not.toMatch(/Warning|y\/N/);
+});

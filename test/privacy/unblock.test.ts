@@ -1,0 +1,164 @@
+/** bun admin lead unblock: a person who was erased may come again, by what is lifted and nothing else. */
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../support/admin.ts";
+
+const header = "id,date,pixel_id,name,email,verified_email,phone\n";
+const dana = `${header}visit-1,2026-01-31,px,Dana,Dana@Example.com,,6195550123\n`;
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+async function afterErasing(how: string, whom: string, rows = dana) {
+  const admin = anAdmin();
+  await admin.import(rows);
+  await admin.run("lead", "erase", "acme", how, whom);
+  return admin;
+}
+
+/** How many blocks it lifts. */
+const unblock = async (admin: Admin, ...asked: readonly string[]) =>
+  (await admin.run("lead", "unblock", "acme", ...asked, "--json")).json["unblocked"];
+
+describe("what an erasure keeps out comes in again", () => {
+  test.each([
+    ["an e-mail address", "--email", "dana@example.com", [["--email", " DANA@example.COM"]]],
+    [
+      "an id of the vendor",
+      "--id",
+      "visit-1",
+      [
+        ["--id", "visit-1"],
+        ["--email", "dana@example.com"],
+        ["--phone", "6195550123"],
+      ],
+    ],
+    [
+      "a phone",
+      "--phone",
+      "619-555-0123",
+      [
+        ["--phone", "+1 (619) 555-0123"],
+        ["--email", "dana@example.com"],
+      ],
+    ],
+  ])("by %s, as often as it is erased and unblocked", async (_, how, whom, blocks) => {
+    const admin = anAdmin();
+    const first = (await admin.import(dana)).json;
+    const before = await admin.leads();
+    for (const _ of [1, 2]) {
+      expect((await admin.run("lead", "erase", "acme", how, whom, "--json")).json).toMatchObject({ erased: 1 });
+      for (const block of blocks) {
+        expect((await admin.import(dana)).json).toMatchObject({ imported: 0, suppressed: 1 });
+        expect(await unblock(admin, ...block)).toBe(1);
+      }
+      expect(await admin.leads()).toEqual([]);
+      expect((await admin.import(dana)).json).toMatchObject({ imported: 1, suppressed: 0 });
+      expect(await admin.leads()).toEqual(before);
+    }
+    const undone = (await admin.run("import", "undo", "acme", "3", "--json")).json;
+    expect([first["import"], undone, await admin.leads()]).toEqual([1, { import: 3, removed: 1 }, []]);
+    expect((await admin.import(dana)).json).toMatchObject({ imported: 1, suppressed: 0 });
+  });
+
+  test.each([
+    ["an e-mail address", "dana@example.com", ["--email", "dana@example.com"]],
+    ["a phone, in any of its forms", "+16195550123", ["--phone", "6195550123"]],
+  ])("where a list gave the SHA-256 of %s", async (_, text, lifted) => {
+    const admin = anAdmin();
+    await admin.give(sha256(text), "lead", "erase", "acme", "--list", "-");
+    expect((await admin.import(dana)).json).toMatchObject({ suppressed: 1 });
+    expect(await unblock(admin, ...lifted)).toBe(1);
+    expect((await admin.import(dana)).json).toMatchObject({ imported: 1 });
+  });
+});
+
+describe("unblock", () => {
+  test("lifts one address alone, and says so", async () => {
+    const both = `${header}visit-2,2026-01-31,px,Dana,dana@example.com,home@example.org,\n`;
+    const admin = await afterErasing("--email", "dana@example.com", both);
+    const { stdout, stderr, status } = await admin.give(
+      "home@example.org\n",
+      "lead",
+      "unblock",
+      "acme",
+      "--email",
+      "-",
+    );
+    expect([status, stdout]).toEqual([0, "1 block is lifted by this e-mail address in acme.\n"]);
+    expect(stderr).toContain("a lead with another blocked one still stays out");
+    expect(stderr).toContain("A backup or a receipt of the erasure would bring the block back");
+    expect((await admin.import(both)).json).toMatchObject({ suppressed: 1 });
+    await unblock(admin, "--email", "dana@example.com");
+    expect((await admin.import(both)).json).toMatchObject({ imported: 1 });
+  });
+
+  test("of somebody who was not blocked, or in another account, is no failure and lifts nothing", async () => {
+    const admin = await afterErasing("--email", "dana@example.com");
+    await admin.run("account", "create", "other");
+    for (const [account, email] of [
+      ["acme", "robin@example.com"],
+      ["other", "dana@example.com"],
+    ] as const) {
+      const { status, stdout } = await admin.run("lead", "unblock", account, "--email", email);
+      expect([status, stdout]).toEqual([0, `Nobody was blocked by this e-mail address in ${account}.\n`]);
+      expect((await admin.run("lead", "unblock", account, "--email", email, "--json")).stdout).toBe(
+        '{"unblocked":0}\n',
+      );
+    }
+    expect((await admin.import(dana)).json).toMatchObject({ suppressed: 1 });
+  });
+
+  test("is on record, with nothing of the person", async () => {
+    const admin = await afterErasing("--email", "dana@example.com");
+    await unblock(admin, "--email", "dana@example.com");
+    const [act] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
+    expect(act).toMatchObject({ act: "lead.unblock", detail: { by: "email", unblocked: 1 } });
+    expect(JSON.stringify(act)).not.toMatch(/dana/i);
+  });
+
+  test.each([
+    [[]],
+    [["--email", "a@example.com", "--phone", "6195550123"]],
+    [["--email", "dana at home"]],
+    [["--phone", "-"]],
+  ])("takes one address, phone or id, and repeats none: %j", async (asked) => {
+    const { status, stdout, stderr } = await anAdmin().run("lead", "unblock", "acme", ...asked);
+    expect([status, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^[^\n]{20,}\n$/)]);
+    expect(stderr).not.toMatch(/dana|6195550123/);
+  });
+});
+
+describe("a block that was lifted is brought back", () => {
+  test("by a restore of a backup that has it, and the restore warns", async () => {
+    const admin = await afterErasing("--email", "dana@example.com");
+    const backup = join(admin.folder, "copy.db");
+    await admin.run("backup", backup);
+    await unblock(admin, "--email", "dana@example.com");
+    await admin.import(dana);
+    const { stderr, status } = await admin.run("restore", backup);
+    expect([status, stderr]).toEqual([0, expect.stringContaining("since the backup, lead unblock has run once.")]);
+    expect((await admin.import(dana)).json).toMatchObject({ suppressed: 1 });
+  });
+
+  test("by its receipt, and otherwise a backup from before the erasure has the person again", async () => {
+    const admin = anAdmin();
+    await admin.import(dana);
+    const backup = join(admin.folder, "copy.db");
+    await admin.run("backup", backup);
+    const receipt = admin.put(
+      "receipt.json",
+      (await admin.run("lead", "erase", "acme", "--email", "dana@example.com")).stdout,
+    );
+    await unblock(admin, "--email", "dana@example.com");
+    const restored = await admin.run("restore", backup, "--json");
+    expect(restored.json).toMatchObject({ leads: 1, erased_again: 0 });
+    expect(restored.stderr).toContain(
+      "the erased leads are back, unless --receipts had the receipt: erase them again.",
+    );
+    expect((await admin.run("restore", backup, "--receipts", receipt, "--json")).json).toMatchObject({
+      leads: 0,
+      erased_again: 1,
+    });
+    expect((await admin.import(dana)).json).toMatchObject({ suppressed: 1 });
+  });
+});

@@ -1,0 +1,122 @@
+/** `bun admin` as its owner runs it, all commands on one file of their own. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { endWithTest } from "./child.ts";
+import { watchDatabases } from "./closing.ts";
+import { runInTurn } from "./command-process.ts";
+import { aFolder } from "./folder.ts";
+
+const program = join(import.meta.dir, "../../src/admin.ts");
+
+/** What the shapes of --json may hold; which of it is there, the test says. */
+export interface Printed {
+  readonly [name: string]: unknown;
+  readonly id: string;
+  readonly key: string;
+  readonly account: string;
+  readonly imported: number;
+  readonly moved: number;
+}
+
+export interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as the one JSON value that it is; throws when it is anything else. */
+  readonly json: Printed;
+}
+
+type Input = string | Uint8Array;
+
+export interface Admin {
+  readonly folder: string;
+  readonly file: string;
+  /** Runs one command to its end. */
+  run(...args: readonly string[]): Promise<Ended>;
+  /** The same with something on its standard input. */
+  give(input: Input, ...args: readonly string[]): Promise<Ended>;
+  /** Imports a text into the account acme, and gives the counts. */
+  import(input: Input, ...options: readonly string[]): Promise<Ended>;
+  /** The leads of an account, oldest first, as served. */
+  leads(account?: string): Promise<Lead[]>;
+  /** The export of an account as it is written. */
+  exported(account?: string, ...options: readonly string[]): Promise<string>;
+  /** Writes a file into the folder and gives its path. */
+  put(name: string, content: Input): string;
+  /** Starts a command in a process of its own, which gets signals and may run on. */
+  start(...args: readonly string[]): ReturnType<typeof spawn>;
+}
+
+/** A file of its own with the accounts that are named. Its commands read a clock that is given, or that of the machine. */
+export function anAdmin(
+  accounts: readonly string[] = ["acme"],
+  settings: Readonly<Record<string, string>> = {},
+  nowMs: number | null = null,
+): Admin {
+  const folder = aFolder();
+  const file = join(folder, "leadfile.db");
+  makeAccounts(file, accounts);
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file, ...settings };
+  const start = (...args: readonly string[]) => spawn(args, folder, environment);
+  const give = async (input: Input, ...args: readonly string[]) =>
+    withJson(await runInTurn({ args, folder, environment, input, nowMs }));
+  const run = (...args: readonly string[]) => give("", ...args);
+  const exported = async (account = "acme", ...options: readonly string[]) => {
+    const ended = await run("lead", "export", account, ...options);
+    if (ended.status !== 0) throw new Error(`the export ended with ${ended.status}: ${ended.stderr}`);
+    return ended.stdout;
+  };
+  return {
+    folder,
+    file,
+    run,
+    give,
+    start,
+    exported,
+    import: (input, ...options) => give(input, "lead", "import", "acme", "-", "--json", "--create-pixels", ...options),
+    leads: async (account) => readLeads(await exported(account)),
+    put(name, content) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+  };
+}
+
+/** The leads of an export in NDJSON. */
+export function readLeads(exported: string): Lead[] {
+  const lines = exported.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Lead); // What an export promises.
+}
+
+function makeAccounts(file: string, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const closeDatabases = watchDatabases();
+  const { accounts } = openAdminStore(file);
+  for (const name of names) accounts.create(name, 0);
+  closeDatabases();
+}
+
+function spawn(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
+  const child = Bun.spawn([process.execPath, program, ...args], {
+    cwd,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  endWithTest(child);
+  return child;
+}
+
+function withJson(ended: Omit<Ended, "json">): Ended {
+  return {
+    ...ended,
+    get json() {
+      return JSON.parse(ended.stdout) as Printed; // The test says what has to be in it.
+    },
+  };
+}

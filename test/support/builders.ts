@@ -1,0 +1,69 @@
+/** The ordinary things of this service; a test states only what matters to it. */
+import type { Lead } from "../../src/contract/lead.ts";
+import { prepareLead } from "../../src/import/map/lead/lead.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../../src/store/imports.ts";
+import type { AccountNumber } from "../../src/store/reading.ts";
+import type { LeadRepository } from "../../src/store/repositories.ts";
+
+/** When the clock of a test stands, unless it says otherwise: ten seconds into a minute. */
+export const noonMs = Date.parse("2026-02-01T12:00:10.000Z");
+
+const ordinaryLead = {
+  pixel_id: "px_site",
+  name: "Dana Whitfield",
+  email: "dana@example.com",
+  verified_email: null,
+  phone: "15550142",
+  company: "Harbor & Pine",
+  city: "San Diego",
+  state: "CA",
+  gender: "F",
+  age_range: "35-44",
+  income_range: "$75,000-$99,999",
+  net_worth: "$100,000-$249,999",
+  marital_status: "married",
+  homeowner: "yes",
+  children: null,
+  page_url: "https://shop.example.com/pricing?plan=team",
+  referrer: "https://search.example.com/",
+  traffic_source: "organic",
+} satisfies Omit<Lead, "id" | "identified_at">;
+
+let lastMs = Date.parse("2026-01-31T09:15:00.123Z");
+
+/** Every built lead is a millisecond newer than the one before: a tie would test something else. */
+function nextMoment(): string {
+  lastMs += 1;
+  return new Date(lastMs).toISOString();
+}
+
+export const aLead = (over: Partial<Lead> = {}): Lead => ({
+  id: crypto.randomUUID(),
+  identified_at: nextMoment(),
+  ...ordinaryLead,
+  ...over,
+});
+
+/** So many leads, oldest first. */
+export const someLeads = (count: number, over: Partial<Lead> = {}): Lead[] =>
+  Array.from({ length: count }, () => aLead(over));
+
+/** A lead as an importer hands it to a store. */
+export function newLead({ id, identified_at: at, pixel_id: pixelId, ...details }: Lead): NewLead {
+  return prepareLead(id, pixelId, details, Date.parse(at));
+}
+
+const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true, dryRun: false };
+
+/** Imports leads, however many transactions that takes, and returns the outcome of each. */
+export function importLeads(
+  book: Pick<LeadRepository, "beginImport">,
+  account: AccountNumber,
+  leads: readonly NewLead[],
+  { nowMs = noonMs, ...options }: Partial<ImportOptions> & { nowMs?: number } = {},
+): ImportOutcome[] {
+  const running = book.beginImport(account, { ...ordinaryImport, ...options });
+  const outcomes: ImportOutcome[] = [];
+  while (outcomes.length < leads.length) outcomes.push(...running.write(leads.slice(outcomes.length), nowMs));
+  return outcomes;
+}

@@ -1,0 +1,145 @@
+/** A real server on a free port, with a file of its own, a clock that the test holds, and a client. */
+import { onTestFinished } from "bun:test";
+import { join } from "node:path";
+import { pino } from "pino";
+import { listen } from "../../src/api/app.ts";
+import { digestOf } from "../../src/contract/key.ts";
+import type { Lead } from "../../src/contract/lead.ts";
+import { createKey, prefixOf } from "../../src/contract/new-key.ts";
+import type { Pixel } from "../../src/contract/pixel.ts";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { openServedStore } from "../../src/db/served-store.ts";
+import { createLimiter } from "../../src/limiter.ts";
+import type { AdminStore } from "../../src/store/admin.ts";
+import type { Account } from "../../src/store/repositories.ts";
+import type { RequestStore } from "../../src/store/serving.ts";
+import { importLeads, newLead, noonMs } from "./builders.ts";
+import { aFolder } from "./folder.ts";
+import { type Body, readBody } from "./shapes.ts";
+import { send, type WireAnswer, type WireRequest } from "./wire.ts";
+
+export interface AccountSetup {
+  readonly leads?: readonly Lead[];
+  /** Beside those of the leads, and before them. */
+  readonly pixels?: readonly Pixel[];
+  readonly active?: boolean;
+}
+
+interface ServerSetup extends AccountSetup {
+  readonly limit?: number;
+  readonly nowMs?: number;
+  readonly baseUrl?: string;
+  readonly trustProxy?: boolean;
+  /** Puts something in front of the store. */
+  readonly store?: (real: RequestStore) => RequestStore;
+  /** The file of a server before this one. */
+  readonly file?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Body;
+}
+
+export interface Client {
+  /** GET of a target below /api/v1. */
+  get(target: string, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** Starts a server with one account; it stops when the test is over. */
+export async function serve(setup: ServerSetup = {}) {
+  const file = setup.file ?? join(aFolder(), "leadfile.db");
+  const clock = { nowMs: setup.nowMs ?? noonMs };
+  const logged: string[] = [];
+  const admin = openAdminStore(file);
+  const real = openServedStore(file);
+  const store = setup.store?.(real) ?? real;
+  const partsFor: Parameters<typeof listen>[1] = (port) => ({
+    store,
+    limiter: createLimiter(setup.limit ?? 1_000_000_000),
+    log: pino({ base: null }, { write: (line: string) => void logged.push(line) }),
+    now: () => clock.nowMs,
+    baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
+    adminCommand: "bun admin",
+    trustProxy: setup.trustProxy ?? false,
+    publicMetrics: false,
+    inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),
+  });
+  const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, partsFor, 0);
+  let running = true;
+  const end = async () => {
+    if (!running) return;
+    running = false;
+    await stop();
+    admin.close();
+    closeQuietly(real);
+  };
+  onTestFinished(end);
+  const account = anAccount(admin, setup);
+  return {
+    url,
+    file,
+    clock,
+    logged,
+    admin,
+    account,
+    store: real,
+    /** Stops in order, before the test is over. */
+    stop: end,
+    anAccount: (other: AccountSetup = {}) => anAccount(admin, other),
+    aKey: (of: Account = account) => aKey(admin, of).secret,
+    aKeyRecord: (of: Account = account) => aKey(admin, of),
+    aRevokedKey: () => aRevokedKey(admin, account),
+    as: (key: string) => client(url, { Authorization: `Bearer ${key}` }),
+    anonymous: client(url, {}),
+    send: (request: WireRequest): Promise<WireAnswer> => send(url, request),
+    importMore: (leads: readonly Lead[], of: Account = account) =>
+      importLeads(admin.leads, of.number, leads.map(newLead), { nowMs: clock.nowMs }),
+  };
+}
+
+/** A test that broke the file on purpose cannot have it closed in order. */
+function closeQuietly(store: { close(): void }): void {
+  try {
+    store.close();
+  } catch {
+    // The file is gone or broken, and so is what was to be written into it.
+  }
+}
+
+let accountsMade = 0;
+
+export function anAccount(admin: AdminStore, { leads = [], pixels = [], active = true }: AccountSetup = {}): Account {
+  const account = admin.accounts.create(`Account ${++accountsMade}`, noonMs);
+  if (account === null) throw new Error("the name of a built account was taken");
+  for (const pixel of pixels) admin.pixels.create(account.number, pixel, noonMs);
+  importLeads(admin.leads, account.number, leads.map(newLead));
+  if (!active) admin.accounts.setActive(account.number, false, noonMs);
+  return account;
+}
+
+export function aKey(admin: AdminStore, account: Account): { secret: string; id: string } {
+  const secret = createKey();
+  const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null };
+  return { secret, id: admin.keys.create(account.number, key, noonMs).id };
+}
+
+function aRevokedKey(admin: AdminStore, account: Account): string {
+  const { secret, id } = aKey(admin, account);
+  admin.keys.revoke(id, noonMs);
+  return secret;
+}
+
+export function client(url: string, usual: Record<string, string>): Client {
+  return {
+    async get(target, headers = {}) {
+      const asked = new URL(`${url}/api/v1${target}`);
+      const response = await fetch(asked, { headers: { ...usual, ...headers }, redirect: "manual" });
+      const text = await response.text();
+      const { status } = response;
+      return { status, headers: response.headers, text, body: readBody(asked.pathname, status, text) };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** The server as its owner runs it: a process of its own, with settings in the environment. */
+
+import { join } from "node:path";
+import { endWithTest } from "./child.ts";
+import { aFolder } from "./folder.ts";
+
+const main = join(import.meta.dir, "../../src/main.ts");
+
+export interface RunningProcess {
+  readonly folder: string;
+  readonly pid: number;
+  /** All that was said so far. */
+  readonly output: () => string;
+  readonly errors: () => string;
+  readonly exited: Promise<number>;
+  /** The address of the listening line; throws with what the server said when it ended without one. */
+  listening(): Promise<string>;
+  /** Sends a signal and gives the exit status. */
+  end(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL"): Promise<number>;
+  /** Waits until the standard output holds something. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Starts the server in a folder of its own; nothing of this machine's settings reaches it. */
+export function start(
+  settings: Readonly<Record<string, string>> = {},
+  folder = aFolder(),
+  command: readonly string[] = [process.execPath, main],
+): RunningProcess {
+  const child = Bun.spawn([...command], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, PORT: "0", ...settings },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  endWithTest(child);
+  const said = { output: "", errors: "" };
+  const waiting = new Set<() => void>();
+  const tell = () => {
+    for (const look of waiting) look();
+  };
+  const drained = Promise.all([
+    collect(child.stdout, (text) => {
+      said.output += text;
+      tell();
+    }),
+    collect(child.stderr, (text) => {
+      said.errors += text;
+    }),
+  ]);
+  const exited = child.exited.then(async (status) => {
+    await drained;
+    tell();
+    return status;
+  });
+
+  function wait(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(said.output);
+        if (match === null) return;
+        waiting.delete(look);
+        resolve(match);
+      };
+      waiting.add(look);
+      look();
+      void exited.then((status) => reject(new Error(`ended with ${status}: ${said.output}${said.errors}`)));
+    });
+  }
+
+  return {
+    folder,
+    pid: child.pid,
+    output: () => said.output,
+    errors: () => said.errors,
+    exited,
+    said: wait,
+    listening: async () => (await wait(/^listening on (\S+)$/m))[1] ?? "",
+    end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
+}

@@ -1,0 +1,157 @@
+/** nginx and Caddy as their owner runs them: the files of deploy/, with ports and folders of a test put in. */
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { aCertificate } from "./certificate.ts";
+import { endWithTest } from "./child.ts";
+import { aFolder } from "./folder.ts";
+
+const deploy = join(import.meta.dir, "../../deploy");
+
+export interface FrontProxy {
+  readonly http: string;
+  readonly https: string;
+  /** All that it has written to logs so far. */
+  logs(): string;
+}
+
+let portsTried = 0;
+
+/**
+ * A port that nobody listens on, and that stays so until the test gets to it: it lies below those that the system gives
+ * out, and each process of tests has eight of its own.
+ */
+export async function aFreePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + (process.pid % 2_500) * 8 + (portsTried++ % 8);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * Starts the program on free ports of the loopback, in front of a server on a port, and of a webhook endpoint; it ends
+ * with the test.
+ */
+export async function startProxy(
+  program: "nginx" | "caddy",
+  serverPort: number,
+  receivePort = serverPort,
+  connections = 512,
+): Promise<FrontProxy> {
+  const [httpPort, httpsPort] = [await aFreePort(), await aFreePort()];
+  const folder = aFolder();
+  const certificate = aCertificate({ names: ["www.example.com", "example.com"] });
+  const ports = { serverPort, receivePort, httpPort, httpsPort, connections };
+  const command = program === "nginx" ? setUpNginx(folder, ports, certificate) : setUpCaddy(folder, ports, certificate);
+  const log = join(folder, "said.log");
+  const child = Bun.spawn(command, {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    stdin: "ignore",
+    stdout: Bun.file(join(folder, "out.log")),
+    stderr: Bun.file(log),
+  });
+  endWithTest(child, "SIGTERM");
+  await answering(httpPort, () => child.exitCode !== null, log);
+  const read = (name: string) => readFileSync(join(folder, name), { encoding: "utf8", flag: "a+" });
+  return {
+    http: `http://127.0.0.1:${httpPort}`,
+    https: `https://127.0.0.1:${httpsPort}`,
+    logs: () => ["said.log", "out.log", "leadfile.log", "leadfile-error.log"].map(read).join(""),
+  };
+}
+
+interface Ports {
+  readonly serverPort: number;
+  readonly receivePort: number;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  /** How many nginx may have open at once. */
+  readonly connections: number;
+}
+
+interface Pair {
+  readonly TLS_CERT: string;
+  readonly TLS_KEY: string;
+}
+
+/** The text with each part replaced; throws where a part is not there, because the test would test something else. */
+function replaceAll(text: string, parts: Readonly<Record<string, string>>): string {
+  let replaced = text;
+  for (const [from, to] of Object.entries(parts)) {
+    if (!replaced.includes(from)) throw new Error(`the configuration has no ${from} any more`);
+    replaced = replaced.replaceAll(from, to);
+  }
+  return replaced;
+}
+
+function setUpNginx(
+  folder: string,
+  { serverPort, receivePort, httpPort, httpsPort, connections }: Ports,
+  pair: Pair,
+): string[] {
+  const site = replaceAll(readFileSync(join(deploy, "nginx.conf"), "utf8"), {
+    "server 127.0.0.1:3000": `server 127.0.0.1:${serverPort}`,
+    "server 127.0.0.1:3001": `server 127.0.0.1:${receivePort}`,
+    "    listen [::]:80 default_server;\n": "",
+    "    listen [::]:443 ssl http2 default_server;\n": "",
+    "listen 80 ": `listen 127.0.0.1:${httpPort} `,
+    "listen 443 ": `listen 127.0.0.1:${httpsPort} `,
+    "/etc/letsencrypt/live/www.example.com/fullchain.pem": pair.TLS_CERT,
+    "/etc/letsencrypt/live/www.example.com/privkey.pem": pair.TLS_KEY,
+    "client_header_timeout 10s": "client_header_timeout 1s",
+    "/var/log/nginx": folder,
+    "/var/www/letsencrypt": join(folder, "acme"),
+  });
+  mkdirSync(join(folder, "temporary"));
+  writeFileSync(join(folder, "leadfile.conf"), site);
+  const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr crit;
+${process.getuid?.() === 0 ? "user root;" : ""}
+events { worker_connections ${connections}; }
+http {
+  access_log off;
+  ${kinds.map((kind) => `${kind}_temp_path ${folder}/temporary/${kind};`).join("\n  ")}
+  include ${folder}/leadfile.conf;
+}
+`,
+  );
+  return ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
+}
+
+function setUpCaddy(folder: string, { serverPort, receivePort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
+  const site = replaceAll(readFileSync(join(deploy, "Caddyfile"), "utf8"), {
+    "127.0.0.1:3000 {": `127.0.0.1:${serverPort} {`,
+    "127.0.0.1:3001 {": `127.0.0.1:${receivePort} {`,
+    "{\n\tservers {": `{\n\tadmin off\n\tauto_https disable_certs\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
+    "read_header 10s": "read_header 1s",
+    "https://example.com {\n": `https://example.com {\n\ttls ${pair.TLS_CERT} ${pair.TLS_KEY}\n`,
+  });
+  writeFileSync(join(folder, "Caddyfile"), site);
+  return ["caddy", "run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
+}
+
+async function answering(port: number, ended: () => boolean, log: string): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  while (performance.now() < endMs) {
+    try {
+      await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual" });
+      return;
+    } catch {
+      if (ended()) break;
+      await Bun.sleep(30);
+    }
+  }
+  throw new Error(`it does not answer: ${readFileSync(log, "utf8")}`);
+}

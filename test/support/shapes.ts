@@ -1,0 +1,47 @@
+/** Every answer of the API, checked against the schemas of the contract. */
+import type { TSchema } from "@sinclair/typebox";
+import { Ajv, type ValidateFunction } from "ajv";
+import formats, { type FormatsPlugin } from "ajv-formats";
+import { ErrorBody } from "../../src/contract/errors.ts";
+import type { Lead } from "../../src/contract/lead.ts";
+import { LeadList, PixelList } from "../../src/contract/list.ts";
+import { paths } from "../../src/contract/paths.ts";
+import { Usage } from "../../src/contract/usage.ts";
+
+/** What a test may look for in a body; the schema of its path says which of it is there. */
+export interface Body {
+  readonly object: string;
+  readonly data: readonly Lead[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+  readonly requests_today: number;
+  readonly requests_this_month: number;
+  readonly rate_limit_per_min: number;
+  readonly error: { readonly code: string; readonly message: string; readonly docs: string };
+}
+
+// A CommonJS module whose types promise one default more than there is.
+const addFormats = formats as unknown as FormatsPlugin;
+
+function compile(schema: TSchema): ValidateFunction {
+  const ajv = new Ajv({ allErrors: true });
+  addFormats(ajv);
+  return ajv.compile(schema);
+}
+
+const isError = compile(ErrorBody);
+const isBodyOf: Readonly<Record<string, ValidateFunction>> = {
+  [paths.leads]: compile(LeadList),
+  [paths.pixels]: compile(PixelList),
+  [paths.usage]: compile(Usage),
+};
+
+/** Reads a body of the API; throws when it is not of the shape that its path and status promise. */
+export function readBody(path: string, status: number, text: string): Body {
+  const body: unknown = JSON.parse(text);
+  const isRight = status === 200 ? isBodyOf[path] : isError;
+  if (isRight !== undefined && status !== 308 && !isRight(body)) {
+    throw new Error(`${status} of ${path} has another shape: ${JSON.stringify(isRight.errors)}\n${text}`);
+  }
+  return body as Body; // The schema has just been checked.
+}

@@ -1,0 +1,78 @@
+/** `bun admin` on a terminal of its own, as wide as a test wants it. */
+
+import { join } from "node:path";
+import { endWithTest } from "./child.ts";
+
+const program = join(import.meta.dir, "../../src/admin.ts");
+
+export interface Terminal {
+  /** All that was shown so far. */
+  readonly shown: () => string;
+  /** Waits until something is shown. */
+  seen(pattern: RegExp): Promise<void>;
+  type(keys: string): void;
+  /** As if its window were closed. */
+  close(): void;
+  /** The status with which it ended; 128 and the number of the signal where one ended it, as a shell says it. */
+  readonly ended: Promise<number>;
+}
+
+export interface TerminalSetup {
+  readonly columns?: number;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Starts a command on the database of an admin. */
+export function onTerminal(file: string, args: readonly string[], setup: TerminalSetup = {}): Terminal {
+  return startOnTerminal(
+    [process.execPath, program, ...args],
+    { DATABASE_PATH: file, ...setup.settings },
+    setup.columns,
+  );
+}
+
+/** Starts any program. */
+export function startOnTerminal(command: string[], settings: Readonly<Record<string, string>>, columns = 80): Terminal {
+  let shown = "";
+  const waiting = new Set<() => void>();
+  const decoder = new TextDecoder();
+  const shownAll = Promise.withResolvers<void>();
+  const child = Bun.spawn(command, {
+    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", TERM: "xterm-256color", ...settings },
+    terminal: {
+      cols: columns,
+      rows: 40,
+      data(_, bytes) {
+        shown += decoder.decode(bytes, { stream: true });
+        for (const look of waiting) look();
+      },
+      exit: () => shownAll.resolve(),
+    },
+  });
+  endWithTest(child);
+  // What a program said last may be shown after it has ended.
+  const ended = child.exited.then(async (status) => {
+    await shownAll.promise;
+    return status;
+  });
+  return {
+    shown: () => shown,
+    seen: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!pattern.test(shown)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+        void ended.then(() => reject(new Error(`it ended without it: ${shown}`)));
+      }),
+    type: (keys) => void child.terminal?.write(keys),
+    close: () => child.terminal?.close(),
+    ended,
+  };
+}
+
+/** What is shown without colours. */
+export const plain = (shown: string): string => Bun.stripANSI(shown).replaceAll("\r", "");
