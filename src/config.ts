@@ -15,7 +15,7 @@ import {
 } from "./config/settings.ts";
 import { readTlsSettings, type TlsPair } from "./config/tls-pair.ts";
 import { type LogLevel, logLevels } from "./operator/log.ts";
-import { UserError } from "./operator/user-error.ts";
+import { UserError } from "./user-error.ts";
 
 export interface Config {
   readonly host: string;

@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { readConfig } from "./config.ts";
 import { endWith } from "./operator/end.ts";
-import { adminCommand } from "./operator/program-name.ts";
 import { writeNow } from "./operator/standard-streams.ts";
+import { adminCommand } from "./program-name.ts";
 import { serve } from "./serving/serve.ts";
 
 try {

@@ -11,11 +11,11 @@ import { openBackups } from "./backup/backups.ts";
 import type { Config } from "./config.ts";
 import { openAdminStore } from "./db/admin-store.ts";
 import { openServedStore } from "./db/served-store.ts";
-import { UserError } from "./operator/user-error.ts";
 import type { AdminStore } from "./store/admin.ts";
 import type { Backups } from "./store/backups.ts";
 import { isFileOfNode } from "./store/database-files.ts";
 import type { ServedStore } from "./store/serving.ts";
+import { UserError } from "./user-error.ts";
 
 /** Opens the store of the server. Throws a UserError or a StoreError that says why it cannot. */
 export function openStoreOf({

@@ -7,7 +7,7 @@ import { demoServerEnvironment } from "../../src/config.ts";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
 import { openAdminStore } from "../../src/db/admin-store.ts";
 import { onEndingSignal } from "../../src/operator/ending-signals.ts";
-import { UserError } from "../../src/operator/user-error.ts";
+import { UserError } from "../../src/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./cluster/local-cluster.ts";
 
 const folder = resolve("data/demo-cluster");

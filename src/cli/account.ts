@@ -1,7 +1,7 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
 import { Command } from "commander";
-import { UserError } from "../operator/user-error.ts";
 import type { Account } from "../store/repositories.ts";
+import { UserError } from "../user-error.ts";
 import { accountOf, checkText, noAccounts } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { daysText } from "./terminal/numbers.ts";

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { printable } from "../operator/printable.ts";
-import { adminCommand } from "../operator/program-name.ts";
-import { UserError } from "../operator/user-error.ts";
+import { adminCommand } from "../program-name.ts";
 import type { Account } from "../store/repositories.ts";
+import { UserError } from "../user-error.ts";
 import type { CommandContext } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 

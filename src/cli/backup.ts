@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { endingSignals, statusAfter } from "../operator/ending-signals.ts";
-import { UserError } from "../operator/user-error.ts";
 import type { Merged, Restoration } from "../store/backups.ts";
+import { UserError } from "../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";

@@ -3,10 +3,10 @@ import { Command } from "commander";
 import type { Logger } from "pino";
 import type { Cluster } from "../../extensions/cluster/cluster/node-status.ts";
 import type { Config } from "../config.ts";
-import type { UserError } from "../operator/user-error.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Backups } from "../store/backups.ts";
 import type { Examine } from "../store/examination.ts";
+import type { UserError } from "../user-error.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/signals.ts";
 

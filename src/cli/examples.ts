@@ -1,6 +1,6 @@
 /** The examples in the help of every command; a test reads each of them as the program would. */
 import type { Command } from "commander";
-import { adminCommand } from "../operator/program-name.ts";
+import { adminCommand } from "../program-name.ts";
 
 const examples: Readonly<Record<string, readonly string[]>> = {
   account: ["account create acme", "account list", "account deactivate acme"],

@@ -2,9 +2,9 @@
 import { Command } from "commander";
 import type { Pixel } from "../contract/pixel.ts";
 import { randomText } from "../contract/random-text.ts";
-import { adminCommand } from "../operator/program-name.ts";
-import { UserError } from "../operator/user-error.ts";
+import { adminCommand } from "../program-name.ts";
 import type { Account } from "../store/repositories.ts";
+import { UserError } from "../user-error.ts";
 import { accountOf, checkPixelId, checkText } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { listed } from "./terminal/table.ts";

@@ -1,8 +1,8 @@
 /** bun admin serve and health, where one executable is all of Leadfile: starts the server, and asks whether it is well. */
 import { Command } from "commander";
 import { publicPaths } from "../contract/paths.ts";
-import { startCommand } from "../operator/program-name.ts";
-import { UserError } from "../operator/user-error.ts";
+import { startCommand } from "../program-name.ts";
+import { UserError } from "../user-error.ts";
 
 type Health = "fine" | "failing" | "nobody";
 

@@ -1,7 +1,7 @@
 /** All settings, which are environment variables, and how each kind is read. */
 import { defaultLimitPerMin } from "../contract/limits.ts";
 import { logLevels } from "../operator/log.ts";
-import { UserError } from "../operator/user-error.ts";
+import { UserError } from "../user-error.ts";
 
 interface Setting {
   readonly fallback: string;

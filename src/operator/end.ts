@@ -1,7 +1,8 @@
 /** Ends a process that cannot go on: one line on standard error, and its status. */
+
+import { inOneLine, UserError } from "../user-error.ts";
 import { explain } from "./explain.ts";
 import { writeNow } from "./standard-streams.ts";
-import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process, once it was said why. */
 export function endWith(cause: unknown): never {

@@ -1,7 +1,8 @@
 /** The problems of a store in words: what is wrong, and what the operator does next. */
+
+import { adminCommand } from "../program-name.ts";
 import { type Problem, type ProblemKind, StoreError } from "../store/errors.ts";
-import { adminCommand } from "./program-name.ts";
-import { UserError } from "./user-error.ts";
+import { UserError } from "../user-error.ts";
 
 /** Turns a problem of a store into an error in words; gives anything else back as it is. */
 export function explain(cause: unknown): unknown {

@@ -1,6 +1,7 @@
 /** What the operator is told when a server cannot listen: one line that names the setting to change. */
+
+import { UserError } from "../user-error.ts";
 import { systemCode } from "./system-code.ts";
-import { UserError } from "./user-error.ts";
 
 interface Address {
   readonly host: string;

@@ -13,7 +13,7 @@ import { endWith } from "../operator/end.ts";
 import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";
 import { openLog } from "../operator/log.ts";
-import { adminCommand } from "../operator/program-name.ts";
+import { adminCommand } from "../program-name.ts";
 import { spoolOf } from "../store/database-files.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { openStoreOf } from "../stores.ts";

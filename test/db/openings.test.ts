@@ -18,7 +18,7 @@ import { openAdminStore } from "../../src/db/admin-store.ts";
 import { leads } from "../../src/db/schema.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
 import { explain } from "../../src/operator/explain.ts";
-import { UserError } from "../../src/operator/user-error.ts";
+import { UserError } from "../../src/user-error.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { aKey, anAccount } from "../support/harness.ts";

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { statusText, statusValue } from "./status.ts";
 
 export function clusterCommand(context: CommandContext): Command {

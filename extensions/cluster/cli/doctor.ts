@@ -5,8 +5,8 @@ import { lookAtDisk, mayWrite } from "../../../src/cli/doctor/file.ts";
 import { broken, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
 import { bytesText } from "../../../src/cli/terminal/numbers.ts";
 import { explain } from "../../../src/operator/explain.ts";
-import { adminCommand } from "../../../src/operator/program-name.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { adminCommand } from "../../../src/program-name.ts";
+import { UserError } from "../../../src/user-error.ts";
 import type { Cluster, ClusterStatus } from "../cluster/node-status.ts";
 import { lackingAdvice, lackingText } from "./status.ts";
 

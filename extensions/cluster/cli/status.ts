@@ -2,7 +2,7 @@
 
 import { grouped } from "../../../src/cli/terminal/numbers.ts";
 import { table } from "../../../src/cli/terminal/table.ts";
-import { adminCommand } from "../../../src/operator/program-name.ts";
+import { adminCommand } from "../../../src/program-name.ts";
 import type { ClusterStatus, NodeStatus } from "../cluster/node-status.ts";
 
 /** What is said of a node that lacks writes. */

@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
 import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
 import { settingsIn } from "../inbox/settings.ts";
 

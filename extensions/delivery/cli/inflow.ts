@@ -5,7 +5,7 @@ import { broken, type Finding, fine, warning } from "../../../src/cli/doctor/fin
 import { andMore, bytesText } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
-import { adminCommand } from "../../../src/operator/program-name.ts";
+import { adminCommand } from "../../../src/program-name.ts";
 import { spoolOf } from "../../../src/store/database-files.ts";
 import type { AccountInflow, Examination } from "../../../src/store/examination.ts";
 import { type Backlog, readBacklog } from "../inbox/backlog.ts";

@@ -8,8 +8,8 @@ import { destinationWith, importUnattended } from "../../../src/cli/lead/import/
 import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
 import { writeNow } from "../../../src/operator/standard-streams.ts";
 import { systemCode } from "../../../src/operator/system-code.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
 import { spoolOf } from "../../../src/store/database-files.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
 import { createEndpoint } from "../webhooks/endpoint.ts";

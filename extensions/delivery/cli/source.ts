@@ -11,8 +11,8 @@ import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { readMapping } from "../../../src/import/map/columns/mapping.ts";
 import { printable } from "../../../src/operator/printable.ts";
-import { adminCommand } from "../../../src/operator/program-name.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { adminCommand } from "../../../src/program-name.ts";
+import { UserError } from "../../../src/user-error.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
 import type { Source } from "../source-types.ts";
 

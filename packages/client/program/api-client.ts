@@ -3,7 +3,7 @@
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { readFirstLine } from "../../../src/cli/terminal/standard-input.ts";
 import { printable } from "../../../src/operator/printable.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import {
   ApiError,
   Leadfile,

@@ -1,6 +1,6 @@
 /** Leads to a command: a new process for each, the lead on its standard input, taken when its status is 0. */
 
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import type { Lead } from "../src/leadfile.ts";
 import { failed, type Receiver, taken } from "./receiver.ts";
 

@@ -3,7 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { systemCode } from "../../../src/operator/system-code.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { fileCheckpoint } from "../src/file.ts";
 import type { Checkpoint, Duration } from "../src/leadfile.ts";
 import { command } from "./exec.ts";

@@ -1,7 +1,7 @@
 /** Leads to an address: a signed POST for each, taken when the answer is a 2xx. */
 import { createHmac } from "node:crypto";
 import { systemCode } from "../../../src/operator/system-code.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import type { Lead } from "../src/leadfile.ts";
 import { isLoopback } from "../src/settings.ts";
 import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";

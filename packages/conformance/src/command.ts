@@ -6,7 +6,7 @@ import { labelled } from "../../../src/cli/terminal/table.ts";
 import { paths } from "../../../src/contract/paths.ts";
 import { printable } from "../../../src/operator/printable.ts";
 import { systemCode } from "../../../src/operator/system-code.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { conform, type Report } from "./conform.ts";
 import { type Keys, send } from "./probe.ts";
 import { type Answer, codeOf } from "./shapes.ts";

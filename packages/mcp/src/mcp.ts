@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { createOutput } from "../../../src/cli/terminal/output.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { UserError } from "../../../src/operator/user-error.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { createClient } from "../../client/program/api-client.ts";
 import type { Leadfile, LeadfileOptions } from "../../client/src/leadfile.ts";
 

@@ -1,6 +1,6 @@
 /** bun admin completions: a script with which a shell completes commands, made from the commands themselves. */
 import { Argument, Command } from "commander";
-import { adminCommand } from "../../operator/program-name.ts";
+import { adminCommand } from "../../program-name.ts";
 import { print } from "../terminal/output.ts";
 import { bashScript } from "./bash.ts";
 import { fishScript } from "./fish.ts";

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
-import { adminCommand } from "../../operator/program-name.ts";
+import { adminCommand } from "../../program-name.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import type { Contents, Examination } from "../../store/examination.ts";
 import type { KeyRecord } from "../../store/repositories.ts";

@@ -1,7 +1,7 @@
 /** The file, its log and their folder: who may read and write them, and the room on the disk. */
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { adminCommand } from "../../operator/program-name.ts";
+import { adminCommand } from "../../program-name.ts";
 import { filesOf, walOf } from "../../store/database-files.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";

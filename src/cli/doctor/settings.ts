@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { isInTheClear, isLoopback, publicOrigin } from "../../config/origin.ts";
 import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import type { UserError } from "../../operator/user-error.ts";
+import type { UserError } from "../../user-error.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
 /** Certificates of 90 days are renewed a month before they end. With less than this left, renewing has failed. */

@@ -1,9 +1,9 @@
 /** How keys are shown: never the key itself, but its id, its first characters, and how it is used. */
 import { isActive } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
-import { adminCommand } from "../../operator/program-name.ts";
-import { UserError } from "../../operator/user-error.ts";
+import { adminCommand } from "../../program-name.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
+import { UserError } from "../../user-error.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { listed } from "../terminal/table.ts";
 

@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import { statusAfter } from "../../operator/ending-signals.ts";
 import { printable } from "../../operator/printable.ts";
-import { UserError } from "../../operator/user-error.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { notedWithinMs } from "../../store/disclosures.ts";
 import type { Erased, Erasure, PersonReference, Staying } from "../../store/privacy.ts";
+import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";

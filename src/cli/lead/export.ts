@@ -5,7 +5,7 @@ import { Command, Option } from "commander";
 import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../../contract/lead.ts";
 import { type EndingSignal, statusAfter } from "../../operator/ending-signals.ts";
-import { UserError } from "../../operator/user-error.ts";
+import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { forTerminal, print } from "../terminal/output.ts";

@@ -6,8 +6,8 @@ import { emailKey, phoneKey } from "../../contract/person.ts";
 import { uuid } from "../../import/map/lead/made-id.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
-import { UserError } from "../../operator/user-error.ts";
 import type { PersonReference } from "../../store/privacy.ts";
+import { UserError } from "../../user-error.ts";
 
 /** A person and the line that names them. */
 export interface ListedPerson {

@@ -4,7 +4,7 @@ import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person
 import { idFromSource } from "../../import/map/lead/made-id.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
-import { UserError } from "../../operator/user-error.ts";
+import { UserError } from "../../user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
 import { type ListedPerson, readList, readListFile } from "./person-list.ts";

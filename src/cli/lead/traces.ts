@@ -1,8 +1,8 @@
 /** What the search for bytes of erased leads has found, in words. */
 import { printable } from "../../operator/printable.ts";
-import { adminCommand } from "../../operator/program-name.ts";
-import { UserError } from "../../operator/user-error.ts";
+import { adminCommand } from "../../program-name.ts";
 import type { Erasure, Traces } from "../../store/privacy.ts";
+import { UserError } from "../../user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { andMore, bytesText, grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";

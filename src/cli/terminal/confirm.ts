@@ -2,7 +2,7 @@
 import { openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { ReadStream } from "node:tty";
-import { UserError } from "../../operator/user-error.ts";
+import { UserError } from "../../user-error.ts";
 
 /**
  * Returns when the command may go on; throws a UserError when the answer is no. A script is not asked: whoever wrote it

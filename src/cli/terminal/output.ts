@@ -2,7 +2,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { inEscapes } from "../../operator/printable.ts";
 import { writeNow } from "../../operator/standard-streams.ts";
-import { UserError } from "../../operator/user-error.ts";
+import { UserError } from "../../user-error.ts";
 
 export interface Output {
   /** Whether standard output carries one JSON value and nothing else. */

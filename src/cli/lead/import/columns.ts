@@ -5,7 +5,7 @@ import type { Columns } from "../../../import/map/columns/columns.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/columns/report.ts";
 import type { Format } from "../../../import/parse/file/format.ts";
 import { printable } from "../../../operator/printable.ts";
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import { andMore } from "../../terminal/numbers.ts";
 import { table } from "../../terminal/table.ts";
 

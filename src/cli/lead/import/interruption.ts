@@ -1,8 +1,8 @@
 /** A signal while an import runs: it ends in order, and says what that means. */
 import { type EndingSignal, onEndingSignal, statusAfter } from "../../../operator/ending-signals.ts";
-import { adminCommand } from "../../../operator/program-name.ts";
-import { UserError } from "../../../operator/user-error.ts";
+import { adminCommand } from "../../../program-name.ts";
 import type { MergeProgress } from "../../../store/imports.ts";
+import { UserError } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 
 export interface Interruption {

@@ -5,10 +5,10 @@ import type { LeadRules } from "../../../import/map/lead/lead.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/lead/made-id.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
 import { checkWritable } from "../../../import/parse/file/rejects.ts";
-import { adminCommand } from "../../../operator/program-name.ts";
-import { UserError } from "../../../operator/user-error.ts";
+import { adminCommand } from "../../../program-name.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../store/database-files.ts";
 import type { Account } from "../../../store/repositories.ts";
+import { UserError } from "../../../user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 

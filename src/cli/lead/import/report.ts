@@ -4,7 +4,7 @@ import type { Warning } from "../../../import/map/lead/details.ts";
 import { emptyRow } from "../../../import/map/lead/empty-row.ts";
 import type { OlderLetters } from "../../../import/parse/file/encoding.ts";
 import { printable } from "../../../operator/printable.ts";
-import { adminCommand } from "../../../operator/program-name.ts";
+import { adminCommand } from "../../../program-name.ts";
 import type { Passed } from "../../../store/disclosures.ts";
 import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
 import type { Account } from "../../../store/repositories.ts";

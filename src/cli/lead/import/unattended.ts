@@ -6,9 +6,9 @@ import type { ImportSettings } from "../../../../extensions/delivery/inbox/setti
 import { readMapping } from "../../../import/map/columns/mapping.ts";
 import { RejectsNotWritten } from "../../../import/parse/file/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
-import { inOneLine, UserError } from "../../../operator/user-error.ts";
 import { StoreError } from "../../../store/errors.ts";
 import type { ImportCounts } from "../../../store/imports.ts";
+import { inOneLine, UserError } from "../../../user-error.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";

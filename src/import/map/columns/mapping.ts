@@ -1,6 +1,6 @@
 /** What --map says of columns, which goes before what their names say. */
 import { parse } from "csv-parse/sync";
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import { type Target, targets } from "./aliases.ts";
 import { normalizeName } from "./vocabulary.ts";
 

@@ -1,5 +1,5 @@
 /** Files with more columns than any export has: ids or times stand where names should. */
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import { placeFilter, recordsFilter } from "../../parse/jq.ts";
 
 /** The largest exports have some hundreds. */

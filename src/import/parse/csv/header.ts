@@ -1,5 +1,5 @@
 /** The header of CSV: what its columns are called. */
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import { type Columns, isRejectColumn } from "../../map/columns/columns.ts";
 import type { RawRecord } from "./record-reader.ts";
 

@@ -1,6 +1,6 @@
 /** The rows of a file: CSV or NDJSON, told apart by how it begins. */
 
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import type { Columns } from "../../map/columns/columns.ts";
 import { largestRecord, type Row } from "../../row.ts";
 import { readCsv } from "../csv/csv.ts";

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import { lookAhead } from "./beginning.ts";
 import { chunkBytes } from "./opening.ts";
 import { isTelling } from "./other-files.ts";

@@ -1,7 +1,7 @@
 /** Files on the disk, as they are opened for an import. */
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
 import { systemCode } from "../../../operator/system-code.ts";
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 
 /** About a thousand rows: as much as one transaction takes. */
 export const chunkBytes = 512 * 1024;

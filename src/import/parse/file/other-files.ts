@@ -1,6 +1,6 @@
 /** Files that people take for an export, known by their first bytes. */
-import { adminCommand } from "../../../operator/program-name.ts";
-import { UserError } from "../../../operator/user-error.ts";
+import { adminCommand } from "../../../program-name.ts";
+import { UserError } from "../../../user-error.ts";
 
 /** Whether a beginning is long enough to tell. */
 export function isTelling(head: Buffer): boolean {

@@ -3,8 +3,8 @@ import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync
 import { dirname } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { systemCode } from "../../../operator/system-code.ts";
-import { UserError } from "../../../operator/user-error.ts";
 import type { RejectedRow } from "../../../store/imports.ts";
+import { UserError } from "../../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../../map/columns/columns.ts";
 import type { Format } from "./format.ts";
 

@@ -1,5 +1,5 @@
 /** Where the bytes of an import come from: a file or standard input, gzipped or not. */
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import { lookAhead } from "./beginning.ts";
 import { gunzip, isGzip } from "./gzip.ts";
 import { bytesOf, sizeOf, unreadable } from "./opening.ts";

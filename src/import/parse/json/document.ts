@@ -1,5 +1,5 @@
 /** A JSON document over several lines, or of one long line: a page of an API or an array, which is read whole. */
-import { UserError } from "../../../operator/user-error.ts";
+import { UserError } from "../../../user-error.ts";
 import type { Columns } from "../../map/columns/columns.ts";
 import type { Row } from "../../row.ts";
 import { recordsFilter } from "../jq.ts";

@@ -1,7 +1,7 @@
 /** An error that is said to a person in one line, and ends the process with a status. */
-import { withoutKeys } from "../contract/new-key.ts";
-import type { EndingSignal, statusAfter } from "./ending-signals.ts";
-import { printable } from "./printable.ts";
+import { withoutKeys } from "./contract/new-key.ts";
+import type { EndingSignal, statusAfter } from "./operator/ending-signals.ts";
+import { printable } from "./operator/printable.ts";
 
 /** 1: it is refused or has failed. 2: the command or a setting is written wrong. Else a signal has ended it. */
 type UserErrorStatus = 1 | 2 | (typeof statusAfter)[EndingSignal];
