@@ -43,6 +43,7 @@ export async function runCommand(
   let status = 0;
   const program = createProgram({
     store: store.get,
+    database: () => store.get().database,
     backups: () => openBackupsOf(databasePath, readCluster()),
     cluster: () => openClusterOf(databasePath, readCluster()),
     examine: (full) => examineFile(databasePath, full),

@@ -2,13 +2,16 @@
  * The store of the commands on a cluster: what they read lies in the file of the node beside, what they write goes to
  * rqlite. Most of it is the store of a file, on a connection that writes into the cluster.
  */
+
 import { adminStoreOn } from "../../src/db/admin-store.ts";
+import type { LeadDatabase } from "../../src/db/connection.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { openCapturing } from "./capturing.ts";
 import { beginClusterImport } from "./import/import.ts";
 import { undoClusterBatch } from "./import/undo.ts";
 import { beginClusterLeads } from "./import/write-planned.ts";
 import type { RqliteNode } from "./node/node.ts";
+import { statementOf } from "./node/statement.ts";
 import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
 import { openSourceFinder } from "./source-finder.ts";
 import { failureOf, openWriter } from "./writer.ts";
@@ -45,8 +48,22 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
   const everywhere = adminStoreOn(openCapturing({ ...writer, commit: writer.commitEverywhere }));
   let finder: ReturnType<typeof openSourceFinder> | null = null;
   const importing = { database, writer, pixels: store.pixels };
+  const clusterDatabase: LeadDatabase = {
+    path,
+    get read() {
+      return writer.file.current();
+    },
+    async write(statements, scope) {
+      const commit = scope === "everywhere" ? writer.commitEverywhere : writer.commit;
+      commit(statements.map(statementOf));
+      return [];
+    },
+    catchUp: async () => writer.catchUp(),
+    close: () => writer[Symbol.dispose](),
+  };
   return {
     ...store,
+    database: clusterDatabase,
     accounts: {
       ...store.accounts,
       setActive: (account, active, nowMs) => (active ? store : everywhere).accounts.setActive(account, active, nowMs),

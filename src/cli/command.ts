@@ -3,6 +3,7 @@ import { Command } from "commander";
 import type { Logger } from "pino";
 import type { Cluster } from "../../extensions/cluster/cluster/node-status.ts";
 import type { Config } from "../config.ts";
+import type { LeadDatabase } from "../db/connection.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Backups } from "../store/backups.ts";
 import type { Examine } from "../store/examination.ts";
@@ -24,6 +25,8 @@ interface ReceivingParts {
 export interface CommandContext {
   /** Opens the store at the first call. */
   readonly store: () => AdminStore;
+  /** Opens the database at the first call. It is closed when the command has returned. */
+  readonly database: () => LeadDatabase;
   /** Makes and restores backups. The store is not open meanwhile. */
   readonly backups: () => Backups;
   /** The cluster of the node beside. Throws a UserError where there is none. */

@@ -12,6 +12,7 @@ import { openAccounts } from "./accounts.ts";
 import { openAudit } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { exportDocuments } from "./export.ts";
+import { databaseOn } from "./file-database.ts";
 import { openKeys } from "./keys.ts";
 import { openLeads } from "./leads.ts";
 import { openDatabase } from "./open.ts";
@@ -26,6 +27,7 @@ export function openAdminStore(path: string): AdminStore {
 /** The store on a connection, which may be one that writes into a cluster. */
 export function adminStoreOn(database: Connection): AdminStore {
   return {
+    database: databaseOn(database),
     accounts: openAccounts(database),
     pixels: openPixels(database),
     keys: openKeys(database),

@@ -1,16 +1,46 @@
-/** The open file, as Drizzle and underneath it Bun see it. */
+/**
+ * The open database. `LeadDatabase` is the seam of the core: what it needs from a database that somebody else may
+ * write, such as the local rqlite node of a cluster. file-database.ts implements it on the file.
+ */
 import type { Database } from "bun:sqlite";
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 
+/** The SQLite file, as Drizzle and Bun see it. */
 export type Connection = BunSQLiteDatabase & { readonly $client: Database };
 
-/** The same, for `using`: it is closed where the block ends. */
+/** A query that Drizzle has built and nobody has run yet. */
+export type Statement = SQL | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } };
+
+/** `everywhere` also waits until no server of a cluster answers from before the write, as after a revocation. */
+export type WriteScope = "local" | "everywhere";
+
+export interface LeadDatabase {
+  /** The path of the SQLite file. */
+  readonly path: string;
+  /** Drizzle on the file, for reading only. A cluster may replace the file: ask for it anew for each operation. */
+  readonly read: Connection;
+  /**
+   * Runs statements in one transaction that is on the disk when the promise resolves, and gives the number of rows that
+   * each has changed. Throws WriteRefused if one of them violates a constraint; then nothing is written.
+   */
+  write(statements: readonly Statement[], scope?: WriteScope): Promise<readonly number[]>;
+  /** Resolves when `read` shows all that any server has written until now. */
+  catchUp(): Promise<void>;
+  close(): void;
+}
+
+/** A statement violated a constraint, so that its transaction was rolled back. */
+export class WriteRefused extends Error {
+  override readonly name = "WriteRefused";
+}
+
+/** The same connection for `using`: it is closed at the end of the block. */
 export function closing(database: Connection): Connection & Disposable {
   return Object.assign(database, { [Symbol.dispose]: () => database.$client.close() });
 }
 
-/** How many rows the last statement has inserted, changed or deleted. */
+/** The number of rows that the last statement has inserted, changed, or deleted. */
 export function changedRows(database: Connection): number {
   return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
 }

@@ -1,6 +1,7 @@
 /** The port of the admin command: accounts, keys, leads and all else, and statistics. */
 
 import type { SourceRepository } from "../../extensions/delivery/source-types.ts";
+import type { LeadDatabase } from "../db/connection.ts";
 import type { RecipientRepository } from "./disclosures.ts";
 import type { AuditRepository, PeopleRepository, RetentionRepository } from "./privacy.ts";
 import type { AccountNumber } from "./reading.ts";
@@ -14,6 +15,8 @@ import type {
 
 /** What a method has written is on the disk when it returns. */
 export interface AdminStore {
+  /** The database itself. Commands use it directly; the repositories below go one by one. */
+  readonly database: LeadDatabase;
   readonly accounts: AccountRepository;
   readonly pixels: PixelRepository;
   readonly keys: KeyRepository;

@@ -8,6 +8,7 @@ export function theProgram(): Command {
   };
   return createProgram({
     store: nothing,
+    database: nothing,
     backups: nothing,
     cluster: nothing,
     examine: nothing,
