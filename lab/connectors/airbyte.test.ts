@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { aLine } from "../../packages/client/test/line.ts";
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
+import { aLine } from "../../test/packages/client/line.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";

@@ -1,8 +1,8 @@
 /** The n8n workflow, run by n8n's engine with its nodes: every lead is handed on, over kills and refusals. */
 import { expect, onTestFinished, test } from "bun:test";
 import { dirname, join } from "node:path";
-import { aLine } from "../../packages/client/test/line.ts";
 import type { Lead } from "../../src/contract/lead.ts";
+import { aLine } from "../../test/packages/client/line.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";

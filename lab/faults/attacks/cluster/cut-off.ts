@@ -3,7 +3,7 @@
  * comes back by itself, and never serves what was revoked meanwhile.
  */
 import { statSync } from "node:fs";
-import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";

@@ -1,6 +1,6 @@
 /** Imports that others write beside: the same file through two nodes at once, and a person who is erased meanwhile. */
 
-import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";

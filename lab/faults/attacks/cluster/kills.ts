@@ -1,6 +1,6 @@
 /** Leaders are killed while imports run and requests are counted: nothing that was counted is lost, or there twice. */
 
-import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { documentsOf, type Key, look, makeAccount, makeKey } from "../../product/contents.ts";

@@ -1,6 +1,6 @@
 /** Keys are revoked that clients use on three nodes, first at rest, then amid imports. */
 
-import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";

@@ -1,7 +1,7 @@
 /** All three machines restart, one after the other, behind the balancer of deploy/: clients notice nothing. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { missingRqlited } from "../../../../extensions/cluster/test/nodes.ts";
+import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";

@@ -1,0 +1,60 @@
+/** The file of a node, which the node may replace at any moment. */
+import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { openReplica, type Replica } from "../../../extensions/cluster/replica.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import { revision } from "../../../src/db/schema.ts";
+import { endWithTest } from "../../support/child.ts";
+import { aFolder } from "../../support/folder.ts";
+import { until } from "./cluster.ts";
+
+/** Keeps readers out of a file, puts another one in its place, and then lets the readers in. */
+const replacing = `
+  const { Database } = require("bun:sqlite");
+  const [path, other] = process.argv.slice(1);
+  const held = new Database(path);
+  held.run("BEGIN EXCLUSIVE");
+  console.log("held");
+  Bun.sleepSync(40);
+  require("node:fs").renameSync(other, path);
+  held.close();
+`;
+
+/** A file that shows a count of the revision, and that nobody has open. */
+function aFile(folder: string, count: number): string {
+  const path = join(folder, `${count}.sqlite`);
+  const database = openDatabase(join(folder, `${count}.source`));
+  database.insert(revision).values({ number: 1, count }).run();
+  database.run(sql`VACUUM INTO ${path}`);
+  database.$client.close();
+  return path;
+}
+
+test("a file that is replaced while it is opened is not served: the one in its place is", async () => {
+  const folder = aFolder();
+  const path = aFile(folder, 1);
+  const other = aFile(folder, 2);
+  const child = Bun.spawn([process.execPath, "-e", replacing, path, other], { stdout: "pipe", stderr: "inherit" });
+  endWithTest(child);
+  await child.stdout.getReader().read();
+  const replica = openReplica(path);
+  onTestFinished(replica.close);
+  await child.exited;
+  await until(() => shownBy(replica) !== null);
+  await Bun.sleep(2);
+  await until(() => shownBy(replica) !== null);
+  expect(shownBy(replica)).toBe(2);
+});
+
+/** What a request would see of it; null while it is not there. */
+function shownBy(replica: Replica): number | null {
+  try {
+    const { reader, revision } = replica.current();
+    reader.version();
+    return revision();
+  } catch {
+    replica.reopen();
+    return null;
+  }
+}

@@ -1,0 +1,50 @@
+/** Taking an import back on a cluster: what the list says of it, also where it was cut short. */
+import { describe, expect, test } from "bun:test";
+import type { Admin } from "../../support/admin.ts";
+import { someLeads } from "../../support/builders.ts";
+import { aCluster, type Cluster, missing, storedBy, until } from "./cluster.ts";
+
+async function imported(admin: Admin, { account }: Cluster, count: number): Promise<void> {
+  const text = someLeads(count)
+    .map((lead) => JSON.stringify(lead))
+    .join("\n");
+  await admin.give(text, "lead", "import", account.id, "-", "--create-pixels");
+}
+
+describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+  test.each(["SIGKILL", "SIGINT"] as const)(
+    "lists an import whose undo was ended by %s as not finished, until the next undo completes it",
+    async (signal) => {
+      const cluster = await aCluster(someLeads(2));
+      const [one, two] = cluster.places;
+      const admin = cluster.admin(one);
+      await imported(admin, cluster, 8000);
+      const listed = async () => {
+        const { stdout } = await cluster.admin(two).run("import", "list", cluster.account.id, "--json");
+        return JSON.parse(stdout) as unknown;
+      };
+      const undo = admin.start("import", "undo", cluster.account.id, "1");
+      await until(async () => (await storedBy(one.node)) < 8002);
+      undo.kill(signal);
+      await undo.exited;
+      expect(await storedBy(one.node)).toBeGreaterThan(2);
+      expect(await listed()).toMatchObject([{ import: 1, state: "not finished", finished_at: null }]);
+      expect((await admin.run("import", "undo", cluster.account.id, "1")).status).toBe(0);
+      expect(await listed()).toMatchObject([{ import: 1, state: "taken back" }]);
+      await until(async () => (await storedBy(two.node)) === 2);
+    },
+  );
+
+  test("keeps the day of an import that is taken back at once", async () => {
+    const cluster = await aCluster(someLeads(2));
+    const admin = cluster.admin(cluster.places[0]);
+    await imported(admin, cluster, 1200);
+    const listed = async () => {
+      const { stdout } = await admin.run("import", "list", cluster.account.id, "--json");
+      return JSON.parse(stdout) as { finished_at: string }[]; // As decided.
+    };
+    const [{ finished_at } = { finished_at: "" }] = await listed();
+    expect((await admin.run("import", "undo", cluster.account.id, "1")).status).toBe(0);
+    expect(await listed()).toMatchObject([{ state: "taken back", finished_at }]);
+  });
+});

@@ -1,0 +1,45 @@
+/** An inbox for tests, with a clock and an import that the test holds. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openInbox } from "../../../../extensions/delivery/inbox/inbox.ts";
+import type { Outcome } from "../../../../extensions/delivery/inbox/put-away.ts";
+import { type ImportSettings, settingsIn } from "../../../../extensions/delivery/inbox/settings.ts";
+import { aFolder } from "../../../support/folder.ts";
+
+/** An inbox with a folder for acme, a clock that the test holds, and an import that says what it is told to. */
+export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "done", rejected: 0 })) {
+  const folder = aFolder();
+  const clock = { nowMs: 1_000_000 };
+  const taken: { file: string; settings: ImportSettings }[] = [];
+  const said: string[] = [];
+  mkdirSync(join(folder, "acme"));
+  const inbox = openInbox(folder, {
+    destinationOf(name, path) {
+      if (!name.startsWith("acme") || name === "acmee") return { fault: "no account has this name" };
+      const settings = settingsIn(path);
+      return "fault" in settings ? settings : { account: name, settings };
+    },
+    whenDone: "keep",
+    now: () => clock.nowMs,
+    say: (line) => void said.push(line),
+    async importFile({ settings }, file, rejects) {
+      const name = file.slice(folder.length + 1);
+      taken.push({ file: name, settings });
+      const outcome = outcomeOf(name);
+      writeFileSync(rejects, outcome.kind === "done" && outcome.rejected > 0 ? "rejected rows" : "");
+      return outcome;
+    },
+  });
+  return {
+    taken,
+    said,
+    drop: (name: string, text = "email\na@example.com\n") => writeFileSync(join(folder, name), text),
+    path: (name: string) => join(folder, name),
+    in: (name: string) => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)).toSorted() : []),
+    /** Looks at the folder after so many seconds. */
+    async lookAfter(seconds: number) {
+      clock.nowMs += seconds * 1000;
+      return inbox.look();
+    },
+  };
+}

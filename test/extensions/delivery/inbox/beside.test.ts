@@ -1,0 +1,82 @@
+/** bun start with INBOX: the inbox is a process of its own beside the server, and lives and ends with it. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../../../support/admin.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { start } from "../../../support/process.ts";
+
+/** A server whose inbox has a folder for acme. */
+async function withInbox() {
+  const admin = anAdmin();
+  const inbox = join(admin.folder, "inbox");
+  mkdirSync(join(inbox, "acme"), { recursive: true });
+  writeFileSync(join(inbox, "acme/import.json"), `{"pixel":"px_shop"}`);
+  await admin.run("pixel", "create", "acme", "--id", "px_shop");
+  const server = start({ DATABASE_PATH: admin.file, INBOX: inbox, LOG_LEVEL: "error" }, admin.folder);
+  const url = await server.listening();
+  const drop = (name: string) => writeFileSync(join(inbox, "acme", name), `email\n${name}@example.com\n`);
+  const isDone = (name: string) => expect(existsSync(join(inbox, "acme/done", name))).toBe(true);
+  return { admin, inbox, server, url, drop, isDone };
+}
+
+/** The one process that another one has started. */
+function childOf(pid: number): number {
+  const children = ofThreads(pid, "children").flatMap((text) => text.trim().split(" ").filter(Boolean));
+  expect(children).toHaveLength(1);
+  return Number(children[0]);
+}
+
+/** The priorities of all threads of a process: 0 is the usual one, more is less. */
+function prioritiesOf(pid: number): number[] {
+  return ofThreads(pid, "stat").map((line) => Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[16]));
+}
+
+/** What the system says of each thread of a process; nothing of one that ends meanwhile. */
+function ofThreads(pid: number, what: "children" | "stat"): string[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    try {
+      return [readFileSync(`/proc/${pid}/task/${thread}/${what}`, "utf8")];
+    } catch {
+      return [];
+    }
+  });
+}
+
+test("a dropped file is imported by a process of low priority, which ends with the server", async () => {
+  const { admin, inbox, server, drop, isDone } = await withInbox();
+  drop("a.csv");
+  await eventually(async () => isDone("a.csv"));
+  expect(new Set(prioritiesOf(childOf(server.pid)))).toEqual(new Set([10]));
+  expect((await admin.leads()).map(({ email }) => email)).toEqual(["a.csv@example.com"]);
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect((await admin.run("inbox", inbox, "--once")).status).toBe(0);
+});
+
+test.each([
+  ["SIGKILL", 137],
+  ["SIGTERM", 0],
+] as const)("an inbox that %s ends is started again, and the log says so", async (signal, status) => {
+  const { server, url, drop, isDone } = await withInbox();
+  drop("a.csv");
+  await eventually(async () => isDone("a.csv"));
+  process.kill(childOf(server.pid), signal);
+  drop("b.csv");
+  await eventually(async () => isDone("b.csv"));
+  expect(server.output()).toContain(`inbox ended with ${status}; it is started again in 1 s`);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test("an inbox ends when its server is killed", async () => {
+  const { admin, inbox, server } = await withInbox();
+  await server.end("SIGKILL");
+  await eventually(async () => expect((await admin.run("inbox", inbox, "--once")).status).toBe(0));
+});
+
+test("a folder that is not there stops the start, in one line", async () => {
+  const { exited, errors } = start({ INBOX: "/nowhere/inbox" });
+  expect(await exited).toBe(2);
+  expect(errors()).toBe(
+    `INBOX is "/nowhere/inbox", but it takes a folder that is there, with a folder for each account in it.\n`,
+  );
+});

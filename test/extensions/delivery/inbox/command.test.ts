@@ -1,0 +1,197 @@
+/** bun admin inbox: files that are dropped into the folder of an account become its leads. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { type Admin, anAdmin } from "../../../support/admin.ts";
+
+/** Its inbox waits by a clock of the test: what is to be still for two seconds is so at once. */
+const anAdminInNoTime = (accounts = ["acme"]) => anAdmin(accounts, {}, Date.parse("2026-03-01T00:00:00Z"));
+
+const rows =
+  "email,identified_at,pixel_id\na@example.com,2026-01-31T09:15:00Z,px_shop\nb@example.com,yesterday,px_shop\n";
+
+/** A folder with one for acme, whose files were complete a minute ago. */
+function aFolderOf(admin: Admin, files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = join(admin.folder, "inbox");
+  mkdirSync(join(folder, "acme"), { recursive: true });
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, "acme", name);
+    writeFileSync(path, content);
+    utimesSync(path, 0, 0);
+  }
+  return folder;
+}
+
+test("--once imports what is there, keeps rejected rows and names what could not be read", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, {
+    "import.json": `{"create-pixels":true}`,
+    "visits.csv": rows,
+    "more.ndjson.gz": gzipSync(
+      `{"email":"c@example.com","identified_at":"2026-01-31T09:16:00Z","pixel_id":"px_shop"}\n`,
+    ),
+    "picture.csv": "PNG,,,\n1,2,3,4\n",
+    "headless.csv": "Dana,Whitfield,San Diego\nLee,Ortiz,Boise\n",
+  });
+  const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json, stderr }).toMatchObject({ status: 1, json: { done: 2, failed: 2, later: 0 } });
+  expect((await admin.leads()).map(({ email }) => email)).toEqual(["a@example.com", "c@example.com"]);
+  expect(readdirSync(join(folder, "acme/done")).toSorted()).toEqual(["more.ndjson.gz", "visits.csv"]);
+  expect(readFileSync(join(folder, "acme/rejected/visits.csv"), "utf8")).toContain(
+    "b@example.com,yesterday,px_shop,3,",
+  );
+  expect(readFileSync(join(folder, "acme/failed/picture.csv.txt"), "utf8")).toContain(
+    "No column of the file was recognised",
+  );
+  // The log is no place for the names of people, and of a file without a header they seem to be columns.
+  expect(stderr).toContain("acme/headless.csv: it went to failed/, with what to do beside it: No column of the file");
+  expect(stderr).not.toContain("Whitfield");
+  expect(readFileSync(join(folder, "acme/failed/headless.csv.txt"), "utf8")).toContain("Whitfield");
+});
+
+test("each file is said with what it brought, and with what looks wrong of it", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, {
+    "import.json": `{"create-pixels":true}`,
+    "a.csv": "email,id,pixel_id,page_url\na@example.com,1,px,/a\nb@example.com,2,px,/a\n",
+    "b.csv": "email,id,pixel_id,page_url\nc@example.com,3,px,/a\nd@example.com,3,px,/b\n",
+  });
+  const { stderr } = await admin.run("inbox", folder, "--once");
+  expect(stderr).toContain("acme/a.csv: done; 2 leads added\n");
+  expect(stderr).toContain(
+    "acme/b.csv: done; 1 lead added, 1 there already; Warning: 2 rows share their id with another row",
+  );
+});
+
+test("what is left out of the rows of a file is said with it", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, {
+    "import.json": `{"create-pixels":true,"pixel":"px"}`,
+    "a.csv": "email,phone,state\ndana@example.com,1.61E+10,Ontario\n",
+  });
+  expect((await admin.run("inbox", folder, "--once")).stderr).toContain(
+    "acme/a.csv: done; 1 lead added; Warning: 1 row with a state that is none of the US; it was left out; " +
+      "Warning: 1 row with a phone number that is none; it was left out\n",
+  );
+});
+
+test("of a file that brings nothing new it is said why", async () => {
+  const admin = anAdminInNoTime();
+  await admin.import("email\ndana@example.com\nlee@example.com\n", "--pixel", "px", "--create-pixels");
+  await admin.run("lead", "erase", "acme", "--email", "lee@example.com");
+  const folder = aFolderOf(admin, {
+    "import.json": `{"pixel":"px"}`,
+    "again.csv": "email\ndana@example.com\nlee@example.com\n",
+  });
+  const { stderr } = await admin.run("inbox", folder, "--once");
+  expect(stderr).toContain("acme/again.csv: done; 0 leads added, 1 there already, 1 of erased people left out\n");
+});
+
+test("a second inbox on the same folder is refused, and Ctrl-C ends the first one in order", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  const first = admin.start("inbox", folder);
+  const said = first.stderr.getReader();
+  expect(new TextDecoder().decode((await said.read()).value)).toContain(
+    "acme/visits.csv: done; 1 row went to rejected/; 1 lead added",
+  );
+  const second = await admin.run("inbox", folder, "--once");
+  expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another inbox watches")]);
+  first.kill("SIGINT");
+  expect(await first.exited).toBe(0);
+});
+
+test("the closing of its terminal ends an inbox with 129, so that a supervisor starts it again", async () => {
+  const admin = anAdmin();
+  const first = admin.start("inbox", aFolderOf(admin, { "import.json": "{}", "visits.csv": rows }));
+  await first.stderr.getReader().read();
+  first.kill("SIGHUP");
+  expect(await first.exited).toBe(129);
+});
+
+test("a file whose rejected rows would be written through a link stays where it is, and the other as well", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  const precious = admin.put("precious.txt", "precious");
+  symlinkSync(precious, join(folder, "acme/.rejected-visits.csv"));
+  const { status, json } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
+  expect(readdirSync(join(folder, "acme"))).toContain("visits.csv");
+  expect(readFileSync(precious, "utf8")).toBe("precious");
+});
+
+test("--once ends with 1 where the files of a folder wait for their account", async () => {
+  const admin = anAdminInNoTime([]);
+  const folder = aFolderOf(admin, { "visits.csv": rows, "more.csv": rows });
+  const { status, json } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 2 } });
+});
+
+test.each([
+  ["a pixel that the account does not have", { pixel: "px_none" }, "px_none"],
+  ["a zone that there is none of", { timezone: "Mars", "create-pixels": true }, "Mars"],
+  ["a name that is no field", { map: "email=e-mail", "create-pixels": true }, "e-mail"],
+])("files wait while import.json has %s, and are taken once it is mended", async (_, settings, named) => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, { "import.json": JSON.stringify(settings), "visits.csv": rows });
+  const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
+  // No trouble of an import: the folder does not rest.
+  expect(stderr).toMatch(/^acme\/: the options of its import are wrong, and its files wait: [^\n]+\n$/);
+  expect(stderr).toContain(named);
+  writeFileSync(join(folder, "acme/import.json"), `{"create-pixels":true}`);
+  expect((await admin.run("inbox", folder, "--once", "--json")).json).toMatchObject({ done: 1 });
+});
+
+test("an inbox whose folder is moved away ends, and names the folder", async () => {
+  const admin = anAdmin();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  const inbox = admin.start("inbox", folder);
+  const said = inbox.stderr.getReader();
+  await said.read();
+  renameSync(folder, `${folder}-elsewhere`);
+  expect(new TextDecoder().decode((await said.read()).value)).toBe(
+    `The folder ${folder} cannot be read any more (ENOENT). Bring it back, and start this again: what lies in it is taken then.\n`,
+  );
+  expect(await inbox.exited).toBe(1);
+});
+
+test("--once ends with 1 where a file lies beside the folders", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  writeFileSync(join(folder, "more.csv"), rows);
+  const { status, json } = await admin.run("inbox", folder, "--once", "--json");
+  expect({ status, json }).toMatchObject({ status: 1, json: { done: 1, failed: 0, later: 1 } });
+});
+
+test("--once ends with 0 where every file was imported, even if rows of it were rejected", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  expect((await admin.run("inbox", folder, "--once")).status).toBe(0);
+});
+
+test("every import of an inbox is a batch with the name of its file", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  await admin.run("inbox", folder, "--once");
+  const { json } = await admin.run("import", "list", "acme", "--json");
+  expect(json).toMatchObject([{ file: "visits.csv", imported: 1, rejected: 1 }]);
+});
+
+test("an erasure names the folder in which the inbox keeps rejected rows", async () => {
+  const admin = anAdminInNoTime();
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows, "more.csv": rows });
+  await admin.run("inbox", folder, "--once");
+  const { json, stderr } = await admin.run("lead", "erase", "acme", "--email", "b@example.com", "--json");
+  const rejected = join(folder, "acme/rejected");
+  expect(json["receipt"]).toMatchObject({ rejects_files: [rejected] });
+  expect(stderr).toContain(`${rejected}\n`);
+  expect(readdirSync(rejected).toSorted()).toEqual(["more.csv", "visits.csv"]);
+});
+
+test("a folder that is not there is refused with what to do", async () => {
+  const admin = anAdminInNoTime();
+  const { status, stderr } = await admin.run("inbox", join(admin.folder, "none"));
+  expect([status, stderr]).toEqual([1, expect.stringContaining("There is no folder")]);
+});

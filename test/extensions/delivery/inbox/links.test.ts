@@ -1,0 +1,91 @@
+/** The inbox and whoever may write into its folders: what becomes a link meanwhile leads nothing elsewhere. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeRejects } from "../../../../src/import/parse/file/rejects.ts";
+import { openSource } from "../../../../src/import/parse/file/source.ts";
+import { aFolder } from "../../../support/folder.ts";
+import { anInbox } from "./an-inbox.ts";
+
+const noInput = () => new ReadableStream<Uint8Array>();
+
+test("a file that becomes a link while another one is imported is not taken", async () => {
+  const inbox = anInbox((file) => {
+    if (file === "acme/a.csv") {
+      rmSync(inbox.path("acme/b.csv"));
+      symlinkSync("../other/leads.csv", inbox.path("acme/b.csv"));
+    }
+    return { kind: "done", rejected: 0 };
+  });
+  mkdirSync(inbox.path("other"));
+  inbox.drop("other/leads.csv");
+  inbox.drop("acme/a.csv");
+  inbox.drop("acme/b.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.taken.map(({ file }) => file)).toEqual(["acme/a.csv"]);
+  expect(inbox.said).toContain("acme/b.csv: it is a link; put the file itself in its place.");
+});
+
+test.each(["done", "rejected"])("a folder %s that becomes a link during the import takes nothing away", async (own) => {
+  const inbox = anInbox(() => {
+    if (inbox.taken.length === 1) symlinkSync("../acme-2", inbox.path(`acme/${own}`));
+    return { kind: "done", rejected: 1 };
+  });
+  mkdirSync(inbox.path("acme-2"));
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect([inbox.in("acme-2"), inbox.taken.length]).toEqual([[], 1]);
+  rmSync(inbox.path(`acme/${own}`));
+  await inbox.lookAfter(1);
+  expect([inbox.in("acme/done"), inbox.in("acme/rejected"), inbox.taken.length]).toEqual([["a.csv"], ["a.csv"], 1]);
+});
+
+test("the text that says why goes through no link, though that leads to nowhere", async () => {
+  const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture." }));
+  mkdirSync(inbox.path("acme/failed"));
+  symlinkSync("../../planted", inbox.path("acme/failed/a.csv.txt"));
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect(existsSync(inbox.path("planted"))).toBe(false);
+  expect(inbox.in("acme/failed")).toEqual(["a-2.csv", "a-2.csv.txt", "a.csv.txt"]);
+});
+
+test("a dropped file is read itself: where a link lies by then, or a pipe, nothing is", async () => {
+  const folder = aFolder();
+  writeFileSync(join(folder, "leads.csv"), "email\n");
+  symlinkSync("leads.csv", join(folder, "link.csv"));
+  Bun.spawnSync(["mkfifo", join(folder, "pipe.csv")]);
+  const read = async (name: string) => Array.fromAsync(openSource(join(folder, name), noInput, true).chunks);
+  expect(Buffer.concat(await read("leads.csv")).toString()).toBe("email\n");
+  for (const name of ["link.csv", "pipe.csv"]) expect(read(name)).rejects.toThrow(name);
+});
+
+test("rejected rows of a dropped file are written to a file of their own, whatever lies under its name", () => {
+  const folder = aFolder();
+  const [draft, precious] = [join(folder, ".rejected-a.csv"), join(folder, "leadfile.db")];
+  writeFileSync(precious, "all leads");
+  symlinkSync(precious, draft);
+  const row = { line: 2, reason: "it names no pixel", source: ["d@example.com"] };
+  writeRejects(draft, [row], { kind: "csv", delimiter: "," }, ["email"], true);
+  expect(readFileSync(precious, "utf8")).toBe("all leads");
+  renameSync(draft, join(folder, "rejected.csv"));
+  expect(readFileSync(join(folder, "rejected.csv"), "utf8")).toContain("d@example.com,2,it names no pixel");
+});
+
+test.each([
+  ["a pipe", (path: string) => void Bun.spawnSync(["mkfifo", path])],
+  ["a link to what has no end", (path: string) => symlinkSync("/dev/zero", path)],
+  ["large", (path: string) => writeFileSync(path, " ".repeat(100_000))],
+])("an import.json that is %s holds up no other folder", async (_, make) => {
+  const inbox = anInbox();
+  mkdirSync(inbox.path("acme-2"));
+  make(inbox.path("acme/import.json"));
+  inbox.drop("acme/a.csv");
+  inbox.drop("acme-2/b.csv");
+  for (let second = 0; second < 4; second++) await inbox.lookAfter(second);
+  expect(inbox.said.toSorted()).toEqual([
+    "acme-2/b.csv: done",
+    "acme/: import.json cannot be read (no file, or larger than 64 KiB); mend that, and the files are taken.",
+  ]);
+});

@@ -1,0 +1,189 @@
+/** The inbox among odd files and folders: each is reported, and keeps no other from its import. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mountAt, mounts } from "../../../support/small-disk.ts";
+import { anInbox } from "./an-inbox.ts";
+
+test("a folder that cannot be used is reported, and the files of the others are taken", async () => {
+  const inbox = anInbox();
+  mkdirSync(inbox.path("acme-2"));
+  inbox.drop("acme/a.csv");
+  inbox.drop("acme/done", "a file where a folder is wanted");
+  inbox.drop("acme-2/b.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.in("acme-2/done")).toEqual(["b.csv"]);
+  expect(inbox.said.filter((line) => line.startsWith("acme/"))).toEqual([expect.stringContaining("done")]);
+  expect(inbox.in("acme")).toEqual(["a.csv", "done"]);
+});
+
+test("a file on which Leadfile fails by a mistake of its own is reported once, and keeps up no other folder", async () => {
+  const inbox = anInbox((file) => {
+    if (file.startsWith("acme/")) throw new RangeError("Maximum call stack size exceeded.");
+    return { kind: "done", rejected: 0 };
+  });
+  mkdirSync(inbox.path("acme-2"));
+  inbox.drop("acme/a.csv");
+  inbox.drop("acme-2/b.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said.toSorted()).toEqual([
+    "acme-2/b.csv: done",
+    "acme/: its files are tried again: Leadfile failed (RangeError: Maximum call stack size exceeded.)",
+  ]);
+  expect(inbox.in("acme")).toContain("a.csv");
+});
+
+test("a file beside the folders is reported once, and the files in them are taken", async () => {
+  const inbox = anInbox();
+  inbox.drop(".hidden.csv");
+  inbox.drop("visits.csv");
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said.toSorted()).toEqual([
+    "acme/a.csv: done",
+    "visits.csv: it is no folder of an account; put it into one, and it is taken.",
+  ]);
+});
+
+test.skipIf(!mounts)("no file is imported while a folder of the inbox is on another disk than it", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  mkdirSync(inbox.path("acme/done"));
+  using _ = mountAt(inbox.path("acme/done"), "size=16k");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.taken).toEqual([]);
+  expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk, .*; mend that first\.$/)]);
+});
+
+const linked = (place: string) => symlinkSync("../../../../test", place);
+const noLink = "is a link; remove it first.";
+
+test.each([
+  ["done", "is a link", noLink, linked],
+  ["rejected", "is a link", noLink, linked],
+  ["failed", "is a link", noLink, linked],
+  [".rejected-a.csv", "is a link", noLink, linked],
+  [
+    "done",
+    "is a file",
+    "takes no file after its import (ENOTDIR); mend that first.",
+    (place: string) => writeFileSync(place, ""),
+  ],
+])("no file is imported while %s %s, which is said once; it is when that is mended", async (name, _, why, spoil) => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  spoil(inbox.path(`acme/${name}`));
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.taken).toEqual([]);
+  expect(inbox.said).toEqual([`acme/a.csv: it is tried again: ${inbox.path(`acme/${name}`)} ${why}`]);
+  rmSync(inbox.path(`acme/${name}`));
+  await inbox.lookAfter(1);
+  expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([1, ["a.csv"]]);
+});
+
+test("a file that cannot be moved to failed/ is read once, and moved when it can be", async () => {
+  const inbox = anInbox(() => {
+    symlinkSync(inbox.path("nowhere"), inbox.path("acme/failed"));
+    return { kind: "failed", reason: "It is a picture." };
+  });
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.taken).toHaveLength(1);
+  rmSync(inbox.path("acme/failed"));
+  await inbox.lookAfter(1);
+  expect([inbox.taken.length, inbox.in("acme/failed")]).toEqual([1, ["a.csv", "a.csv.txt"]]);
+});
+
+test("a file that could not be moved and was changed since is imported again", async () => {
+  const inbox = anInbox(() => {
+    if (inbox.taken.length > 1) return { kind: "done", rejected: 0 };
+    symlinkSync(inbox.path("nowhere"), inbox.path("acme/failed"));
+    return { kind: "failed", reason: "It is a picture." };
+  });
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 4; second++) await inbox.lookAfter(second);
+  expect(inbox.taken).toHaveLength(1);
+  inbox.drop("acme/a.csv", "email\nb@example.com\nc@example.com\n");
+  rmSync(inbox.path("acme/failed"));
+  for (let second = 0; second < 4; second++) await inbox.lookAfter(second);
+  expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
+});
+
+test("a folder within a folder is reported once, but not those in which files lie afterwards", async () => {
+  const inbox = anInbox();
+  for (const name of ["2026", "done", "rejected", "failed", ".hidden"]) mkdirSync(inbox.path(`acme/${name}`));
+  inbox.drop("acme/2026/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said).toEqual(["acme/2026: it is a folder; move its files out of it, and they are taken."]);
+});
+
+test.each([
+  ["into the folder of another account", "../other/b.csv"],
+  ["in a circle", "link.csv"],
+  ["to nowhere", "../nowhere/b.csv"],
+])("a link %s is reported once and never followed, and the files beside it are taken", async (_, target) => {
+  const inbox = anInbox();
+  mkdirSync(inbox.path("other"));
+  writeFileSync(inbox.path("other/b.csv"), "email\n");
+  symlinkSync(target, inbox.path("acme/link.csv"));
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  const ofAcme = inbox.said.filter((line) => line.startsWith("acme/"));
+  expect(ofAcme).toEqual(["acme/link.csv: it is a link; put the file itself in its place.", "acme/a.csv: done"]);
+});
+
+test("a file whose name is not UTF-8 is reported once, and the files beside it are taken", async () => {
+  const inbox = anInbox();
+  writeFileSync(Buffer.concat([Buffer.from(inbox.path("acme/")), Buffer.from("f\xfcr.csv", "latin1")]), "email\n");
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said).toEqual([expect.stringContaining("its name is not UTF-8"), "acme/a.csv: done"]);
+});
+
+test.each(["done", "failed"] as const)("a file with a name as long as names can be goes to %s/", async (kind) => {
+  const inbox = anInbox(() => (kind === "done" ? { kind, rejected: 1 } : { kind, reason: "It is a picture." }));
+  inbox.drop(`acme/${"x".repeat(251)}.csv`);
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect(inbox.in(`acme/${kind}`)[0]).toMatch(/^x{200,}\.csv$/);
+  expect(inbox.in("acme")).toEqual(kind === "done" ? ["done", "rejected"] : ["failed"]);
+});
+
+test("the text that says why is never written over another file", async () => {
+  const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture." }));
+  for (const name of ["a.csv.txt", "a.csv"]) {
+    inbox.drop(`acme/${name}`, `leads of ${name}`);
+    await inbox.lookAfter(0);
+    await inbox.lookAfter(2);
+  }
+  expect(readFileSync(inbox.path("acme/failed/a.csv.txt"), "utf8")).toBe("leads of a.csv.txt");
+  expect(readFileSync(inbox.path("acme/failed/a-2.csv"), "utf8")).toBe("leads of a.csv");
+});
+
+test("what a terminal would obey in the name of a file is said as ?", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/\u001b[31m.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect(inbox.said).toEqual(["acme/?[31m.csv: done"]);
+});
+
+test.each([
+  ["that is a folder", (path: string) => mkdirSync(path)],
+  ["whose link leads nowhere", (path: string) => symlinkSync("../nowhere/import.json", path)],
+])("an import.json %s is reported once, and nothing is imported without it", async (_, make) => {
+  const inbox = anInbox();
+  make(inbox.path("acme/import.json"));
+  inbox.drop("acme/a.csv");
+  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  expect(inbox.said).toEqual([expect.stringContaining("import.json cannot be read")]);
+  expect(inbox.taken).toEqual([]);
+});
+
+test("an import.json that an editor began with a byte order mark is read", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/import.json", `\ufeff{"pixel":"px_shop"}`);
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(0);
+  await inbox.lookAfter(2);
+  expect(inbox.taken).toEqual([{ file: "acme/a.csv", settings: { pixel: "px_shop" } }]);
+});

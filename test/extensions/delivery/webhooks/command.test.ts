@@ -1,0 +1,180 @@
+/** bun admin source and receive: what a vendor delivers becomes leads, whatever happens to the process. */
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../../../support/admin.ts";
+import { eventually } from "../../../support/eventually.ts";
+
+/** What an admin of this test has set: a free port for deliveries. */
+const anAdminWithDoor = () => anAdmin(["acme"], { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
+
+async function aToken(admin: Admin, ...options: readonly string[]): Promise<string> {
+  await admin.run("pixel", "create", "acme", "--id", "px_shop");
+  const { json } = await admin.run("source", "create", "acme", "--pixel", "px_shop", ...options, "--json");
+  return String(json["token"]);
+}
+
+/** Starts the endpoint, which imports what came ten times a second, and gives its address. */
+async function opened(admin: Admin) {
+  const endpoint = admin.start("receive", "--every", "0.1");
+  const said = new TextDecoder().decode((await endpoint.stdout.getReader().read()).value);
+  return { endpoint, url: /^listening on (\S+)$/m.exec(said)?.[1] ?? "" };
+}
+
+const post = (url: string, token: string, visit: unknown) =>
+  fetch(`${url}/in/${token}`, { method: "POST", body: JSON.stringify(visit) });
+
+test("a source is shown once, listed without its token, and revoked for ever", async () => {
+  const admin = anAdminWithDoor();
+  const made = await admin.run("source", "create", "acme", "--label", "rb2b");
+  expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/in\/lfin_[0-9A-Za-z]{38}\n$/);
+  const token = made.stdout.trim().split("/").at(-1) ?? "";
+  const listed = await admin.run("source", "list", "acme");
+  expect(listed.stdout).toContain("rb2b");
+  expect(listed.stdout).not.toContain(token);
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  const revoked = await admin.run("source", "revoke", source.id, "--json");
+  expect(revoked.json).toMatchObject({ id: source.id, state: "revoked" });
+});
+
+test.each([
+  [["--pixel", "px_none"], "px_none"],
+  [["--timezone", "Mars"], "Mars"],
+  [["--map", "x"], "--map"],
+])("source create %j is refused before anything is made", async (options, named) => {
+  const admin = anAdminWithDoor();
+  const { status, stderr } = await admin.run("source", "create", "acme", ...options);
+  expect([status > 0, stderr]).toEqual([true, expect.stringContaining(named)]);
+  expect((await admin.run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
+});
+
+test("a delivery is served a moment later, stamped on arrival, and once however often it is sent", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { endpoint, url } = await opened(admin);
+  // RB2B's documented time cannot be read by anybody; stamped on arrival, that rejects nothing.
+  const visit = { "Business Email": "dana@example.com", "Seen At": "2024-01-01T12:34:56:00.00+00.00" };
+  for (let time = 0; time < 3; time++) expect((await post(url, token, visit)).status).toBe(200);
+  await eventually(async () => expect(await admin.leads()).toHaveLength(1));
+  const [lead] = await admin.leads();
+  expect(lead).toMatchObject({ email: "dana@example.com", pixel_id: "px_shop" });
+  expect(Math.abs(Date.parse(lead?.identified_at ?? "") - Date.now())).toBeLessThan(60_000);
+  endpoint.kill("SIGTERM");
+  expect(await endpoint.exited).toBe(0);
+});
+
+test.each([
+  ["SIGTERM", 0],
+  ["SIGHUP", 129],
+] as const)(
+  "an endpoint with nothing under way ends soon after %s, so that a restart misses few deliveries",
+  async (signal, status) => {
+    const { endpoint } = await opened(anAdminWithDoor());
+    const sentMs = performance.now();
+    endpoint.kill(signal);
+    expect(await endpoint.exited).toBe(status);
+    expect(performance.now() - sentMs).toBeLessThan(4000);
+  },
+);
+
+test("two visits that differ only in a time that cannot be read are two leads", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { url } = await opened(admin);
+  const seenAt = (minute: number) => `2024-01-01T12:0${minute}:56:00.00+00.00`;
+  const visits = [1, 2, 1].map((minute) => ({ "Business Email": "dana@example.com", "Seen At": seenAt(minute) }));
+  expect((await post(url, token, visits)).status).toBe(200);
+  await eventually(async () => expect(await admin.leads()).toHaveLength(2));
+});
+
+test("what an import rejects lies in rejected/ with its reason", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin, "--stamp", "source");
+  const { url } = await opened(admin);
+  await post(url, token, { email: "dana@example.com", timestamp: "yesterday" });
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  const rejected = join(`${admin.file}.spool`, source.id, "rejected");
+  await eventually(async () => expect(existsSync(rejected)).toBe(true));
+});
+
+test("a delivery that an import cannot read costs itself, and what came with it is served", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { url } = await opened(admin);
+  const people = { u1: { email: "dana@example.com" }, u2: { email: "lee@example.com" } };
+  const deep = { email: "kim@example.com", more: JSON.parse("[".repeat(2000) + "]".repeat(2000)) };
+  const answers = await Promise.all([
+    post(url, token, people),
+    post(url, token, deep),
+    post(url, token, { email: "sam@example.com" }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  await eventually(async () => expect((await admin.leads()).map(({ email }) => email)).toEqual(["sam@example.com"]));
+});
+
+test("a minute of many forms is served, but for a delivery with more than 2,000 names", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const { url } = await opened(admin);
+  const form = (person: string, names: number) =>
+    Object.fromEntries([
+      ...Array.from({ length: names - 1 }, (_, n) => [`${person} ${n}`, "x"]),
+      ["email", `${person}@example.com`],
+    ]);
+  const visits = [form("dana", 1999), form("lee", 2000), form("kim", 2001), form("sam", 900)];
+  expect((await post(url, token, visits)).status).toBe(200);
+  await eventually(async () =>
+    expect((await admin.leads()).map(({ email }) => email)).toEqual(
+      ["dana", "lee", "sam"].map((person) => `${person}@example.com`),
+    ),
+  );
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  const rejected = join(`${admin.file}.spool`, source.id, "rejected");
+  await eventually(async () => expect(readdirSync(rejected)).toHaveLength(1));
+  const [file = ""] = readdirSync(rejected);
+  expect(JSON.parse(readFileSync(join(rejected, file), "utf8"))).toMatchObject({
+    reject_line: 3,
+    reject_reason: "it has more than 2,000 names",
+  });
+});
+
+test("a second endpoint on the same file is refused", async () => {
+  const admin = anAdminWithDoor();
+  await opened(admin);
+  const second = await admin.run("receive");
+  expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another process takes deliveries")]);
+});
+
+test("a port that is in use, and a host that is not here, are refused with the setting to change", async () => {
+  const { url } = await opened(anAdminWithDoor());
+  const { port } = new URL(url);
+  const onTaken = await anAdmin(["acme"], { RECEIVE_PORT: port }).run("receive");
+  expect([onTaken.status, onTaken.stderr]).toEqual([1, expect.stringMatching(/^Port \d+ .*RECEIVE_PORT[^\n]*\n$/)]);
+  const elsewhere = await anAdmin(["acme"], { RECEIVE_HOST: "nosuch.invalid", TRUST_PROXY: "1" }).run("receive");
+  expect([elsewhere.status, elsewhere.stderr]).toEqual([2, expect.stringMatching(/^RECEIVE_HOST is [^\n]*\n$/)]);
+});
+
+test("what was answered 200 is served, each visit once, though the process is killed again and again", async () => {
+  const admin = anAdminWithDoor();
+  const token = await aToken(admin);
+  const answered = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    const { endpoint, url } = await opened(admin);
+    const deliveries = Array.from({ length: 30 }, async (_, number) => {
+      const email = `v${round}-${number}@example.com`;
+      const answer = await post(url, token, { email }).catch(() => null);
+      if (answer?.status === 200) answered.add(email);
+      // Somewhere among them, while others are under way.
+      if (number === 10 + round) endpoint.kill("SIGKILL");
+    });
+    await Promise.all(deliveries);
+    await endpoint.exited;
+  }
+  expect(answered.size).toBeGreaterThan(0);
+  await opened(admin);
+  await eventually(async () => {
+    const emails = (await admin.leads()).map(({ email }) => email ?? "");
+    expect(new Set(emails).size).toBe(emails.length);
+    expect(answered.difference(new Set(emails))).toEqual(new Set());
+  });
+});

@@ -1,0 +1,83 @@
+/** The endpoint under clients that are slow, go away, or come all at once: others hardly notice, and memory is bounded. */
+import { expect, test } from "bun:test";
+import { eventually } from "../../../support/eventually.ts";
+import { receive } from "./receiving.ts";
+
+const visit = { email: "dana@example.com" };
+
+/** Sends the beginning of a delivery, and then the rest of it slowly; tells when the endpoint has closed the connection. */
+async function drip(url: string, first: string, slowly: string) {
+  const { hostname, port } = new URL(url);
+  const closed = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: { data: () => undefined, close: () => closed.resolve(), error: () => closed.resolve() },
+  });
+  socket.write(first);
+  const dripping = setInterval(() => socket.write(slowly), 200);
+  return { closed: closed.promise.finally(() => clearInterval(dripping)), end: () => socket.terminate() };
+}
+
+test.each([
+  ["that trickles in", "Content-Length: 1000", "x"],
+  ["that trickles in by chunks", "Transfer-Encoding: chunked", "1\r\nx\r\n"],
+  ["that stops coming", "Content-Length: 1000", ""],
+])("a body %s does not keep its connection, and leaves nothing behind", async (_, header, slowly) => {
+  const { url, token, kept, logged } = await receive({ idleSeconds: 1 });
+  const { closed } = await drip(url, `POST /in/${token} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`, slowly);
+  await closed;
+  expect(kept()).toEqual([]);
+  await eventually(async () => expect(logged.join("")).toContain(`"status":400`));
+  expect(logged.join("")).not.toContain(`"level":50`);
+});
+
+test.each(["[", "%", "a b", "x:99999"])("a delivery to a host that is written %s is taken", async (host) => {
+  const { url, token, kept, logged } = await receive();
+  const { hostname, port } = new URL(url);
+  let answer = "";
+  const closed = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: { data: (_, bytes) => void (answer += bytes.toString()), close: () => closed.resolve() },
+  });
+  socket.write(`POST /in/${token} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`);
+  await closed.promise;
+  expect(answer).toStartWith("HTTP/1.1 200");
+  expect(kept()).toEqual([{}]);
+  expect(logged.join("")).not.toContain(token);
+});
+
+test("a delivery whose token is revoked while its body comes is refused, and not kept", async () => {
+  const { url, token, id, admin, kept } = await receive();
+  const begun = Promise.withResolvers<void>();
+  const revoked = Promise.withResolvers<void>();
+  async function* body() {
+    yield new TextEncoder().encode('{"email":');
+    begun.resolve();
+    await revoked.promise;
+    yield new TextEncoder().encode('"dana@example.com"}');
+  }
+  const answer = fetch(`${url}/in/${token}`, { method: "POST", body: body() });
+  await begun.promise;
+  await Bun.sleep(100);
+  admin.sources.revoke(id, Date.now());
+  revoked.resolve();
+  expect([(await answer).status, kept()]).toEqual([401, []]);
+});
+
+test("deliveries that wait for the disk are taken up to a bound, and the others get a Retry-After", async () => {
+  const disk = Promise.withResolvers<void>();
+  const { deliver } = await receive({
+    spool: (real) => ({ ...real, append: (...asked) => disk.promise.then(() => real.append(...asked)) }),
+  });
+  const large = JSON.stringify({ ...visit, note: "x".repeat(990_000) });
+  const answers = Array.from({ length: 40 }, () => deliver(large));
+  const first = await Promise.race(answers);
+  expect([first.status, first.headers.get("retry-after")]).toEqual([503, "30"]);
+  disk.resolve();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+  expect((await deliver(JSON.stringify(visit))).status).toBe(200);
+});

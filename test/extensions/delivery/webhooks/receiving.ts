@@ -1,0 +1,87 @@
+/** A webhook endpoint on a free port, with a file and a spool of its own. */
+import { onTestFinished } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import { createEndpoint } from "../../../../extensions/delivery/webhooks/endpoint.ts";
+import { listenForDeliveries } from "../../../../extensions/delivery/webhooks/listen.ts";
+import { openSpool, type Spool } from "../../../../extensions/delivery/webhooks/spool.ts";
+import { digestOf } from "../../../../src/contract/key.ts";
+import { createKey, prefixOf } from "../../../../src/contract/new-key.ts";
+import { openAdminStore } from "../../../../src/db/admin-store.ts";
+import { noonMs } from "../../../support/builders.ts";
+import { aFolder } from "../../../support/folder.ts";
+import { anAccount } from "../../../support/harness.ts";
+
+interface ReceivingSetup {
+  /** Puts something in front of the spool. */
+  readonly spool?: (real: Spool) => Spool;
+  readonly trustProxy?: boolean;
+  /** After how long a connection is closed on which nothing goes out. */
+  readonly idleSeconds?: number;
+}
+
+/** Opens an endpoint with one source; it closes when the test is over. */
+export async function receive(setup: ReceivingSetup = {}) {
+  const folder = aFolder();
+  const admin = openAdminStore(join(folder, "leadfile.db"));
+  const account = anAccount(admin);
+  const spoolFolder = join(folder, "spool");
+  const real = await openSpool(spoolFolder, Date.now);
+  const logged: string[] = [];
+  const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
+  const endpoint = createEndpoint({
+    sources: admin.sources.finder(),
+    spool: setup.spool?.(real) ?? real,
+    log,
+    baseUrl: "https://www.example.com",
+    trustProxy: setup.trustProxy ?? false,
+  });
+  const { url, stop } = listenForDeliveries({ host: "127.0.0.1", port: 0, tls: null }, endpoint, {
+    idleSeconds: setup.idleSeconds,
+    lastCallMs: 0,
+  });
+  onTestFinished(async () => {
+    await stop();
+    // The folder is gone by then, and with it what was to be completed.
+    await real.complete().catch(() => undefined);
+    admin.close();
+  });
+  const aSource = () => {
+    const token = createKey("lfin_");
+    const made = { digest: digestOf(token), prefix: prefixOf(token), label: null, options: {} };
+    return { token, id: admin.sources.create(account.number, made, noonMs).id };
+  };
+  const { token, id } = aSource();
+  return {
+    url,
+    folder: spoolFolder,
+    admin,
+    token,
+    id,
+    aSource,
+    logged,
+    spool: real,
+    /** Delivers a body to the source of the test. */
+    deliver: (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+      fetch(`${url}/in/${token}`, { method: "POST", body, headers }),
+    /** Every visit that is on the disk, whatever its file. */
+    kept: (sourceId = id) => visitsIn(join(spoolFolder, sourceId)),
+  };
+}
+
+/** The visits in the files of a folder, in the order of their names. */
+export function visitsIn(folder: string): unknown[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .toSorted()
+    .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
+    .filter((line) => line !== "")
+    .map((line): unknown => JSON.parse(line));
+}
+
+/** The sentence of a refusal. */
+export async function sentenceOf(answer: Response): Promise<string> {
+  const body = (await answer.json()) as { error: { message: string } }; // What every refusal has.
+  return body.error.message;
+}

@@ -1,0 +1,46 @@
+/** A server, a bad line to it, and a client whose sleep moves the clock of both. */
+
+import { Leadfile, type LeadfileOptions } from "../../../packages/client/src/leadfile.ts";
+import { serve } from "../../support/harness.ts";
+import { aLine } from "./line.ts";
+
+type Setup = NonNullable<Parameters<typeof serve>[0]>;
+
+export async function connected(setup: Setup = {}, options: Partial<LeadfileOptions> = {}) {
+  const server = await serve(setup);
+  const line = await aLine(server);
+  const key = server.aKey();
+  const slept: number[] = [];
+  const clock = {
+    now: () => server.clock.nowMs,
+    random: () => 1,
+    async sleep(ms: number, signal: AbortSignal | undefined) {
+      slept.push(ms);
+      server.clock.nowMs += ms;
+      // A turn of the loop, so that a follower that waits for nothing lets others run.
+      await Bun.sleep(0);
+      signal?.throwIfAborted();
+    },
+  };
+  const usual = { baseUrl: line.url, key, clock };
+  return {
+    ...server,
+    line,
+    key,
+    /** Every wait that the client made, in milliseconds. */
+    slept,
+    /** Another client of the same account, over the same line. */
+    aClient: (over: Partial<LeadfileOptions> = {}) => new Leadfile({ ...usual, ...over }),
+    leadfile: new Leadfile({ ...usual, ...options }),
+  };
+}
+
+/** Takes so many from an endless source, and leaves it as a `break` does. */
+export async function take<Value>(source: AsyncIterable<Value>, count: number): Promise<Value[]> {
+  const taken: Value[] = [];
+  for await (const value of source) if (taken.push(value) >= count) break;
+  return taken;
+}
+
+/** All of a source that ends. */
+export const collect = <Value>(source: AsyncIterable<Value>) => take(source, Number.POSITIVE_INFINITY);

@@ -1,0 +1,48 @@
+/** The client has the types, the errors and the version of the server that it comes with. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { version as serverVersion } from "../../../package.json";
+import { contractText } from "../../../packages/client/generate.ts";
+import { version } from "../../../packages/client/package.json";
+import * as client from "../../../packages/client/src/leadfile.ts";
+import { errorCodes } from "../../../src/contract/errors.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import type { LeadList, PixelList } from "../../../src/contract/list.ts";
+import type { Usage } from "../../../src/contract/usage.ts";
+
+test("the types of the client are those of the contract (bun packages/client/generate.ts writes them)", async () => {
+  const written = await Bun.file(join(import.meta.dir, "../../../packages/client/src/contract.ts")).text();
+  expect(written).toBe(contractText());
+});
+
+/** A body of the one type where the other is expected: the compiler holds both, in both directions. */
+type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
+
+test("the compiler takes each type of the client for that of the contract, and the other way round", () => {
+  const same: [
+    Same<client.Lead, Lead>,
+    Same<client.LeadList, LeadList>,
+    Same<client.PixelList, PixelList>,
+    Same<client.Usage, Usage>,
+    Same<client.Lead, Omit<Lead, "email">>,
+  ] = [true, true, true, true, false];
+  expect(same).toEqual([true, true, true, true, false]);
+});
+
+test("every code has a class of its own, named for it", async () => {
+  for (const code of errorCodes) {
+    const body = { error: { code, message: `about ${code}`, docs: `https://www.example.com/docs#${code}` } };
+    const fetch = async () => Response.json(body, { status: 400, headers: { "X-Request-Id": "r1" } });
+    const leadfile = new client.Leadfile({ baseUrl: "https://www.example.com", key: "lf_someKey1", retries: 0, fetch });
+    const error = await leadfile.usage.get().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(client.ApiError);
+    expect(error).toMatchObject({ code, message: `about ${code}`, docs: body.error.docs, requestId: "r1" });
+    const words = code.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+    expect((error as Error).name).toBe(`${words.join("").replace(/Error$/, "")}Error`);
+    expect((error as Error).constructor.name).toBe((error as Error).name);
+  }
+});
+
+test("the client has the version of the server", () => {
+  expect(version).toBe(serverVersion);
+});

@@ -1,0 +1,239 @@
+/** What the client does when a request fails: an error that says so, another try where that is safe, a wait. */
+import { expect, test } from "bun:test";
+import { inspect } from "node:util";
+import {
+  type ApiError,
+  InvalidApiKeyError,
+  InvalidCursorError,
+  InvalidParameterError,
+  Leadfile,
+  NetworkError,
+  NotFoundError,
+  QueryFailedError,
+  RateLimitExceededError,
+  RedirectError,
+  RevokedApiKeyError,
+  SettingError,
+  SubscriptionRequiredError,
+  TimeoutError,
+  UnexpectedAnswerError,
+  UnknownPixelError,
+} from "../../../packages/client/src/leadfile.ts";
+import { QueryFailed } from "../../../src/store/reading.ts";
+import { someLeads } from "../../support/builders.ts";
+import { collect, connected } from "./connected.ts";
+import { everyFault, type Fault } from "./line.ts";
+
+const thrownBy = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+/** Only what is late is given up: a slow machine is no fault. */
+const patience = (fault: Fault) => (fault === "late" ? "2s" : "1m");
+
+test("what the server refuses is thrown as the class of its code, at once, with docs and request id", async () => {
+  const { leadfile, aClient, aKey, aRevokedKey, anAccount, line, url } = await connected();
+  const lapsed = aKey(anAccount({ active: false }));
+  const wrong = [
+    [leadfile.leads.list({ limit: 101 }), InvalidParameterError, "limit"],
+    [leadfile.leads.list({ before: "soon" }), InvalidCursorError, "before"],
+    [leadfile.leads.list({ pixel_id: "px_none" }), UnknownPixelError, "pixel_id"],
+    [aClient({ key: `${aKey().slice(0, -1)}_` }).usage.get(), InvalidApiKeyError, "does not exist"],
+    [aClient({ key: aRevokedKey() }).usage.get(), RevokedApiKeyError, "revoked"],
+    [aClient({ key: lapsed }).usage.get(), SubscriptionRequiredError, "subscription"],
+    [aClient({ baseUrl: `${line.url}/other` }).usage.get(), NotFoundError, "endpoint"],
+  ] as const;
+  // All are waited for at once: an error that nobody waits for yet would end the test.
+  const thrown = await Promise.all(wrong.map(([promise]) => thrownBy(promise)));
+  for (const [place, [, type, word]] of wrong.entries()) {
+    const error = thrown[place];
+    expect(error).toBeInstanceOf(type);
+    expect(error).toMatchObject({ message: expect.stringContaining(word), requestId: expect.stringMatching(/\S/) });
+    expect((error as ApiError).docs).toBe(`${url}/docs#${(error as ApiError).code}`);
+  }
+  expect(line.heads).toHaveLength(wrong.length);
+});
+
+test.each(everyFault)("after the fault %s the same request is sent again, and its answer given", async (fault) => {
+  const leads = someLeads(2);
+  const { leadfile, line } = await connected({ leads }, { timeout: patience(fault) });
+  line.faults.push(fault, fault);
+  expect((await leadfile.leads.list()).data).toEqual(leads.toReversed());
+  expect(line.heads.map((head) => head.split("\r\n")[0])).toEqual(Array(3).fill("GET /api/v1/leads HTTP/1.1"));
+});
+
+test("a failure of the server is tried again, with longer and longer pauses, and then thrown", async () => {
+  const store = (real: object) =>
+    Object.assign(Object.create(real), {
+      pixels: {
+        list() {
+          throw new QueryFailed("the disk is gone", { cause: null });
+        },
+      },
+    });
+  const { leadfile, line, slept } = await connected({ store });
+  expect(await thrownBy(leadfile.pixels.list())).toBeInstanceOf(QueryFailedError);
+  expect(line.heads).toHaveLength(5);
+  expect(slept).toEqual([500, 1000, 2000, 4000]);
+});
+
+test.each([
+  ["drop", NetworkError],
+  ["cut", NetworkError],
+  ["html", UnexpectedAnswerError],
+  ["garbage", UnexpectedAnswerError],
+  ["busy", UnexpectedAnswerError],
+  ["late", TimeoutError],
+] as const)("the fault %s is thrown as what it is when there are no tries left", async (fault, type) => {
+  const { leadfile, line } = await connected({}, { retries: 0, timeout: patience(fault) });
+  line.faults.push(fault);
+  const error = await thrownBy(leadfile.usage.get());
+  expect(error).toBeInstanceOf(type);
+  expect(error).toMatchObject({ transient: true });
+});
+
+test("a Retry-After is waited for, whoever says it", async () => {
+  const { leadfile, line, slept } = await connected();
+  line.faults.push("busy");
+  await leadfile.usage.get();
+  expect(slept).toEqual([7_000]);
+});
+
+test("when the window is used up, the next request waits for its end and meets no 429", async () => {
+  const { leadfile, line, slept, clock } = await connected({ limit: 3 });
+  const begunMs = clock.nowMs;
+  for (let count = 0; count < 7; count++) await leadfile.usage.get();
+  expect(line.heads).toHaveLength(7);
+  expect(slept).toEqual([50_000, 60_000]);
+  expect(clock.nowMs - begunMs).toBe(110_000);
+});
+
+test("where another client uses the window up, Retry-After is honoured and the request sent again", async () => {
+  const { leadfile, aClient, slept } = await connected({ limit: 2 });
+  await leadfile.usage.get();
+  await aClient().usage.get();
+  await leadfile.usage.get();
+  expect(slept).toEqual([60_000]);
+});
+
+test("whoever will not wait gets the 429, with what it says", async () => {
+  const { leadfile, line } = await connected({ limit: 1 }, { longestWait: 0 });
+  await leadfile.usage.get();
+  const error = await thrownBy(leadfile.usage.get());
+  expect(error).toBeInstanceOf(RateLimitExceededError);
+  expect(error).toMatchObject({ status: 429, retryAfterMs: 60_000 });
+  expect(line.heads).toHaveLength(2);
+});
+
+test("an abort ends a request, a wait and a walk at once, with the reason of the signal", async () => {
+  const { leadfile, line } = await connected({ leads: someLeads(5) });
+  const reason = new Error("enough");
+  for (const call of [
+    (signal: AbortSignal) => leadfile.leads.list({ signal }),
+    (signal: AbortSignal) => collect(leadfile.leads.all({ signal, pageSize: 1 })),
+    (signal: AbortSignal) => leadfile.pixels.list({ signal }),
+    (signal: AbortSignal) => leadfile.usage.get({ signal }),
+  ]) {
+    line.faults.push("late");
+    const controller = new AbortController();
+    const failed = thrownBy(call(controller.signal));
+    controller.abort(reason);
+    expect(await failed).toBe(reason);
+    expect(await thrownBy(call(AbortSignal.abort(reason)))).toBe(reason);
+    line.faults.length = 0;
+  }
+});
+
+test("a wait of the system's own clock ends with the abort", async () => {
+  const { line, key } = await connected();
+  line.faults.push("busy");
+  const leadfile = new Leadfile({ baseUrl: line.url, key });
+  const controller = new AbortController();
+  const failed = thrownBy(leadfile.usage.get({ signal: controller.signal }));
+  while (line.heads.length === 0) await Bun.sleep(1);
+  controller.abort(new Error("enough"));
+  expect(await failed).toMatchObject({ message: "enough" });
+  expect(line.heads).toHaveLength(1);
+});
+
+test("a redirect is not followed: the error names the address, and the key went nowhere", async () => {
+  const { line, leadfile } = await connected({ baseUrl: "https://www.localhost" });
+  const error = await thrownBy(new Leadfile({ baseUrl: line.url, key: "lf_someKey1" }).usage.get());
+  expect(error).toBeInstanceOf(InvalidApiKeyError);
+  const met: (string | null)[] = [];
+  const other = Bun.serve({
+    port: 0,
+    fetch: (request) => {
+      met.push(request.headers.get("authorization"));
+      return new Response();
+    },
+  });
+  for (const status of [301, 302, 303, 307, 308]) {
+    const fetch = async () => new Response(null, { status, headers: { Location: `${other.url.origin}/api/v1/usage` } });
+    const redirecting = Bun.serve({ port: 0, fetch });
+    const caught = await thrownBy(new Leadfile({ baseUrl: redirecting.url.origin, key: "lf_someKey1" }).usage.get());
+    expect(caught).toBeInstanceOf(RedirectError);
+    expect(caught).toMatchObject({ location: other.url.origin, transient: false });
+    expect((caught as Error).message).toContain(`set baseUrl to ${other.url.origin}`);
+    await redirecting.stop(true);
+  }
+  await other.stop(true);
+  expect(met).toEqual([]);
+  expect(await leadfile.pixels.list()).toEqual([]);
+});
+
+test("the key is in no URL, no error, and nothing that a client or an error shows of itself", async () => {
+  const { line, leadfile, key, aClient } = await connected({}, { retries: 0, timeout: "2s" });
+  const echo = async (_: string, init: RequestInit) => {
+    const said = `I got ${new Headers(init.headers).get("authorization")}`;
+    const error = { code: "internal_error", message: said, docs: said };
+    return Response.json({ error }, { status: 500, headers: { "X-Request-Id": said } });
+  };
+  const leak = async (url: string, init: RequestInit) => {
+    throw Object.assign(new TypeError(`failed with ${JSON.stringify(init)}`), { init, url, cause: init });
+  };
+  line.faults.push(...everyFault);
+  const errors: unknown[] = [];
+  for (const _ of everyFault) errors.push(await thrownBy(leadfile.leads.list({ city: "x" })));
+  for (const fetch of [echo, leak]) errors.push(await thrownBy(aClient({ fetch, retries: 0 }).usage.get()));
+  errors.push(await thrownBy(leadfile.leads.list({ limit: 0 })));
+  for (const shown of [leadfile, ...errors]) {
+    const text = inspect(shown, { depth: null, showHidden: true }) + JSON.stringify(shown) + String(shown);
+    expect(text).not.toContain(key);
+    expect(text).not.toContain(key.slice(3));
+  }
+  expect(errors.every((error) => error instanceof Error)).toBe(true);
+  expect(line.heads.length).toBeGreaterThan(0);
+  for (const head of line.heads) expect(head.split("\r\n")[0]).not.toContain(key);
+});
+
+test.each([
+  [{ baseUrl: "www.example.com" }, "https://www.example.com"],
+  [{ baseUrl: "https://www.example.com/?key=x" }, "no more"],
+  [{ baseUrl: "https://me:secret@www.example.com" }, "no more"],
+  [{ baseUrl: "https://www.example.com/api/v1" }, "before /api/v1"],
+  [{ baseUrl: "http://www.example.com" }, "https"],
+  [{ key: "" }, "without quotes"],
+  [{ key: "lf_abcdefgh\n" }, "without quotes"],
+  [{ key: '"lf_abcdefgh"' }, "without quotes"],
+  [{ retries: -1 }, "retries"],
+  [{ timeout: "soon" as "1s" }, "timeout"],
+  [{ longestWait: -1 }, "longestWait"],
+])("the setting %p is refused at the start, in words that help", (over, words) => {
+  const make = () => new Leadfile({ baseUrl: "https://www.example.com", key: "lf_someKey1", ...over });
+  expect(make).toThrow(SettingError);
+  expect(make).toThrow(words);
+});
+
+test.each([
+  { baseUrl: "https://www.example.com/" },
+  { baseUrl: "https://www.example.com/behind/a/path/" },
+  { baseUrl: "http://localhost:3000" },
+  { baseUrl: "http://[::1]:3000" },
+  { baseUrl: "http://leadfile.internal", allowPlainHttp: true },
+  { timeout: "1.5m", longestWait: "2h", retries: 0 } as const,
+])("the setting %p is accepted", (over) => {
+  expect(new Leadfile({ baseUrl: "https://www.example.com", key: "lf_someKey1", ...over })).toBeInstanceOf(Leadfile);
+});

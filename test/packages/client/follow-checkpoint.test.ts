@@ -1,0 +1,154 @@
+/** Following over restarts and crashes: a checkpoint says how far it came. */
+import { expect, test } from "bun:test";
+import { readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileCheckpoint } from "../../../packages/client/src/file.ts";
+import { SettingError } from "../../../packages/client/src/leadfile.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import { someLeads } from "../../support/builders.ts";
+import { aFolder } from "../../support/folder.ts";
+import { connected, take } from "./connected.ts";
+import { aCheckpoint, followFor } from "./followed.ts";
+
+test("a restart repeats nothing and loses nothing, and goes on where it was though since is another", async () => {
+  const leads = someLeads(7);
+  const server = await connected({ leads });
+  const checkpoint = aCheckpoint();
+  const first = await followFor(server, 3, { checkpoint, since: leads[1]?.identified_at });
+  const second = await followFor(server, 3, { checkpoint, since: new Date() });
+  expect([...first, ...second]).toEqual(leads.slice(1));
+});
+
+test("the beginning is kept before the first lead comes", async () => {
+  const server = await connected();
+  const checkpoint = aCheckpoint();
+  const controller = new AbortController();
+  const since = "2026-01-31T00:00:00.000Z";
+  const running = server.leadfile.leads.follow({ checkpoint, since, signal: controller.signal });
+  const ended = running.next();
+  while (server.slept.length === 0) await Bun.sleep(1);
+  controller.abort();
+  expect((await ended).done).toBe(true);
+  const [lead] = someLeads(1);
+  if (lead !== undefined) server.importMore([lead]);
+  expect(await followFor(server, 1, { checkpoint, since: new Date() })).toEqual([lead as Lead]);
+});
+
+test("after a crash, a break or a throw the one lead in hand comes again, and no other", async () => {
+  const leads = someLeads(4);
+  const server = await connected({ leads });
+  const checkpoint = aCheckpoint();
+  const crash = server.leadfile.leads.follow({ checkpoint });
+  for (let count = 0; count < 2; count++) await crash.next();
+  expect((await take(server.leadfile.leads.follow({ checkpoint }), 1))[0]).toEqual(leads[1]);
+  const failing = async () => {
+    for await (const lead of server.leadfile.leads.follow({ checkpoint })) throw new Error(lead.id);
+  };
+  await expect(failing()).rejects.toThrow(leads[1]?.id ?? "none");
+  expect(await followFor(server, 3, { checkpoint })).toEqual(leads.slice(1));
+});
+
+test("batches with their checkpoint kept in one step give each lead exactly once, whenever they are cut off", async () => {
+  const leads = someLeads(9);
+  const server = await connected({ leads: leads.slice(0, 4) });
+  const kept: { leads: Lead[]; checkpoint: string | null } = { leads: [], checkpoint: null };
+  for (let run = 0; kept.leads.length < leads.length; run++) {
+    if (run === 2) server.importMore(leads.slice(4));
+    const source = server.leadfile.leads.batches({ checkpoint: kept.checkpoint });
+    for (let batch = 0; batch < 2; batch++) {
+      const { value } = await source.next();
+      // Every other run crashes with its first batch in hand.
+      if (value === undefined || run % 2 === 0) break;
+      kept.leads.push(...value.leads);
+      kept.checkpoint = value.checkpoint;
+      if (value.leads.length > 0) break;
+    }
+  }
+  expect(kept.leads).toEqual(leads);
+});
+
+test("a checkpoint that cannot be read is refused, and nothing is given anew", async () => {
+  const server = await connected({ leads: someLeads(1) });
+  for (const text of [
+    "",
+    "{",
+    "null",
+    "{}",
+    '{"version":2,"from":1,"seen":[]}',
+    '{"version":1,"from":1,"seen":[[1]]}',
+  ]) {
+    const source = server.leadfile.leads.follow({ checkpoint: { load: () => text, save: () => undefined } });
+    await expect(source.next()).rejects.toBeInstanceOf(SettingError);
+  }
+  expect(server.line.heads).toEqual([]);
+});
+
+test("a checkpoint that cannot be saved ends the loop with its own error", async () => {
+  const server = await connected({ leads: someLeads(1) });
+  const save = () => {
+    throw new Error("the disk is full");
+  };
+  await expect(take(server.leadfile.leads.follow({ checkpoint: { load: () => null, save } }), 1)).rejects.toThrow(
+    "full",
+  );
+});
+
+test("where the checkpoint cannot be saved, a restart gives no lead: it would come again at each", async () => {
+  const server = await connected({ leads: someLeads(2) });
+  const checkpoint = aCheckpoint();
+  await followFor(server, 1, { checkpoint });
+  const save = () => {
+    throw new Error("the disk is full");
+  };
+  const restarted = server.leadfile.leads.follow({ checkpoint: { ...checkpoint, save } });
+  await expect(restarted.next()).rejects.toThrow("full");
+});
+
+test("a file whose last line a crash has cut off gives that lead again, and no other, now and after another crash", async () => {
+  const leads = someLeads(6);
+  const server = await connected({ leads });
+  const path = join(aFolder(), "checkpoint.json");
+  const begin = () => server.leadfile.leads.follow({ checkpoint: fileCheckpoint(path) });
+  const cutOff = () => writeFileSync(path, readFileSync(path, "utf8").slice(0, -7));
+  expect(await followFor(server, 4, { checkpoint: fileCheckpoint(path) })).toEqual(leads.slice(0, 4));
+  cutOff();
+  const again = begin();
+  for (const lead of leads.slice(3, 5)) expect((await again.next()).value).toEqual(lead);
+  // The fifth is in hand: the fourth was added behind the line that was cut off.
+  expect(await take(begin(), 1)).toEqual(leads.slice(4, 5));
+});
+
+test("a checkpoint that is taken away meanwhile is not begun anew", async () => {
+  const server = await connected({ leads: someLeads(4) });
+  const path = join(aFolder(), "checkpoint.json");
+  const source = server.leadfile.leads.follow({ checkpoint: fileCheckpoint(path) });
+  await take(source, 1);
+  const next = server.leadfile.leads.follow({ checkpoint: fileCheckpoint(path) });
+  for (let count = 0; count < 2; count++) await next.next();
+  unlinkSync(path);
+  await expect(next.next()).rejects.toThrow("ENOENT");
+});
+
+test("a file keeps the checkpoint, whole, for its owner alone", async () => {
+  const leads = someLeads(3);
+  const server = await connected({ leads });
+  const path = join(aFolder(), "checkpoint.json");
+  const first = await followFor(server, 2, { checkpoint: fileCheckpoint(path) });
+  writeFileSync(`${path}.next`, "half of a te");
+  const second = await followFor(server, 1, { checkpoint: fileCheckpoint(path) });
+  expect([...first, ...second]).toEqual(leads);
+  expect(JSON.parse(readFileSync(path, "utf8").split("\n", 1)[0] ?? "")).toMatchObject({ version: 1 });
+  expect((await Bun.file(path).stat()).mode & 0o777).toBe(0o600);
+});
+
+test("a checkpoint in a file is written through no link that lies beside it, and over what a crash has left", async () => {
+  const folder = aFolder();
+  const [path, precious] = [join(folder, "leads.checkpoint"), join(folder, "precious")];
+  writeFileSync(precious, "years of work");
+  symlinkSync(precious, `${path}.next`);
+  await fileCheckpoint(path).save("first");
+  expect([readFileSync(path, "utf8"), readFileSync(precious, "utf8")]).toEqual(["first", "years of work"]);
+  writeFileSync(`${path}.next`, "half of a");
+  await fileCheckpoint(path).save("second");
+  expect(readFileSync(path, "utf8")).toBe("second");
+});

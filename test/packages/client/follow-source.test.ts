@@ -1,0 +1,83 @@
+/** A checkpoint is of one account: with another one it is refused, with another key or address of the same it goes on. */
+import { describe, expect, test } from "bun:test";
+import { SettingError } from "../../../packages/client/src/leadfile.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import { someLeads } from "../../support/builders.ts";
+import { connected, take } from "./connected.ts";
+import { aCheckpoint, at, followFor } from "./followed.ts";
+
+describe("another account is not followed from where a checkpoint ends", () => {
+  test("behind another key it is refused with the time at which a new one begins, and stays as it was", async () => {
+    const leads = someLeads(3);
+    const server = await connected({ leads });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 3, { checkpoint, overlap: "1m" });
+    const before = checkpoint.saved.at(-1);
+    const other = server.aClient({ key: server.aKey(server.anAccount({ leads: someLeads(2) })) });
+    const refusal = await take(other.leads.follow({ checkpoint, overlap: "1m" }), 1).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(SettingError);
+    expect(refusal).toHaveProperty("message", expect.stringContaining("with another key"));
+    expect(refusal).toHaveProperty("message", expect.stringContaining(`since ${at(leads[2], -60_000)} begins`));
+    expect(checkpoint.saved.at(-1)).toBe(before);
+  });
+
+  test("at another address it is refused with the address of before; batches do the same", async () => {
+    const server = await connected({ leads: someLeads(2) });
+    const other = await connected({ leads: someLeads(2) });
+    const kept = (await take(server.leadfile.leads.batches(), 2)).at(-1);
+    const refused = take(other.leadfile.leads.batches({ checkpoint: kept?.checkpoint }), 1);
+    await expect(refused).rejects.toThrow(`with ${server.line.url}, and its last leads are not here`);
+  });
+});
+
+describe("the same account goes on", () => {
+  test("with a new key, at a new address, while one of the last leads is there", async () => {
+    const leads = someLeads(6, { email: null, phone: null });
+    const server = await connected({ leads: leads.slice(0, 3) });
+    const checkpoint = aCheckpoint();
+    const first = await followFor(server, 3, { checkpoint });
+    erase(server, leads[2]);
+    server.importMore(leads.slice(3));
+    const moved = server.aClient({ key: server.aKey(), baseUrl: server.url });
+    const second = await followFor({ leadfile: moved }, 3, { checkpoint });
+    expect([...first, ...second]).toEqual(leads);
+  });
+
+  test("with the same key and address, though none of the last leads is there", async () => {
+    const leads = someLeads(2, { email: null, phone: null });
+    const server = await connected({ leads: leads.slice(0, 1) });
+    const checkpoint = aCheckpoint();
+    const first = await followFor(server, 1, { checkpoint });
+    erase(server, leads[0]);
+    server.importMore(leads.slice(1));
+    expect([...first, ...(await followFor(server, 1, { checkpoint }))]).toEqual(leads);
+  });
+
+  test("with a checkpoint of a version that did not keep whose it was", async () => {
+    const leads = someLeads(2);
+    const server = await connected({ leads });
+    const seen = [["any", Date.parse(leads[0]?.identified_at ?? "")]];
+    const checkpoint = aCheckpoint();
+    checkpoint.saved.push(JSON.stringify({ version: 1, from: Date.parse(leads[1]?.identified_at ?? ""), seen }));
+    expect(await followFor(server, 1, { checkpoint })).toEqual(leads.slice(1));
+    expect(checkpoint.saved.at(-1)).toContain(`"source":"${server.line.url} `);
+  });
+
+  test("an outage while the last leads are looked for ends nothing, and no key is in what is kept", async () => {
+    const leads = someLeads(2);
+    const server = await connected({ leads: leads.slice(0, 1) }, { retries: 0 });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 1, { checkpoint });
+    server.importMore(leads.slice(1));
+    server.line.faults.push("busy", "html");
+    const key = server.aKey();
+    const renewed = server.aClient({ key, retries: 0 });
+    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual(leads.slice(1));
+    for (const text of checkpoint.saved) expect(text).not.toMatch(new RegExp(`${key}|${server.key}`));
+  });
+});
+
+function erase({ admin, account }: Awaited<ReturnType<typeof connected>>, lead: Lead | undefined): void {
+  const persons = [{ kind: "id" as const, value: lead?.id ?? "" }];
+  for (const _ of admin.people.erase(account, persons, { withMentions: false }, 0).steps());
+}

@@ -1,0 +1,106 @@
+/** Following: each lead once, oldest first, late ones and backlogs too. */
+import { expect, test } from "bun:test";
+import { dayMs } from "../../../src/contract/calendar.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
+import { aLead, someLeads } from "../../support/builders.ts";
+import { connected } from "./connected.ts";
+import { aCheckpoint, at, followFor } from "./followed.ts";
+
+test("what there is comes oldest first, then what is imported, once each", async () => {
+  const server = await connected({ leads: someLeads(3) });
+  const first = server.leadfile.leads.follow({ every: "10s" });
+  const before = await Promise.all([first.next(), first.next(), first.next()]);
+  const more = someLeads(2);
+  const next = first.next();
+  server.importMore(more);
+  expect((await next).value).toEqual(more[0]);
+  expect((await first.next()).value).toEqual(more[1]);
+  const moments = before.map(({ value }) => value?.identified_at);
+  expect(moments).toEqual(moments.toSorted());
+  await first.return();
+});
+
+test("since is the beginning, itself included, and nothing older ever comes", async () => {
+  const leads = someLeads(5);
+  const server = await connected({ leads });
+  const got = await followFor(server, 3, { since: leads[2]?.identified_at });
+  expect(got).toEqual(leads.slice(2));
+});
+
+test("a late lead within the overlap comes, once; an older one never", async () => {
+  const leads = someLeads(2);
+  const server = await connected({ leads });
+  const checkpoint = aCheckpoint();
+  await followFor(server, 2, { checkpoint, overlap: "10s" });
+  const late = aLead({ identified_at: at(leads[1], -10_000) });
+  const tooLate = aLead({ identified_at: at(leads[1], -10_001) });
+  const fresh = aLead({ identified_at: at(leads[1], 1) });
+  server.importMore([tooLate, late, fresh]);
+  expect(await followFor(server, 2, { checkpoint, overlap: "10s" })).toEqual([late, fresh]);
+  const last = aLead({ identified_at: at(leads[1], 2) });
+  server.importMore([last]);
+  expect(await followFor(server, 1, { checkpoint, overlap: "1d" })).toEqual([last]);
+});
+
+test("a backlog comes oldest first, whole and once, in parts that fit into memory", async () => {
+  const [first] = someLeads(1);
+  // Days without a lead, then many at once, then a few.
+  const leads = [0, ...Array.from({ length: 1_400 }, (_, n) => dayMs * 40 + n * 50), dayMs * 60];
+  const backlog = leads.map((ms) => aLead({ identified_at: at(first, ms - dayMs * 61) }));
+  const server = await connected({ leads: backlog });
+  expect(await followFor(server, backlog.length, {})).toEqual(backlog);
+  // 15 pages hold them all; finding where they lie costs the rest.
+  expect(server.line.heads.length).toBeLessThan(150);
+  let largest = 0;
+  for await (const { leads } of server.leadfile.leads.batches({})) {
+    largest = Math.max(largest, leads.length);
+    if (leads.at(-1)?.id === backlog.at(-1)?.id) break;
+  }
+  expect(largest).toBeLessThan(600);
+});
+
+test("leads that come while a backlog is read are not passed, though they lie in a part that was read", async () => {
+  const leads = Array.from({ length: 700 }, (_, n) => aLead({ identified_at: at(someLeads(1)[0], n * 1000) }));
+  const server = await connected({ leads });
+  const source = server.leadfile.leads.follow({ overlap: "10m", every: 0 });
+  const got: Lead[] = [];
+  for (let count = 0; count < 200; count++) got.push((await source.next()).value as Lead);
+  const late = aLead({ identified_at: at(leads.at(-1), -599_500) });
+  const newest = aLead({ identified_at: at(leads.at(-1), 3_600_000) });
+  server.importMore([late]);
+  server.importMore([newest]);
+  while (got.length < 702) got.push((await source.next()).value as Lead);
+  await source.return();
+  expect(new Set(got.map(({ id }) => id)).size).toBe(702);
+  expect(got.map(({ id }) => id)).toContain(late.id);
+});
+
+test("polls keep to every, and to the limit when that is tighter", async () => {
+  const server = await connected({ limit: 2 });
+  const controller = new AbortController();
+  const ended = server.leadfile.leads.follow({ every: "20s", signal: controller.signal }).next();
+  while (server.line.heads.length < 5) await Bun.sleep(1);
+  controller.abort();
+  await ended;
+  // The clock stands at 12:00:10: polls at :10 and :30, then the window is used up until 12:01:00.
+  expect(server.slept.slice(0, 4)).toEqual([20_000, 20_000, 10_000, 10_000]);
+});
+
+test("what a lead costs does not grow with the leads of the overlap", async () => {
+  const leads = someLeads(1_500);
+  const server = await connected({ leads });
+  let text = "";
+  let written = 0;
+  const write = (next: string, added: string) => {
+    text = next;
+    written += added.length;
+  };
+  const checkpoint = {
+    load: () => text || null,
+    save: (whole: string) => write(whole, whole),
+    add: (line: string) => write(text + line, line),
+  };
+  const first = await followFor(server, 1_400, { checkpoint });
+  expect(written).toBeLessThan(1_400 * 200);
+  expect([...first, ...(await followFor(server, 100, { checkpoint }))]).toEqual(leads);
+});

@@ -1,0 +1,169 @@
+/** bun admin follow --post: each lead is posted, signed, and again until it is taken. */
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { webhook } from "../../../../packages/client/program/post.ts";
+import { aLead } from "../../../support/builders.ts";
+import { until } from "../../../support/eventually.ts";
+import { aSource, follow, written } from "./following.ts";
+
+const secret = "a secret of the receiver";
+const withSecret = { LEADFILE_POST_SECRET: secret };
+
+describe("to an address", () => {
+  test("each lead is posted in order, signed over its time and its body, under its id", async () => {
+    const { url, leads, settings } = await aSource(3);
+    const { address, posts } = aReceiver();
+    const following = follow([url, "--post", `${address}/leads?token=t`], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 3);
+    expect(await following.end()).toBe(0);
+    expect(posts.map(({ body }) => body)).toEqual(written(leads));
+    for (const { headers, body } of posts) {
+      const seconds = headers.get("leadfile-timestamp") ?? "";
+      const signature = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
+      expect(headers.get("leadfile-signature")).toBe(`sha256=${signature}`);
+      expect(Math.abs(Date.now() / 1000 - Number(seconds))).toBeLessThan(60);
+      expect(headers.get("content-type")).toBe("application/json");
+    }
+    expect(posts.map(({ headers }) => headers.get("idempotency-key"))).toEqual(leads.map(({ id }) => id));
+  });
+
+  test("any answer but a 2xx is tried again, in order, and reported with the origin alone", async () => {
+    const { url, leads, settings } = await aSource(2);
+    const { address, posts } = aReceiver([
+      new Response("down", { status: 503 }),
+      new Response(null, { status: 302, headers: { Location: "/elsewhere" } }),
+    ]);
+    const following = follow([url, "--post", `${address}/hook-token`], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 4);
+    await following.end();
+    const [first, second] = written(leads);
+    expect(posts.map(({ body }) => body)).toEqual([first, first, first, second] as string[]);
+    expect(following.errors()).toContain(`${address} answered 503. Lead ${leads[0]?.id} is tried again in 0.5 s.`);
+    expect(following.errors()).toContain(`${address} answered 302.`);
+    expect(following.errors()).not.toContain("token");
+  });
+
+  test("the whole answer is read, so that no receiver is cut off while it answers", async () => {
+    const { url, settings } = await aSource(2);
+    let whole = 0;
+    async function* slowly() {
+      yield "first";
+      await Bun.sleep(100);
+      yield "last";
+      whole += 1;
+    }
+    const { address, posts } = aReceiver([new Response(slowly()), new Response(slowly())]);
+    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 2 && whole > 0);
+    await following.end();
+    expect(whole).toBe(2);
+  });
+
+  test("a Retry-After that is longer than the pause is obeyed", async () => {
+    const { url, settings } = await aSource(1);
+    const { address, posts } = aReceiver([new Response(null, { status: 429, headers: { "Retry-After": "2" } })]);
+    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 2);
+    await following.end();
+    expect(following.errors()).toContain("again in 2 s.");
+  });
+
+  test("an address that does not answer yet is tried again", async () => {
+    const { url, settings } = await aSource(1);
+    const following = follow([url, "--post", "http://127.0.0.1:9/"], { settings: { ...settings, ...withSecret } });
+    await until(() => following.errors().includes("again in 1 s."));
+    expect(await following.end()).toBe(0);
+    expect(following.errors()).toContain("http://127.0.0.1:9 was not reached");
+  });
+});
+
+describe("to an address that refuses", () => {
+  test("an answer that takes too long is told of with what a receiver is to do", async () => {
+    const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+    onTestFinished(() => void receiver.stop(true));
+    expect(await offerTo(receiver.url, 20)).toMatchObject({
+      why: `${receiver.url.origin} gave no answer within 0.02 s.`,
+      advice: expect.stringContaining("answer first and work then"),
+    });
+  });
+
+  test.each([
+    [301, "--post follows no redirect: give it the address to which this one leads."],
+    [401, "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides."],
+    [410, "Check the address."],
+  ])("an answer that will hardly change, such as %d, comes with what to do", async (status, advice) => {
+    const { address } = aReceiver([new Response(null, { status })]);
+    expect(await offerTo(new URL(address), 5_000)).toMatchObject({
+      why: `${address} answered ${status}.`,
+      advice: `${advice} Leads wait until it answers 2xx.`,
+    });
+  });
+
+  test.each([
+    [409, "For a lead that it has already, it is to answer 2xx."],
+    [422, "Its log says what it refuses."],
+  ])("an answer that refuses one lead, such as %d, comes with the way past it", async (status, advice) => {
+    const { address } = aReceiver([new Response(null, { status })]);
+    const lead = aLead({ identified_at: "2026-01-31T09:15:00.999Z" });
+    expect(await offerTo(new URL(address), 5_000, lead)).toMatchObject({
+      advice:
+        `${advice} Leads wait until it answers 2xx. ` +
+        "To leave out this one, start again with --since 2026-01-31T09:15:01.000Z and a new checkpoint.",
+    });
+  });
+
+  test("the way past a lead that is refused for ever leaves out that lead alone", async () => {
+    const { url, leads, settings } = await aSource(3);
+    const { address, posts } = aReceiver([new Response(null, { status: 422 })]);
+    const first = follow([url, "--post", address, "--checkpoint", "cp"], { settings: { ...settings, ...withSecret } });
+    await until(() => first.errors() !== "");
+    await first.end();
+    const [, since = ""] = /start again with --since (\S+)/.exec(first.errors()) ?? [];
+    const again = [url, "--post", address, "--since", since, "--checkpoint", "cp2"];
+    const second = follow(again, { settings: { ...settings, ...withSecret }, folder: first.folder });
+    await until(() => posts.length === 3);
+    await second.end();
+    const [, ...others] = leads.map((lead) => JSON.stringify(lead));
+    expect(posts.slice(1).map(({ body }) => body)).toEqual(others);
+  });
+
+  test("what to do is told of once, and the lead is tried again", async () => {
+    const { url, leads, settings } = await aSource(1);
+    const refusal = () => new Response(null, { status: 422 });
+    const { address, posts } = aReceiver([refusal(), refusal()]);
+    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
+    await until(() => posts.length === 3);
+    await following.end();
+    const lead = `Lead ${leads[0]?.id} is tried again in`;
+    expect(following.errors().split("\n")).toEqual([
+      expect.stringMatching(/ answered 422\. Its log says what it refuses\. .* is tried again in 0\.5 s\.$/),
+      `${address} answered 422. ${lead} 1 s.`,
+      "",
+    ]);
+  });
+});
+
+/** Offers one lead, and waits so long for the answer. */
+function offerTo(url: URL, answerMs: number, lead = aLead()) {
+  return webhook({ url, secret, now: Date.now, answerMs }).take(lead, new AbortController().signal);
+}
+
+interface Post {
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** A webhook that keeps what it gets; it answers what it is given first, and 204 from then on. */
+function aReceiver(answers: Response[] = []) {
+  const posts: Post[] = [];
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      posts.push({ headers: request.headers, body: await request.text() });
+      return answers.shift() ?? new Response(null, { status: 204 });
+    },
+  });
+  onTestFinished(() => void receiver.stop(true));
+  return { address: receiver.url.origin, posts };
+}

@@ -1,0 +1,71 @@
+/** What the client reads is what the server has: pages, all leads, pixels and usage. */
+import { expect, test } from "bun:test";
+import { aLead, someLeads } from "../../support/builders.ts";
+import { collect, connected, take } from "./connected.ts";
+
+test("a page is the server's own, newest first, with has_more and next_cursor", async () => {
+  const leads = someLeads(3);
+  const { leadfile } = await connected({ leads });
+  const page = await leadfile.leads.list({ limit: 2 });
+  expect(page).toEqual({
+    object: "list",
+    data: [leads[2], leads[1]],
+    has_more: true,
+    next_cursor: leads[1]?.identified_at,
+  } as typeof page);
+});
+
+test("all leads are every lead once, newest first, whatever the size of a page", async () => {
+  const leads = someLeads(25);
+  const { leadfile } = await connected({ leads });
+  for (const pageSize of [1, 7, 25, 100]) {
+    expect(await collect(leadfile.leads.all({ pageSize }))).toEqual(leads.toReversed());
+  }
+});
+
+test("no page is asked for before its leads are wanted", async () => {
+  const { leadfile, line } = await connected({ leads: someLeads(30) });
+  await take(leadfile.leads.all({ pageSize: 10 }), 10);
+  expect(line.heads).toHaveLength(1);
+});
+
+test("filters reach the server as they are named there, and a Date as its moment", async () => {
+  const leads = [aLead(), aLead({ city: "Łódź & Co", state: "NY" }), aLead({ email: null, city: "Łódź & Co" })];
+  const { leadfile } = await connected({ leads });
+  const since = new Date(leads[0]?.identified_at ?? "");
+  const found = await collect(leadfile.leads.all({ city: "łódź & co", has_email: true, pixel_id: "px_site", since }));
+  expect(found).toEqual(leads.slice(1, 2));
+  expect(await collect(leadfile.leads.all({ before: since, state: undefined }))).toEqual([]);
+});
+
+test.each(["since", "before"])(
+  "an invalid Date as %s is refused with its name, and no request is sent",
+  async (name) => {
+    const { leadfile, line } = await connected({ leads: [] });
+    const asked = leadfile.leads.list({ [name]: new Date("yesterday") });
+    await expect(asked).rejects.toThrow(
+      expect.objectContaining({ name: "SettingError", message: expect.stringContaining(name) }),
+    );
+    expect(line.heads).toHaveLength(0);
+  },
+);
+
+test("pixels come in the order of the server, usage counts its own call", async () => {
+  const pixels = [
+    { id: "px_b", status: "active" },
+    { id: "px_a", status: "paused" },
+  ];
+  const { leadfile } = await connected({ pixels });
+  expect(await leadfile.pixels.list()).toEqual(pixels);
+  expect(await leadfile.usage.get()).toMatchObject({ object: "usage", requests_today: 2 });
+});
+
+test("a cursor that stands still, or a page without one, ends with an error and not with a loop", async () => {
+  const lead = aLead();
+  for (const next of [lead.identified_at, null, "soon"]) {
+    const { aClient } = await connected();
+    const answer = { object: "list", data: [lead], has_more: true, next_cursor: next };
+    const leadfile = aClient({ retries: 0, fetch: async () => Response.json(answer) });
+    await expect(collect(leadfile.leads.all())).rejects.toThrow("a body of another shape");
+  }
+});

@@ -1,0 +1,137 @@
+/** Leadfile conforms to the specification, and a server that does not is caught, whatever the one thing is. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { conform, type Report } from "../../../packages/conformance/src/conform.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { aLead } from "../../support/builders.ts";
+import { serve } from "../../support/harness.ts";
+import { broken, brokenLimits } from "./breaks.ts";
+import { type Reply, standBefore } from "./broken.ts";
+
+/** Enough of everything: three pixels, states and cities, with and without an e-mail. */
+const leads = Array.from({ length: 130 }, (_, n) =>
+  aLead({
+    pixel_id: `px_${n % 3}`,
+    state: ["CA", "NY", null][n % 3] ?? null,
+    city: ["San Diego", "New York", "Łódź", null][n % 4] ?? null,
+    email: n % 2 === 0 ? "dana@example.com" : null,
+  }),
+);
+
+type Server = Awaited<ReturnType<typeof serve>>;
+
+/** Runs every check; a wait moves the server's clock. */
+async function check(url: string, server: Server, { limits = false } = {}): Promise<Report> {
+  const unsubscribed = server.aKey(server.anAccount({ active: false }));
+  const keys = { live: server.aKey(), revoked: server.aRevokedKey(), unsubscribed };
+  const sleep = async (ms: number) => {
+    server.clock.nowMs += ms;
+  };
+  return conform(url, keys, limits, { sleep, say: () => undefined });
+}
+
+const verdicts = (report: Report, verdict: string) =>
+  report.checks.filter((made) => made.verdict === verdict).map(({ title, reason }) => `${title}: ${reason}`);
+
+test("Leadfile conforms, and everything is checked that can be from outside", async () => {
+  const server = { url: "" };
+  const { port } = standBefore(server);
+  const url = `http://www.localhost:${port}`;
+  const leadfile = await serve({ leads, limit: 60, baseUrl: url });
+  server.url = leadfile.url;
+  const report = await check(url, leadfile, { limits: true });
+  expect(verdicts(report, "failed")).toEqual([]);
+  expect(verdicts(report, "skipped")).toEqual([
+    "the address is HTTPS: a loopback address may be plain HTTP",
+    "internal_error and query_failed answer a failure of the server: a failure of the server cannot be caused from outside",
+  ]);
+  expect(report.passed).toBeGreaterThan(40);
+});
+
+test.each(Object.entries(broken))("it is caught when %s", async (_, [change, caught]) => {
+  const server = await serve({ leads, limit: 60 });
+  const report = await check(standBefore(server, change).origin, server);
+  expect(verdicts(report, "failed").join("\n")).toContain(caught);
+});
+
+test.each(Object.entries(brokenLimits))("with --limits it is caught when %s", async (_, change) => {
+  const server = await serve({ leads, limit: 60 });
+  const report = await check(standBefore(server, change).origin, server, { limits: true });
+  expect(verdicts(report, "failed").join("\n")).toContain("the request past the limit");
+});
+
+test("a redirect with another status, or to another place, is caught", async () => {
+  for (const tell of [
+    (reply: Reply) => void (reply.status === 308 && (reply.status = 302)),
+    ({ headers }: Reply) => void (headers.has("location") && headers.set("Location", "http://www.localhost/")),
+  ]) {
+    const server = { url: "" };
+    const url = `http://www.localhost:${standBefore(server, { tell }).port}`;
+    const leadfile = await serve({ baseUrl: url });
+    server.url = leadfile.url;
+    expect(verdicts(await check(url, leadfile), "failed").join("\n")).toContain("the bare domain answers 308");
+  }
+});
+
+test("an account without leads is no failure: what takes leads says that it was skipped", async () => {
+  const server = await serve({ limit: 60 });
+  const report = await check(server.url, server);
+  expect(verdicts(report, "failed")).toEqual([]);
+  expect(verdicts(report, "skipped").join("\n")).toContain("the account has 0 leads");
+});
+
+test("the checks know nothing of Leadfile but the contract", async () => {
+  const folder = join(import.meta.dir, "../../../packages/conformance/src");
+  for (const file of new Bun.Glob("*.ts").scanSync(folder)) {
+    if (file === "command.ts") continue;
+    const text = await Bun.file(join(folder, file)).text();
+    const imported = [...text.matchAll(/ from "([^"]+)"/g)].map(([, from]) => from ?? "");
+    expect(imported.filter((from) => !/^\.\/|\/contract\//.test(from))).toEqual([]);
+  }
+});
+
+test("bun admin conformance reads the key from standard input or LEADFILE_KEY, fits 80 columns, and ends with 0", async () => {
+  const { url, aKey, aRevokedKey } = await serve({ leads, limit: 60, nowMs: Date.now() });
+  const [key, revoked] = [aKey(), aRevokedKey()];
+  const ended = await anAdmin().give(`${key}\n${revoked}\n`, "conformance", url);
+  expect(ended.stderr.replace(/^The requests of this minute.*\n/gm, "")).toBe("");
+  expect(ended.status).toBe(0);
+  expect(ended.stdout).toMatch(/\d+ passed, 0 failed, \d+ skipped\.\n$/);
+  expect(ended.stdout).toContain("ok       §3    a revoked key is refused");
+  expect(Math.max(...ended.stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(ended.stdout).not.toContain(key.slice(3));
+  const json = await anAdmin([], { LEADFILE_KEY: aKey() }).run("conformance", url, "--json");
+  expect(json.json).toMatchObject({ url, failed: 0 });
+});
+
+test("bun admin conformance ends with 1 where something fails, and with 2 without a key or an address", async () => {
+  const server = await serve({ leads, limit: 60, nowMs: Date.now() });
+  const [change] = broken["a lead lacks a field"] ?? [{}];
+  const { run, give } = anAdmin();
+  const failed = await give(server.aKey(), "conformance", standBefore(server, change).origin);
+  expect(failed.status).toBe(1);
+  expect(failed.stdout).toContain("a lead lacks referrer");
+  expect((await run("conformance", server.url)).status).toBe(2);
+  expect((await give("lf_x", "conformance", "www.example.com")).status).toBe(2);
+});
+
+test.each([
+  ["is none", "lf_someKey1", 1, "The key does not work: URL answered 401 invalid_api_key. Give a live key"],
+  ["cannot be one", "lf_some Key1", 2, "A key was given with a character"],
+  ["is revoked, and cannot be one", "lf_someKey1\nlf_some Key2", 2, "A key was given with a character"],
+])("a key that %s is said in one line, and nothing is checked with it", async (_, key, status, said) => {
+  const { url } = await serve({ leads });
+  const ended = await anAdmin().give(key, "conformance", url);
+  expect(ended).toMatchObject({ status, stdout: "" });
+  expect(ended.stderr.replace(url, "URL")).toStartWith(said);
+  expect(ended.stderr.split("\n")).toHaveLength(2);
+});
+
+test("a server that is not there is said in one line, and nothing of it is called right", async () => {
+  const ended = await anAdmin().give("lf_someKey1", "conformance", "http://127.0.0.1:9");
+  expect(ended).toMatchObject({ status: 1, stdout: "" });
+  expect(ended.stderr).toMatch(
+    /^http:\/\/127\.0\.0\.1:9 was not reached \((ECONNREFUSED|ConnectionRefused)\)\.[^\n]+\n$/,
+  );
+  expect(ended.stderr).not.toContain("lf_someKey1");
+});

@@ -1,0 +1,83 @@
+/** bun admin mcp ends with whoever asks it, and keeps no answer back. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { endWithTest } from "../../support/child.ts";
+import { aFolder } from "../../support/folder.ts";
+import { serve } from "../../support/harness.ts";
+import { onTerminal } from "../../support/terminal.ts";
+import { program } from "./agent.ts";
+
+const hello = {
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "a test", version: "1" } },
+};
+const call = (name: string) => ({ method: "tools/call", params: { name, arguments: {} } });
+const line = (message: object, id: number) => `${JSON.stringify({ jsonrpc: "2.0", id, ...message })}\n`;
+
+/** The program with a standard input that the test writes. */
+function spawn(url: string, key: string) {
+  const child = Bun.spawn([process.execPath, program, "mcp", url], {
+    cwd: aFolder(),
+    env: { PATH: process.env["PATH"] ?? "", LEADFILE_KEY: key },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  endWithTest(child);
+  return child;
+}
+
+test("all that was asked is answered, though standard input ends right behind it", async () => {
+  const { url, aKey } = await serve();
+  const { stdin, stdout, exited } = spawn(url, aKey());
+  stdin.write([hello, call("usage"), call("list_leads"), call("none")].map(line).join(""));
+  stdin.end();
+  const ids = (await stdout.text())
+    .trim()
+    .split("\n")
+    .map((text): unknown => JSON.parse(text).id);
+  expect(ids.toSorted()).toEqual([0, 1, 2, 3]);
+  expect(await exited).toBe(0);
+});
+
+test("what was cancelled is not waited for", async () => {
+  const { url, aKey } = await serve();
+  const { stdin, stdout, exited } = spawn(url, aKey());
+  const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+  stdin.write(`${[hello, call("list_leads")].map(line).join("")}${JSON.stringify(cancel)}\n`);
+  stdin.end();
+  expect(JSON.parse(await stdout.text())).toMatchObject({ id: 0 });
+  expect(await exited).toBe(0);
+});
+
+test("it ends without a word when nobody reads its answers any more", async () => {
+  const { url, aKey } = await serve();
+  const { stdin, stdout, stderr, exited } = spawn(url, aKey());
+  const reader = stdout.getReader();
+  stdin.write(line(hello, 0));
+  await reader.read();
+  await reader.cancel();
+  for (let id = 1; id < 20; id++) stdin.write(line(call("usage"), id));
+  await stdin.flush();
+  expect([await exited, await stderr.text()]).toEqual([0, ""]);
+});
+
+test("a message that is too large ends it with one line", async () => {
+  const { url, aKey } = await serve();
+  const { stdin, stderr, exited } = spawn(url, aKey());
+  // It ends before it has read all of this.
+  const written = Promise.try(() => stdin.write("x".repeat(11 * 1024 * 1024)));
+  await written.catch((cause) => expect(cause).toMatchObject({ code: "EPIPE" }));
+  expect([await exited, await stderr.text()]).toEqual([
+    1,
+    "A message on standard input is larger than 10 MiB. No tool takes so much.\n",
+  ]);
+});
+
+test("on a terminal it says for whom it waits, and Ctrl-C ends it", async () => {
+  const settings = { LEADFILE_KEY: "lf_0123456789" };
+  const terminal = onTerminal(join(aFolder(), "none.db"), ["mcp", "http://127.0.0.1:9"], { settings });
+  await terminal.seen(/waits for a program that speaks MCP/);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(0);
+});

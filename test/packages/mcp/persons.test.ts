@@ -1,0 +1,132 @@
+/** bun admin mcp shows no person, unless it is told to. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base";
+import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
+import { masked, revealed } from "../../../packages/mcp/src/mask.ts";
+import { type Lead, leadFields } from "../../../src/contract/lead.ts";
+import { aLead, someLeads } from "../../support/builders.ts";
+import { serve } from "../../support/harness.ts";
+import { anAgent, aProcess, everyTable, tableOf } from "./agent.ts";
+
+/** A lead whose person stands wherever vendors put persons. */
+function aTelltale(n: number): Lead {
+  const name = `Zefira${n} Quoll${n}`;
+  const email = `zefira${n}.quoll@mail${n}.example.org`;
+  const phone = `1619555${String(n).padStart(4, "0")}`;
+  const path = `/u/${["zefira", "quoll"].map((part) => part + n).join(n % 2 === 0 ? "-" : "%20")}`;
+  return aLead({
+    name,
+    email,
+    verified_email: `Z.Quoll${n}@home.example.org`,
+    phone,
+    company: n % 3 === 0 ? `${name} Ltd` : "Harbor & Pine",
+    page_url: `https://zefira${n}:pw@shop.example.com${path}/${encodeURIComponent(email)}?mail=${email}&tok=secret#${phone}`,
+    referrer: `https://mail.example.com/${encodeURIComponent(encodeURIComponent(email))}/${phone}?name=${name}`,
+    traffic_source: n % 2 === 0 ? `newsletter to ${email}` : `https://ads.example.com/?to=${email}`,
+  });
+}
+
+const tellsOf = (n: number) => [
+  `zefira${n}`,
+  `quoll${n}`,
+  `mail${n}.example.org`,
+  `619555${String(n).padStart(4, "0")}`,
+  "home.example.org",
+];
+
+test("no tool shows a person of 1,000 leads, and no answer is too long", async () => {
+  const leads = Array.from({ length: 1000 }, (_, n) => aTelltale(n));
+  const { url, aKey } = await serve({ leads });
+  const agent = await aProcess(url, aKey());
+  const pages = await everyTable(agent);
+  expect(pages.flatMap(({ table }) => table.leads)).toHaveLength(1000);
+  const summary = await agent.call("summarize_leads", {
+    since: "2026-01-31T00:00:00Z",
+    before: "2026-02-02T00:00:00Z",
+  });
+  const all = [...pages.map(({ text }) => text), summary.text].join("\n").toLowerCase();
+  expect(leads.flatMap((_, n) => tellsOf(n)).filter((tell) => all.includes(tell))).toEqual([]);
+  expect(all).not.toContain("tok=");
+  for (const { text, table } of pages) {
+    expect([countO200k(text), countCl100k(text)].filter((tokens) => tokens > 4000)).toEqual([]);
+    expect(table.leads.length).toBeLessThanOrEqual(20);
+  }
+});
+
+test("twenty ordinary leads are one answer, newest first, with masked persons and addresses without a query", async () => {
+  const leads = someLeads(25);
+  const { url, aKey } = await serve({ leads });
+  const table = tableOf(await (await anAgent(url, aKey())).call("list_leads"));
+  const column = (name: string) => table.leads.map((row) => row[table.columns.indexOf(name)]);
+  expect(column("id")).toEqual(
+    leads
+      .toReversed()
+      .slice(0, 20)
+      .map(({ id }) => id),
+  );
+  expect(table).toMatchObject({ has_more: true, next_before: leads[5]?.identified_at });
+  expect(new Set(column("name"))).toEqual(new Set(["D… W…"]));
+  expect(new Set(column("email"))).toEqual(new Set(["d…@e…"]));
+  expect(new Set(column("phone"))).toEqual(new Set(["… 42"]));
+  expect(new Set(column("page_url"))).toEqual(new Set(["https://shop.example.com/pricing"]));
+  expect(table.columns).not.toContain("children");
+});
+
+test("--reveal shows persons whole, and still no query", async () => {
+  const { url, aKey } = await serve({ leads: [aLead({ phone: "16195550123" })] });
+  const { text } = await (await aProcess(url, aKey(), "--reveal")).call("list_leads");
+  for (const whole of ["Dana Whitfield", "dana@example.com", "16195550123"]) expect(text).toContain(whole);
+  expect(text).not.toContain("plan=team");
+});
+
+test.each([
+  ["a path without end", { page_url: `https://shop.example.com/${"a".repeat(300_000)}` }],
+  ["a path in which it repeats a name", { name: "aa ".repeat(50_000), page_url: `/${"aa".repeat(60_000)}` }],
+  ["a path that is encoded again and again", { page_url: `https://shop.example.com/%${"25".repeat(200_000)}` }],
+])("a visitor with %s keeps no agent waiting", (_, texts) => {
+  const begun = process.cpuUsage();
+  const shown = masked("page_url", aLead(texts));
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+  expect(shown?.length).toBeLessThan(3_000);
+});
+
+test("what nobody sees in a lead is shown to an agent as ?, encoded or not", async () => {
+  const unseen = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
+  const hidden = `${unseen}\u202e\u200b\u009b`;
+  const page = `https://shop.example.com/${encodeURIComponent(hidden)}`;
+  const texts = { city: `Reno${hidden}`, company: `Acme${hidden}`, traffic_source: `news${hidden}`, page_url: page };
+  const { url, aKey } = await serve({ leads: [aLead(texts)] });
+  const { call } = await anAgent(url, aKey());
+  const span = { since: "2026-01-31T00:00:00Z", before: "2026-02-02T00:00:00Z" };
+  const [list, summary] = [await call("list_leads", span), await call("summarize_leads", span)];
+  expect(list.text).toContain("Reno???????");
+  expect(summary.text).toContain("news???????");
+  expect(list.text + summary.text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test("of an address without end no half of a person is shown", () => {
+  const long = `https://shop.example.com/${"a".repeat(1960)}/`;
+  for (const end of ["dana@example.com", "619-555-0142", "1619%2D5550142"]) {
+    const shown = masked("page_url", aLead({ page_url: long + end.repeat(20) }));
+    expect(shown).toBe(`${long}…`);
+  }
+});
+
+test("no text of any lead holds its own name, mailbox or phone once it is masked", () => {
+  const word = fc.stringMatching(/^[A-Z][a-z]{3,8}$/);
+  const digits = fc.stringMatching(/^[2-9]\d{9}$/);
+  const around = fc.constantFrom("/", "-", " ", "+", "%20", "_", ".");
+  fc.assert(
+    fc.property(word, word, digits, around, fc.constantFrom(...leadFields), (first, last, phone, glue, field) => {
+      const email = `${first}${glue === "." ? "." : "_"}${last}@x.example`.toLowerCase();
+      const person = { name: `${first} ${last}`, email, phone };
+      const hidden = `https://a.example/${first}${glue}${last}/${encodeURIComponent(email)}/${phone}?q=${first}${last}`;
+      const lead = aLead({ ...person, page_url: hidden, referrer: hidden, traffic_source: hidden });
+      const shown = (masked(field, lead) ?? "").toLowerCase();
+      const tells = [`${first}${glue}${last}`, `${first}${last}`, email, phone].map((tell) => tell.toLowerCase());
+      expect(tells.filter((tell) => shown.includes(tell))).toEqual([]);
+      expect(revealed(field, lead) ?? "").not.toContain("?q=");
+    }),
+  );
+});
