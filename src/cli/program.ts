@@ -4,12 +4,12 @@ import { clusterCommand } from "../../extensions/cluster/cli/cluster.ts";
 import { inboxCommand } from "../../extensions/delivery/cli/inbox.ts";
 import { receiveCommand } from "../../extensions/delivery/cli/receive.ts";
 import { sourceCommand } from "../../extensions/delivery/cli/source.ts";
-import { version } from "../../package.json";
 import { followCommand } from "../../packages/client/program/follow.ts";
 import { conformanceCommand } from "../../packages/conformance/src/command.ts";
 import { mcpCommand } from "../../packages/mcp/src/mcp.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
+import { build } from "../version.ts";
 import { accountCommand } from "./account.ts";
 import { auditCommand } from "./audit.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
@@ -32,7 +32,7 @@ import { paint } from "./terminal/paint.ts";
 export function createProgram(context: CommandContext): Command {
   const program: Command = new Command(adminCommand)
     .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
-    .version(version)
+    .version(build)
     .addCommand(accountCommand(context))
     .addCommand(pixelCommand(context))
     .addCommand(keyCommand(context))

@@ -15,9 +15,9 @@ export async function askHealth(origin: string): Promise<Health> {
       signal: AbortSignal.timeout(patienceMs),
       tls: { rejectUnauthorized: false },
     });
-    const text = await answer.text();
-    if (text === '{"status":"ok"}') return "fine";
-    return text === '{"status":"failing"}' ? "failing" : "nobody";
+    const { status } = Object(await answer.json());
+    if (status === "ok") return "fine";
+    return status === "failing" ? "failing" : "nobody";
   } catch {
     return "nobody";
   }

@@ -31,8 +31,10 @@ async function run(folder: string, args: readonly string[], input = "") {
 }
 
 describe("the executable, alone in an empty folder and with an empty environment,", () => {
-  test("says its version", async () => {
-    expect(await run(aFolder(), ["--version"])).toEqual({ stdout: `${version}\n`, stderr: "", status: 0 });
+  test("says its version and commit", async () => {
+    const { stdout, stderr, status } = await run(aFolder(), ["--version"]);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toMatch(new RegExp(`^${version.replaceAll(".", "\\.")} \\([0-9a-f]{7}\\+?\\)\n$`));
   });
 
   test("calls itself by its own name, in help, advice and refusals", async () => {

@@ -1,5 +1,6 @@
 /** GET /healthz: whether the server can read its database, for a watchdog or a load balancer. */
 import type { ReadStore } from "../../store/reading.ts";
+import { build } from "../../version.ts";
 import type { PublicAnswer } from "../app-parts.ts";
 
 const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
@@ -8,8 +9,8 @@ const headers = { "Content-Type": "application/json", "Cache-Control": "no-store
 export function answerHealth(store: ReadStore): PublicAnswer {
   try {
     store.probe();
-    return { status: 200, body: `{"status":"ok"}`, headers };
+    return { status: 200, body: JSON.stringify({ status: "ok", version: build }), headers };
   } catch {
-    return { status: 503, body: `{"status":"failing"}`, headers };
+    return { status: 503, body: JSON.stringify({ status: "failing", version: build }), headers };
   }
 }
