@@ -26,8 +26,24 @@ export const accounts = sqliteTable("accounts", {
   createdAt: integer("created_at").notNull(),
   /** Leads that are older are erased daily and rejected at import; null keeps them all. */
   retainDays: integer("retain_days"),
-  /** How often leads were erased whose bytes have not been removed yet. */
-  tracesLeft: integer("traces_left").notNull().default(0),
+});
+
+/** Accounts that were deleted: the receipt of each, without its name. A restore leaves them out. */
+export const deletedAccounts = sqliteTable("deleted_accounts", {
+  id: text().primaryKey(),
+  deletedAt: integer("deleted_at").notNull(),
+  /** How many leads it had. */
+  leads: integer().notNull(),
+});
+
+/** The keys of deleted accounts, which answer `revoked_api_key` forever. */
+export const deletedKeys = sqliteTable("deleted_keys", {
+  /** SHA-256 of the key. */
+  digest: blob({ mode: "buffer" }).primaryKey(),
+  /** The ID of the deleted account. */
+  account: text()
+    .notNull()
+    .references(() => deletedAccounts.id),
 });
 
 /** The number of the account, or of the key, to which a row belongs. */
@@ -163,6 +179,8 @@ export const suppressions = sqliteTable(
     /** HMAC-SHA-256 over the id of the account, the kind and the value. */
     hash: blob({ mode: "buffer" }).notNull(),
     erasedAt: integer("erased_at").notNull(),
+    /** When the block was lifted. It holds if this is null or before `erased_at`: the newest decision wins in a restore. */
+    liftedAt: integer("lifted_at"),
   },
   (table) => [primaryKey({ columns: [table.account, table.instance, table.hash] })],
 );
@@ -178,9 +196,34 @@ export const suppressedDigests = sqliteTable(
     /** SHA-256, 32 bytes. */
     digest: blob({ mode: "buffer" }).notNull(),
     erasedAt: integer("erased_at").notNull(),
+    /** As in `suppressions`. */
+    liftedAt: integer("lifted_at"),
   },
   (table) => [primaryKey({ columns: [table.account, table.digest] })],
 );
+
+/** The receipts of erasures. They contain no personal data. */
+export const receipts = sqliteTable(
+  "receipts",
+  {
+    number: integer().primaryKey(),
+    account: ofAccount(),
+    erasedAt: integer("erased_at").notNull(),
+    /** SHA-256 of what a receipt says about the erasure itself, without its recipients. A receipt is stored once. */
+    identity: blob({ mode: "buffer" }).notNull().unique(),
+    /** The receipt as JSON, as `receipt list` prints it. */
+    receipt: text().notNull(),
+    /**
+     * Until the recipients are complete: the timestamps, imports, and filter values of the removed leads, as JSON. Null
+     * from then on.
+     */
+    pending: text(),
+  },
+  (table) => [index("receipts_by_account").on(table.account)],
+);
+
+/** Transactions that deleted leads whose bytes are still in the file: one row each, until the file is rewritten. */
+export const residues = sqliteTable("residues", { number: integer().primaryKey() });
 
 /** Every import: what came, from where, and what of it was added. Its leads know its number. */
 export const imports = sqliteTable(
@@ -231,9 +274,25 @@ export const disclosures = sqliteTable(
     /** The moments of the oldest and the newest lead of the pages, both included. */
     oldest: integer().notNull(),
     newest: integer().notNull(),
+    /**
+     * Twice the number of the newest import that the pages can contain, plus one if it was complete when they were read.
+     * Null if it is unknown, as in rows of earlier versions.
+     */
+    seen: integer(),
   },
   (table) => [primaryKey({ columns: [table.key, table.day, table.filter, table.oldest] })],
 );
+
+/** Times in which the ledger of disclosures was not kept. */
+export const ledgerGaps = sqliteTable("ledger_gaps", {
+  number: integer().primaryKey(),
+  /** The node of a cluster; empty without a cluster. */
+  node: text().notNull().default(""),
+  from: integer("begins_at").notNull(),
+  /** Null while it lasts. */
+  to: integer("ends_at"),
+  reason: text().$type<"DISCLOSURES=off" | "disk full">().notNull(),
+});
 
 /** Addresses at which vendors deliver (webhooks): a token for writing alone, of which only the digest is kept. */
 export const sources = sqliteTable(

@@ -54,7 +54,7 @@ export function startErasure(
     const gone = new Set<number>();
     const done = eraseForAWhile(places, (place) => eraseOne(place, found, gone));
     const detail = { ...detailOf(persons, done.length), erased: momentsOf(done).length };
-    if (gone.size > 0) left.note(account.number);
+    if (gone.size > 0) left.note();
     recordAct(database, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
     return done;
   }

@@ -7,7 +7,6 @@ import type { Connection } from "../db/connection.ts";
 import { type Descriptors, keepDescriptors } from "../db/file.ts";
 import { accounts, leads } from "../db/schema.ts";
 import type { OnLook, Retaining, RetentionRepository, Traces } from "../store/privacy.ts";
-import type { AccountNumber } from "../store/reading.ts";
 import type { Account } from "../store/repositories.ts";
 import { areDisclosuresOld, forgetOldDisclosures } from "./disclosures/disclosures.ts";
 import { openDeletion } from "./one-lead.ts";
@@ -130,7 +129,7 @@ function* eraseOlder(
   database: Connection,
   account: Keeping,
   nowMs: number,
-  note: (account: AccountNumber) => void,
+  note: () => void,
 ): Generator<readonly Lead[]> {
   const older = database.select({ doc: leads.doc }).from(leads).where(isTooOld(account, nowMs));
   const some = older.orderBy(asc(leads.identifiedAt));
@@ -141,7 +140,7 @@ function* eraseOlder(
         const rows = some.limit(leadsAtOnce).all();
         if (rows.length === 0) return [];
         for (const { doc } of rows) remove(doc);
-        note(account.number);
+        note();
         return rows.map(({ doc }): Lead => JSON.parse(doc));
       },
       { behavior: "immediate" },

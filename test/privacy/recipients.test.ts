@@ -163,7 +163,9 @@ test("an import says whom leads come too late for because another one has brough
     const ms = Date.now() - 3_600_000;
     writer.run(sql`INSERT INTO stored_leads (account, identified_at, uuid, pixel, has_email, import, doc)
       SELECT account, ${ms}, x'01', pixel, 0, 1, doc FROM stored_leads LIMIT 1`);
-    writer.run(sql`INSERT INTO disclosures VALUES (1, ${dayOf(ms)}, '', ${ms}, ${ms})`);
+    writer.run(
+      sql`INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ${dayOf(ms)}, '', ${ms}, ${ms})`,
+    );
   });
   expect([status, JSON.parse(await child.stdout.text())]).toMatchObject([
     0,
