@@ -1,13 +1,14 @@
 /** Compiles server and commands into one executable: `bun run build [--target=bun-linux-arm64] [--outfile=FILE]`. */
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 const root = join(import.meta.dir, "..");
 
 /** Compiles for a target of Bun, or for this machine. Throws with what the compiler said if it fails. */
-export function compile(outfile: string, commit: string, target?: string): void {
+export function compile(outfile: string, commit: string, target?: string, sources = root): void {
   // Threads are files of their own, which the compiler does not find by itself.
-  const threads = [...new Bun.Glob("{src,extensions}/**/*-worker.ts").scanSync(root)].toSorted();
+  const threads = [...new Bun.Glob("{src,extensions}/**/*-worker.ts").scanSync(sources)].toSorted();
   const made = Bun.spawnSync(
     [
       ...[process.execPath, "build", "--compile", "--no-compile-autoload-bunfig"],
@@ -16,7 +17,7 @@ export function compile(outfile: string, commit: string, target?: string): void 
       ...["--define", `LEADFILE_COMMIT=${JSON.stringify(commit)}`],
       ...["src/admin.ts", ...threads],
     ],
-    { cwd: root },
+    { cwd: sources },
   );
   if (made.exitCode !== 0) throw new Error(`bun build ended with ${made.exitCode}: ${made.stderr}`);
 }
@@ -28,8 +29,9 @@ export function git(...args: string[]): string {
   return ended.stdout.toString().trim();
 }
 
-/** The short commit that is checked out, with `+` if something has been changed since. */
+/** The short commit that is checked out, with `+` if something has been changed since; empty without a clone. */
 export function checkedOutCommit(): string {
+  if (!existsSync(join(root, ".git"))) return "";
   const changed = git("status", "--porcelain", "--untracked-files=no") === "" ? "" : "+";
   return git("rev-parse", "--short=7", "HEAD") + changed;
 }
@@ -38,5 +40,5 @@ if (import.meta.main) {
   const { outfile, target } = parseArgs({
     options: { outfile: { type: "string" }, target: { type: "string" } },
   }).values;
-  compile(outfile ?? "dist/leadfile", checkedOutCommit(), target);
+  compile(resolve(outfile ?? "dist/leadfile"), checkedOutCommit(), target);
 }

@@ -7,7 +7,7 @@ import { version } from "../package.json";
 declare const LEADFILE_COMMIT: string | undefined;
 
 /** The short commit of this build; null if it is not known, as in a folder without .git. */
-export const commit = typeof LEADFILE_COMMIT === "string" ? LEADFILE_COMMIT : commitOfClone();
+export const commit = typeof LEADFILE_COMMIT === "string" ? LEADFILE_COMMIT || null : commitOfClone();
 
 /** Version and commit, such as `0.2.0 (a1b2c3d)`. */
 export const build = commit === null ? version : `${version} (${commit})`;

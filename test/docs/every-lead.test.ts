@@ -163,7 +163,7 @@ test.each(cases)("$name has every one of 6,000 leads, once", async ({ file, code
   if (file.endsWith(".py") && Bun.which("python3") === null) return;
   const { url, key } = await aBusyServer();
   const folder = aFolder();
-  for (const name of ["node_modules", "tsconfig.json", "client"]) symlinkSync(join(root, name), join(folder, name));
+  for (const name of ["node_modules", "tsconfig.json", "packages"]) symlinkSync(join(root, name), join(folder, name));
   if (code !== undefined) writeFileSync(join(folder, file), code(url));
   const path = code === undefined ? join(root, "examples", file) : join(folder, file);
   const child = Bun.spawn([file.endsWith(".py") ? "python3" : process.execPath, path, ...(args?.(url) ?? [])], {

@@ -29,7 +29,7 @@ test("Ctrl-C while another program writes ends an import before its next transac
   while (!existsSync(asking)) await Bun.sleep(1);
   for (let asked = 0; asked < 150; asked++) {
     if (asked === 100) child.kill("SIGINT");
-    appendFileSync(asking, "../cli");
+    appendFileSync(asking, ".");
     await Bun.sleep(2);
   }
   expect(await child.exited).toBe(130);

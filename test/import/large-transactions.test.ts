@@ -28,7 +28,7 @@ async function writeTen(clockStepMs: number, askedIn: readonly number[]): Promis
     begin: () => void transactions.push([]),
     step() {
       transactions.at(-1)?.push(++portion);
-      if (askedIn.includes(portion)) appendFileSync(`${path}.asking`, "../store");
+      if (askedIn.includes(portion)) appendFileSync(`${path}.asking`, ".");
       return portion < 10;
     },
     end: () => undefined,

@@ -23,7 +23,17 @@ const blocks: readonly Block[] = [...text.matchAll(/^```(?!ini)(\S.*)\n([\s\S]*?
 /** A folder that looks like a checkout, with data of its own. */
 function aCheckout(): string {
   const folder = aFolder();
-  for (const name of ["package.json", "bun.lock", "bunfig.toml", "node_modules", "src", "drizzle", "deploy"]) {
+  for (const name of [
+    "package.json",
+    "bun.lock",
+    "bunfig.toml",
+    "node_modules",
+    "src",
+    "extensions",
+    "packages",
+    "drizzle",
+    "deploy",
+  ]) {
     symlinkSync(join(root, name), join(folder, name));
   }
   mkdirSync(join(folder, "bin"));

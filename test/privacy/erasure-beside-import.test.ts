@@ -31,7 +31,7 @@ function anImport({ path, store, account }: ReturnType<typeof aStore>, count: nu
     return newLead(aLead({ email, identified_at: new Date(n + 1).toISOString() }));
   });
   const now = () => {
-    appendFileSync(`${path}.asking`, "../store");
+    appendFileSync(`${path}.asking`, ".");
     return noonMs;
   };
   const merge = importing(store, account, leads, { now });

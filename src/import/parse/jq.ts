@@ -3,7 +3,7 @@
 /** The place in a document: `.data.items`. */
 export function placeFilter(path: readonly string[]): string {
   const steps = path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.${quoted(name)}`));
-  return steps.join("") || "../../ingest";
+  return steps.join("") || ".";
 }
 
 /** Whoever made the file chose the name, and the filter is pasted into a shell, between single quotes. */

@@ -54,7 +54,7 @@ test.skipIf(!mounts)("no file is imported while a folder of the inbox is on anot
   expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk, .*; mend that first\.$/)]);
 });
 
-const linked = (place: string) => symlinkSync("../../../../test", place);
+const linked = (place: string) => symlinkSync("..", place);
 const noLink = "is a link; remove it first.";
 
 test.each([
