@@ -1,8 +1,11 @@
 /** The migrations make the tables that the code believes in, no more and no less. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { cpSync, readdirSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { getTableName, getViewName, is, SQL, View } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../src/db/connection.ts";
 import { openDatabase } from "../../src/db/open.ts";
@@ -132,4 +135,34 @@ test("there is nothing left to generate a migration for", async () => {
   const said = (await kit.stdout.text()) + (await kit.stderr.text());
   expect([await kit.exited, said]).toEqual([0, expect.stringContaining("No schema changes")]);
   expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(before);
+});
+
+test("a file of the first schema keeps everything, and what still had to be removed from it is removed", () => {
+  const folder = aFolder();
+  cpSync(join(root, "drizzle"), join(folder, "drizzle"), { recursive: true });
+  const journal = join(folder, "drizzle/meta/_journal.json");
+  const { entries, ...rest } = JSON.parse(readFileSync(journal, "utf8"));
+  writeFileSync(journal, JSON.stringify({ ...rest, entries: entries.slice(0, 1) }));
+  const file = join(folder, "leadfile.db");
+  const client = new Database(file);
+  migrate(drizzle({ client }), { migrationsFolder: join(folder, "drizzle") });
+  client.run("INSERT INTO accounts VALUES (1, 'acc_1', 'acme', 1, 5, 30, 2), (2, 'acc_2', 'beta', 1, 6, NULL, 0)");
+  client.run("INSERT INTO keys VALUES (1, 1, 'key_1', x'01', 'lf_12345', NULL, 5, NULL, NULL)");
+  client.run("INSERT INTO instances VALUES (1, 'ins_1', x'02')");
+  client.run("INSERT INTO suppressions VALUES (1, 1, x'03', 7)");
+  client.run("INSERT INTO suppressed_digests VALUES (1, x'04', 8)");
+  client.run("INSERT INTO disclosures VALUES (1, '2026-01-31', '', 100, 200)");
+  client.close();
+
+  const database = openDatabase(file);
+  const all = (table: string) => database.$client.query<unknown, []>(`SELECT * FROM ${table}`).values();
+  expect(all("accounts").map((row) => row.slice(0, 6))).toEqual([
+    [1, "acc_1", "acme", 1, 5, 30],
+    [2, "acc_2", "beta", 1, 6, null],
+  ]);
+  expect(all("suppressions")).toEqual([[1, 1, new Uint8Array([3]), 7, null]]);
+  expect(all("suppressed_digests")).toEqual([[1, new Uint8Array([4]), 8, null]]);
+  expect(all("disclosures")).toEqual([[1, "2026-01-31", "", 100, 200, null]]);
+  expect(all("residues")).toHaveLength(1);
+  database.$client.close();
 });
