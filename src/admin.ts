@@ -1,28 +1,17 @@
-/** bun admin: config → store → one command. */
+/** bun admin: config → database → one command. */
 import { CommanderError } from "commander";
-import { openReceiving } from "../extensions/delivery/webhooks/settings.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
-import { ownAddress, publicOrigin, receiveOrigin } from "./config/origin.ts";
-import {
-  readClientKey,
-  readCluster,
-  readConfig,
-  readDatabasePath,
-  readPostSecret,
-  settingFaults,
-  withoutSecrets,
-} from "./config.ts";
-import { examineFile } from "./db/examination/examine.ts";
+import { readCluster, readDatabasePath } from "./config.ts";
 import { storeErrorOf } from "./db/failure.ts";
-import { takeLock } from "./db/locks/process-lock.ts";
+import type { Databases } from "./extension.ts";
+import { loadDatabases } from "./extensions.ts";
 import { endWith } from "./operator/end.ts";
 import { giveWay } from "./operator/priority.ts";
 import { companionOption } from "./serving/companion.ts";
 import type { AdminStore } from "./store/admin.ts";
-import { openAdminStoreOf, openBackupsOf, openClusterOf } from "./stores.ts";
 
-/** What tells a command the time, and lets it wait. */
+/** Tells a command the time, and lets it wait. */
 export interface Clock {
   readonly now: () => number;
   readonly pause: Pause;
@@ -38,69 +27,49 @@ export async function runCommand(
   if (isCompanion) giveWay();
   const signals = createSignals(isCompanion);
   const { now, pause } = clock ?? { now: Date.now, pause: signals.pause };
-  const databasePath = readDatabasePath();
-  const store = openOnce(() => openAdminStoreOf(databasePath, readCluster()));
+  const path = readDatabasePath();
+  const databases = await prepareDatabases(path);
+  let store: AdminStore | null = null;
+  const openStore = () => (store ??= databases().openForCommands());
   let status = 0;
-  const program = createProgram({
-    store: store.get,
-    database: () => store.get().database,
-    backups: () => openBackupsOf(databasePath, readCluster()),
-    cluster: () => openClusterOf(databasePath, readCluster()),
-    examine: (full) => examineFile(databasePath, full),
-    databasePath,
-    lock: takeLock,
-    now,
-    environment,
-    process: {
-      standardInput,
+  try {
+    const program = await createProgram(words.slice(2), {
+      database: () => openStore().database,
+      now,
       pause,
       forgetSignals: signals.forget,
-      serve: Bun.isStandaloneExecutable ? serve : null,
+      standardInput,
       endWith: (wanted) => {
         status = wanted;
       },
-      leave: () => process.exit(status),
-    },
-  });
-  try {
+      store: openStore,
+      backups: () => databases().openBackups(),
+    });
     await program.parseAsync(words);
     return status;
   } catch (cause) {
-    // The help was shown: it was asked for, or a noun stood without its verb.
+    // The help was shown: it was requested, or a command was named without its subcommand.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
-    throw storeErrorOf(cause, databasePath);
+    throw storeErrorOf(cause, path);
   } finally {
-    store.close();
+    closeStore(store);
   }
 }
 
-/** What commands ask of the settings, each when it is needed. */
-const environment = {
-  clientKey: readClientKey,
-  postSecret: readPostSecret,
-  withoutSecrets,
-  origin: () => publicOrigin(readConfig()),
-  receiveOrigin: () => receiveOrigin(readConfig()),
-  receiving: openReceiving,
-  settings: lookAtSettings,
-};
-
-/** A store that is opened when it is first asked for: many commands need none. */
-function openOnce(open: () => AdminStore): { readonly get: () => AdminStore; readonly close: () => void } {
-  let store: AdminStore | null = null;
-  return { get: () => (store ??= open()), close: () => store?.close() };
+function closeStore(store: AdminStore | null): void {
+  store?.close();
 }
 
-function lookAtSettings() {
-  const faults = settingFaults();
-  const config = faults.length === 0 ? readConfig() : null;
-  return { faults, config, address: config === null ? null : ownAddress(config) };
-}
-
-/** The executable is the server, too: each of these files starts it when it is imported. */
-async function serve(demo: boolean): Promise<void> {
-  if (demo) await import("./demo.ts");
-  else await import("./main.ts");
+/** Loads what opens the database. A command that needs none runs although the settings of a cluster are wrong. */
+async function prepareDatabases(path: string): Promise<() => Databases> {
+  try {
+    const databases = await loadDatabases(path, readCluster());
+    return () => databases;
+  } catch (cause) {
+    return () => {
+      throw cause;
+    };
+  }
 }
 
 if (import.meta.main) {

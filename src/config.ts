@@ -1,7 +1,6 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ClusterConfig, readClusterSettings } from "../extensions/cluster/config.ts";
 import {
   type Environment,
   given,
@@ -38,6 +37,16 @@ export interface Config {
   readonly cluster: ClusterConfig | null;
 }
 
+/** The place of this server in a cluster. */
+export interface ClusterConfig {
+  /** The origin of the local rqlite node. */
+  readonly url: string;
+  /** The name of this server. */
+  readonly name: string;
+  /** `user:password`; null if the nodes ask for none. */
+  readonly credentials: string | null;
+}
+
 const readers: { readonly [Name in keyof Config]: (environment: Environment) => Config[Name] } = {
   host: (environment) => readHost(environment, "HOST"),
   port: (environment) => readPort(environment, "PORT"),
@@ -52,7 +61,7 @@ const readers: { readonly [Name in keyof Config]: (environment: Environment) => 
   inbox: (environment) => given(environment, "INBOX"),
   receiveHost: (environment) => readHost(environment, "RECEIVE_HOST"),
   receivePort: (environment) => readPort(environment, "RECEIVE_PORT"),
-  cluster: readClusterSettings,
+  cluster: readCluster,
 };
 
 /** Reads all settings; throws a UserError that names the first wrong one, what it was and what is accepted. */
@@ -72,6 +81,12 @@ export function settingFaults(environment: Environment = process.env): UserError
       throw cause;
     }
   });
+}
+
+/** The settings for a command that works without them: null if any of them is wrong, and what is wrong. */
+export function examineSettings(): { readonly config: Config | null; readonly faults: readonly UserError[] } {
+  const faults = settingFaults();
+  return { config: faults.length === 0 ? readConfig() : null, faults };
 }
 
 /** What a demonstration takes from nobody's environment: it neither touches nor names what is real. */
@@ -114,9 +129,45 @@ function behindLink(path: string): string {
   }
 }
 
-/** The settings of the cluster alone, for commands; null where none is set. */
+/** Reads CLUSTER, NODE and CLUSTER_AUTH, which go together; null where none is set. */
 export function readCluster(environment: Environment = process.env): ClusterConfig | null {
-  return readClusterSettings(environment);
+  const url = given(environment, "CLUSTER");
+  const name = nodeName(environment);
+  const auth = given(environment, "CLUSTER_AUTH");
+  if (url === null) {
+    if (name !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because NODE is set");
+    if (auth !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because CLUSTER_AUTH is set");
+    return null;
+  }
+  const origin = originIn(url);
+  if (origin === null) {
+    throw wrong("CLUSTER", url, "the address of the rqlite node beside, such as http://127.0.0.1:4001");
+  }
+  if (name === null) {
+    const around = "bun run overwrites it: use bun src/main.ts and bun src/admin.ts";
+    throw wrong("NODE", "", `a name for this server, such as n1 (${around})`);
+  }
+  if (!/^[\w.-]{1,64}$/.test(name))
+    throw wrong("NODE", name, "up to 64 letters, digits, dots, hyphens and underscores");
+  return { url: origin, name, credentials: auth === null ? null : readCredentials(auth) };
+}
+
+/** `bun run` sets NODE to the path of Node.js. A path is no name of a node. */
+function nodeName(environment: Environment): string | null {
+  const name = given(environment, "NODE");
+  return name === environment["npm_node_execpath"] ? null : name;
+}
+
+function readCredentials(path: string): string {
+  const accepts = "the path of a file with one line, user:password";
+  let line: string;
+  try {
+    line = readFileSync(path, "utf8").trim();
+  } catch {
+    throw wrong("CLUSTER_AUTH", path, `${accepts}, that can be read`);
+  }
+  if (!/^[^:\s]+:\S+$/.test(line)) throw wrong("CLUSTER_AUTH", path, accepts);
+  return line;
 }
 
 /** The key that a client of some server uses; no setting of the server. */

@@ -1,25 +1,33 @@
 /** bun run demo: config → store → made-up leads → server, on a file of its own. */
 
-import { demoCluster } from "../extensions/cluster/demo.ts";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { openAdminStore } from "./db/admin-store.ts";
+import { loadExtension } from "./extensions.ts";
 import { endWith } from "./operator/end.ts";
 import { writeNow } from "./operator/standard-streams.ts";
 import { serve } from "./serving/serve.ts";
+import { UserError } from "./user-error.ts";
 
 try {
   if (process.argv.includes("--cluster")) await demoCluster();
-  else demoAlone();
+  else await demoAlone();
 } catch (cause) {
   endWith(cause);
 }
 
-function demoAlone(): void {
+/** Throws a UserError if the extension for clusters is absent. */
+async function demoCluster(): Promise<void> {
+  const demo = (await loadExtension("cluster"))?.demo;
+  if (demo !== undefined) return demo();
+  throw new UserError("This installation has no extension for clusters.", "Run bun run demo, without --cluster.", 2);
+}
+
+async function demoAlone(): Promise<void> {
   const config = readDemoConfig();
   const store = openAdminStore(config.databasePath);
   const demo = makeDemo(store, Date.now());
   store.close();
-  const running = serve(config);
+  const running = await serve(config);
   writeNow(1, `listening on ${running.url}\n\n${demoText(demo, running.baseUrl)}\nCtrl-C ends it.\n`);
 }

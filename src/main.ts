@@ -8,7 +8,7 @@ import { serve } from "./serving/serve.ts";
 
 try {
   const config = readConfig();
-  const { url, isEmpty } = serve(config);
+  const { url, isEmpty } = await serve(config);
   writeNow(1, `listening on ${url}\n`);
   if (isEmpty) {
     writeNow(

@@ -73,7 +73,7 @@ const left = {
   privacy: 0,
   backup: 0,
   api: 0,
-  extensions: 27,
+  extensions: 5,
   packages: 47,
   "between extensions": 2,
 };

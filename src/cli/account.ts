@@ -1,5 +1,7 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
+
 import { Command } from "commander";
+import { readDatabasePath } from "../config.ts";
 import type { Account } from "../store/repositories.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, checkText, noAccounts } from "./arguments.ts";
@@ -39,7 +41,7 @@ function listCommand(context: CommandContext): Command {
       ]);
       outputOf(options).result(
         all,
-        listed(noAccounts(context.databasePath), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows),
+        listed(noAccounts(readDatabasePath()), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows),
       );
     });
 }

@@ -1,6 +1,8 @@
 /** Arguments and options that several commands take: an account, the id of a pixel, a name, a number. */
+
 import { resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
+import { readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { printable } from "../operator/printable.ts";
 import { adminCommand } from "../program-name.ts";
@@ -10,13 +12,13 @@ import type { CommandContext } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 
 /** The account with this id or this exact name; throws a UserError when there is none. */
-export function accountOf({ store, databasePath }: CommandContext, idOrName: string): Account {
+export function accountOf({ store }: CommandContext, idOrName: string): Account {
   const { accounts } = store();
   const account = accounts.find(idOrName);
   if (account !== null) return account;
   const all = accounts.list();
   const what = `No account has the id or name ${JSON.stringify(idOrName)}.`;
-  if (all.length === 0) throw new UserError(what, noAccounts(databasePath));
+  if (all.length === 0) throw new UserError(what, noAccounts(readDatabasePath()));
   const near = closestTo(
     idOrName,
     all.flatMap(({ id, name }) => [name, id]),

@@ -1,6 +1,8 @@
 /** bun admin backup and restore: copies of the whole file. */
+
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { readDatabasePath } from "../config.ts";
 import { endingSignals, statusAfter } from "../operator/ending-signals.ts";
 import type { Merged, Restoration } from "../store/backups.ts";
 import { UserError } from "../user-error.ts";
@@ -47,16 +49,13 @@ export function restoreCommand(context: CommandContext): Command {
     .action(async (file: string, options: { receipts?: string; json?: boolean }) => {
       const output = outputOf(options);
       const restoring = context.backups().restore(file, options.receipts ?? null, context.now(), stopSignal);
-      const restored = await unlessStopped(restoring, `${context.databasePath} is as it was.`);
+      const restored = await unlessStopped(restoring, `${readDatabasePath()} is as it was.`);
       const { leads, erasedAgain } = restored;
       const again =
         erasedAgain === 0
           ? ""
           : `; ${leadsText(erasedAgain)} of persons who were erased ${erasedAgain === 1 ? "is" : "are"} erased again`;
-      output.result(
-        { leads, erased_again: erasedAgain },
-        `${context.databasePath} has ${leadsText(leads)} now${again}.`,
-      );
+      output.result({ leads, erased_again: erasedAgain }, `${readDatabasePath()} has ${leadsText(leads)} now${again}.`);
       sayRestored(output, restored);
     });
 }

@@ -1,8 +1,9 @@
-/** The examples in the help of every command; a test reads each of them as the program would. */
+/** The examples in the help of each command of the core. */
 import type { Command } from "commander";
 import { adminCommand } from "../program-name.ts";
+import type { CommandEntry } from "./command.ts";
 
-const examples: Readonly<Record<string, readonly string[]>> = {
+export const examples: CommandEntry["examples"] = {
   account: ["account create acme", "account list", "account deactivate acme"],
   "account create": ["account create acme", 'account create "Harbor & Pine" --json'],
   "account list": ["account list", "account list --json"],
@@ -39,33 +40,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   restore: ["restore today.db", "restore today.db --receipts receipts.ndjson"],
   audit: ["audit list"],
   "audit list": ["audit list --limit 20", "audit list --account acme --json"],
-  cluster: ["cluster status"],
-  "cluster init": ["cluster init /var/lib/leadfile/leadfile.db"],
-  "cluster status": ["cluster status", "cluster status --json"],
-  "cluster migrate": ["cluster migrate"],
-  "cluster scrub": ["cluster scrub --stop ./stop-node.sh --start ./start-node.sh"],
-  "cluster leave": ["cluster leave n3"],
-  inbox: ["inbox /srv/leads", "inbox /srv/leads --once"],
-  receive: ["receive", "receive --every 10"],
-  source: ["source create acme --label rb2b --pixel px_shop", "source list acme"],
-  "source create": [
-    "source create acme --label rb2b --pixel px_shop",
-    'source create acme --map "Site=pixel_id" --create-pixels',
-  ],
-  "source list": ["source list acme", "source list acme --json"],
-  "source revoke": ["source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"],
   stats: ["stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json"],
   doctor: ["doctor", "doctor --full", "doctor --json"],
-  conformance: [
-    "conformance https://www.example.com < key.txt",
-    "conformance http://localhost:3000 --limits < key.txt",
-  ],
-  follow: [
-    "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
-    'follow https://www.example.com --exec "php take.php" < key.txt',
-    "follow https://www.example.com --post https://crm.example.com/leads",
-  ],
-  mcp: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"],
   serve: ["serve", "serve --demo"],
   health: ["health"],
   demo: ["demo", "demo --live --every 2 --seed 7"],
@@ -73,13 +49,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Puts the examples into the help of a command and of all below it. */
-export function addExamples(command: Command, path = ""): void {
-  for (const child of command.commands) {
-    const name = `${path} ${child.name()}`.trim();
-    const lines = (examples[name] ?? []).map(
-      (line) => `  ${line.includes(adminCommand) ? line : `${adminCommand} ${line}`}`,
-    );
-    if (lines.length > 0) child.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
-    addExamples(child, name);
-  }
+export function addExamples(command: Command, examples: CommandEntry["examples"], path: string): void {
+  // The words `bun admin` stand in an example only where it begins with another program.
+  const lines = (examples[path] ?? []).map((line) =>
+    line.includes(`| ${adminCommand} `) ? line : `${adminCommand} ${line}`,
+  );
+  if (lines.length > 0) command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+  for (const child of command.commands) addExamples(child, examples, `${path} ${child.name()}`);
 }

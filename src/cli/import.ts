@@ -67,10 +67,10 @@ async function takeBack(context: CommandContext, account: Account, batch: Batch,
   using progress = createProgress("Taking back", batch.imported, output);
   let removed = 0;
   // Listens from here on.
-  let signal = await context.process.pause(0);
+  let signal = await context.pause(0);
   for await (removed of imports.undo(account, batch, context.now())) {
     progress.update(removed, removed);
-    signal = await context.process.pause(0);
+    signal = await context.pause(0);
     if (signal !== null) break;
   }
   if (signal === null || imports.find(account, batch.number)?.undoneMs !== null) return removed;

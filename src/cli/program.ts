@@ -1,79 +1,126 @@
 /** bun admin: one command per noun and verb. */
 import { Command, type CommanderError } from "commander";
-import { clusterCommand } from "../../extensions/cluster/cli/cluster.ts";
-import { inboxCommand } from "../../extensions/delivery/cli/inbox.ts";
-import { receiveCommand } from "../../extensions/delivery/cli/receive.ts";
-import { sourceCommand } from "../../extensions/delivery/cli/source.ts";
-import { followCommand } from "../../packages/client/program/follow.ts";
-import { conformanceCommand } from "../../packages/conformance/src/command.ts";
-import { mcpCommand } from "../../packages/mcp/src/mcp.ts";
+import { readDatabasePath } from "../config.ts";
+import { loadExtensions, packageCommands } from "../extensions.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { build } from "../version.ts";
-import { accountCommand } from "./account.ts";
-import { auditCommand } from "./audit.ts";
-import { backupCommand, restoreCommand } from "./backup.ts";
-import type { CommandContext } from "./command.ts";
-import { completionsCommand } from "./completions/completions.ts";
-import { demoCommand } from "./demo/demo.ts";
-import { doctorCommand } from "./doctor/doctor.ts";
-import { addExamples } from "./examples.ts";
-import { importsCommand } from "./import.ts";
-import { keyCommand } from "./key/key.ts";
-import { leadCommand } from "./lead/lead.ts";
-import { pixelCommand } from "./pixel.ts";
-import { retainCommand } from "./retain.ts";
-import { healthCommand, serveCommand } from "./server.ts";
-import { statsCommand } from "./stats/stats.ts";
+import type { CommandContext, CommandEntry } from "./command.ts";
+import { addExamples, examples } from "./examples.ts";
 import { print } from "./terminal/output.ts";
 import { paint } from "./terminal/paint.ts";
 
-/** The whole command line. It throws instead of ending the process, so that the caller can close the store. */
-export function createProgram(context: CommandContext): Command {
-  const program: Command = new Command(adminCommand)
+type Load = CommandEntry["load"];
+
+/** The commands of the core. The list of commands is shown without loading any. */
+const commands: readonly (readonly [name: string, description: string, load: Load])[] = [
+  ["account", "accounts and their subscriptions", async () => (await import("./account.ts")).accountCommand],
+  ["pixel", "the pixels of an account", async () => (await import("./pixel.ts")).pixelCommand],
+  ["key", "API keys", async () => (await import("./key/key.ts")).keyCommand],
+  [
+    "lead",
+    "import and export leads, find and erase a person, or unblock one",
+    async () => (await import("./lead/lead.ts")).leadCommand,
+  ],
+  ["import", "list imports, and undo one", async () => (await import("./import.ts")).importsCommand],
+  [
+    "stats",
+    "leads per day, by pixel, state and source, and requests per key and day",
+    async () => (await import("./stats/stats.ts")).statsCommand,
+  ],
+  [
+    "doctor",
+    "look for problems with the file, the settings and the disk",
+    async () => (await import("./doctor/doctor.ts")).doctorCommand,
+  ],
+  [
+    "retain",
+    "erase leads older than some days, now and daily",
+    async () => (await import("./retain.ts")).retainCommand,
+  ],
+  ["backup", "make a consistent copy while the server runs", async () => (await import("./backup.ts")).backupCommand],
+  [
+    "restore",
+    "replace the database with a backup; the server must be stopped",
+    async () => (await import("./backup.ts")).restoreCommand,
+  ],
+  ["audit", "what was done with the database, and when", async () => (await import("./audit.ts")).auditCommand],
+  [
+    "demo",
+    "create an account with three pixels, 1,000 made-up leads and a key",
+    async () => (await import("./demo/demo.ts")).demoCommand,
+  ],
+  [
+    "completions",
+    "print the completions for a shell",
+    async () => {
+      const { completionsCommand } = await import("./completions/completions.ts");
+      return (context) => completionsCommand(() => createProgram("all", context));
+    },
+  ],
+];
+
+/** Where one executable is all of Leadfile, it starts the server as well. */
+const executableCommands: typeof commands = [
+  [
+    "serve",
+    "start the server; settings come from the environment",
+    async () => (await import("./server.ts")).serveCommand,
+  ],
+  [
+    "health",
+    "ask the running server whether it can read its database",
+    async () => (await import("./server.ts")).healthCommand,
+  ],
+];
+
+/** All entries, also those of the extensions that are there. */
+async function listEntries(): Promise<CommandEntry[]> {
+  const extensions = await loadExtensions();
+  return [...coreEntries(), ...extensions.flatMap((extension) => extension.commands), ...packageCommands];
+}
+
+function coreEntries(): CommandEntry[] {
+  const own = Bun.isStandaloneExecutable ? [...commands, ...executableCommands] : commands;
+  return own.map(([name, description, load]) => ({ name, description, load, examples }));
+}
+
+/**
+ * The command line for some words. Only the command that they name is loaded; `words` is `all` to load every command. It
+ * throws instead of ending the process, so that the caller can close the database.
+ */
+export async function createProgram(words: readonly string[] | "all", context: CommandContext): Promise<Command> {
+  const program = new Command(adminCommand)
     .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
     .version(build)
-    .addCommand(accountCommand(context))
-    .addCommand(pixelCommand(context))
-    .addCommand(keyCommand(context))
-    .addCommand(leadCommand(context))
-    .addCommand(importsCommand(context))
-    .addCommand(inboxCommand(context))
-    .addCommand(receiveCommand(context))
-    .addCommand(sourceCommand(context))
-    .addCommand(statsCommand(context))
-    .addCommand(doctorCommand(context))
-    .addCommand(retainCommand(context))
-    .addCommand(backupCommand(context))
-    .addCommand(restoreCommand(context))
-    .addCommand(auditCommand(context))
-    .addCommand(clusterCommand(context))
-    .addCommand(demoCommand(context))
-    .addCommand(conformanceCommand(context))
-    .addCommand(followCommand(context))
-    .addCommand(mcpCommand(context))
-    .addCommand(completionsCommand(() => program))
-    .addHelpText(
-      "after",
-      `
-First steps:
-  ${adminCommand} account create acme
-  ${adminCommand} lead import acme export.csv --create-pixels
-  ${adminCommand} key create acme --label "my client"
-
-The file is DATABASE_PATH, ${context.databasePath}; the server may be running.`,
-    );
-  if (context.process.serve !== null) {
-    const address = () => context.environment.settings().address ?? context.environment.origin();
-    program.addCommand(serveCommand(context.process.serve)).addCommand(healthCommand(address));
+    .addHelpText("after", firstSteps);
+  const wanted = words[0] === "help" ? words[1] : words[0];
+  const own = coreEntries().find(({ name }) => name === wanted);
+  // The extensions need not be loaded for a command of the core.
+  const entries = own === undefined ? await listEntries() : [own];
+  for (const entry of entries) {
+    const isLoaded = words === "all" || entry.name === wanted;
+    const command = isLoaded ? (await entry.load())(context) : new Command(entry.name);
+    program.addCommand(command.description(entry.description));
+    addExamples(command, entry.examples, entry.name);
   }
-  addExamples(program);
   for (const command of withChildren(program)) {
     styleHelp(command);
     throwInsteadOfEnding(command);
     refuseRepeats(command);
   }
   return program;
+}
+
+function firstSteps(): string {
+  const serve = Bun.isStandaloneExecutable ? `\n  ${adminCommand} serve` : "";
+  return `
+First steps:
+  ${adminCommand} account create acme
+  ${adminCommand} lead import acme export.csv --create-pixels
+  ${adminCommand} key create acme --label "my client"${serve}
+
+The file is DATABASE_PATH, ${readDatabasePath()}; the server may be running.`;
 }
 
 /** A command and all below it. */

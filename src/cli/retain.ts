@@ -1,5 +1,7 @@
 /** bun admin retain: how long the leads of an account are kept. */
+
 import type { Command } from "commander";
+import { readDatabasePath } from "../config.ts";
 import { dayOf } from "../contract/calendar.ts";
 import { statusAfter } from "../operator/ending-signals.ts";
 import { printable } from "../operator/printable.ts";
@@ -39,7 +41,7 @@ export function retainCommand(context: CommandContext): Command {
       const erased = await erase(context, retaining.steps(), older, output);
       const traces = removeTraces(context, output, retaining);
       output.result({ days, erased }, textOf(account.name, days, erased));
-      if (erased > 0 || !traces.gone) sayTraces(output, context.databasePath, traces);
+      if (erased > 0 || !traces.gone) sayTraces(output, readDatabasePath(), traces);
       else if (retaining.completesEarlier)
         output.say("Nothing of what was erased before is left in the file and its log.");
     });
@@ -50,10 +52,10 @@ async function erase(context: CommandContext, steps: Iterable<number>, older: nu
   using progress = createProgress("Erasing", older, output);
   let erased = 0;
   // Listens from here on.
-  await context.process.pause(0);
+  await context.pause(0);
   for (erased of steps) {
     progress.update(erased, erased);
-    const signal = await context.process.pause(0);
+    const signal = await context.pause(0);
     if (signal === null) continue;
     throw new UserError(
       `Stopped: ${grouped(erased)} of ${grouped(older)} older leads are gone, and their bytes are still to be removed.`,

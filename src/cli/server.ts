@@ -1,5 +1,7 @@
 /** bun admin serve and health, where one executable is all of Leadfile: starts the server, and asks whether it is well. */
 import { Command } from "commander";
+import { ownAddress, publicOrigin } from "../config/origin.ts";
+import { readConfig } from "../config.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
@@ -23,20 +25,23 @@ export async function askHealth(origin: string): Promise<Health> {
   }
 }
 
-export function serveCommand(serve: (demo: boolean) => Promise<void>): Command {
+export function serveCommand(): Command {
   return new Command("serve")
-    .description("start the server; settings come from the environment")
     .option("--demo", "serve made-up leads, in data/demo.db")
-    .action((options: { demo?: boolean }) => serve(options.demo === true));
+    .action(async (options: { demo?: boolean }) => {
+      // Each of these files starts the server when it is imported.
+      if (options.demo === true) await import("../demo.ts");
+      else await import("../main.ts");
+    });
 }
 
 /** For a container, which has no other program to ask with. */
-export function healthCommand(origin: () => string): Command {
-  return new Command("health")
-    .description("ask the running server whether it can read its database; ends with 1 when not")
-    .action(async () => {
-      const health = await askHealth(origin());
-      if (health === "failing") throw new UserError("The server cannot read its database.", "Its log says why.");
-      if (health === "nobody") throw new UserError(`No server answers at ${origin()}.`, `Start it: ${startCommand}.`);
-    });
+export function healthCommand(): Command {
+  return new Command("health").action(async () => {
+    const config = readConfig();
+    const origin = ownAddress(config) ?? publicOrigin(config);
+    const health = await askHealth(origin);
+    if (health === "failing") throw new UserError("The server cannot read its database.", "Its log says why.");
+    if (health === "nobody") throw new UserError(`No server answers at ${origin}.`, `Start it: ${startCommand}.`);
+  });
 }

@@ -1,22 +1,16 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
-import { statSync } from "node:fs";
-import type { Logger } from "pino";
-import { readBacklog } from "../../extensions/delivery/inbox/backlog.ts";
 import { listen } from "../api/app.ts";
-import type { Inflow } from "../api/app-parts.ts";
 import type { Listener } from "../api/listener.ts";
 import { publicOrigin } from "../config/origin.ts";
-import { wrong } from "../config/settings.ts";
 import type { Config } from "../config.ts";
+import { loadDatabases, loadExtension } from "../extensions.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";
 import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";
 import { openLog } from "../operator/log.ts";
 import { adminCommand } from "../program-name.ts";
-import { spoolOf } from "../store/database-files.ts";
 import type { ServedStore } from "../store/serving.ts";
-import { openStoreOf } from "../stores.ts";
 import { type Companion, startCompanion } from "./companion.ts";
 import { warnOfPlainHttp } from "./plain-http.ts";
 import { keepRetaining } from "./retaining.ts";
@@ -32,10 +26,12 @@ interface Running {
 }
 
 /** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
-export function serve(config: Config): Running {
-  checkInbox(config);
+export async function serve(config: Config): Promise<Running> {
+  const delivery = await loadExtension("delivery");
+  const companionWords = delivery?.companionOf?.(config) ?? null;
   const log = openLog(config.logLevel);
-  const store = openStoreOf(config);
+  const databases = await loadDatabases(config.databasePath, config.cluster);
+  const store = databases.openForServing(config.disclosures);
   // Before anything is served: a damaged file may say so here first.
   const isEmpty = store.isEmpty();
   const originAt = (port: number) => publicOrigin({ ...config, port });
@@ -48,15 +44,16 @@ export function serve(config: Config): Running {
     adminCommand,
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,
-    inflow: () => lookAtInflow(config),
+    inflow: () => delivery?.inflowOf?.(config) ?? { spoolBytes: 0, failedFiles: 0 },
   }));
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
-  const inbox = startInbox(config, log);
+  // A process of its own: an import must keep no request waiting.
+  const companion = companionWords === null ? null : startCompanion(companionWords, (line) => log.error(line));
   const forgetSignals = onEndingSignal((signal) => {
     // A second one ends the process at once.
     forgetSignals();
-    void stop({ listening, stopTimers, store, inbox }, signal);
+    void stop({ listening, stopTimers, store, companion }, signal);
   });
   store.listening(listening.url).catch(endWith);
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty };
@@ -71,33 +68,16 @@ function startListening(config: Config, store: ServedStore, partsFor: Parameters
   }
 }
 
-/** Throws a UserError where there is no folder to watch. */
-function checkInbox({ inbox }: Config): void {
-  if (inbox === null || statSync(inbox, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw wrong("INBOX", inbox, "a folder that is there, with a folder for each account in it");
-}
-
-/** A process of its own: an import must keep no request waiting. */
-function startInbox({ inbox }: Config, log: Logger): Companion | null {
-  return inbox === null ? null : startCompanion(["inbox", inbox], (line) => log.error(line));
-}
-
-function lookAtInflow({ inbox, databasePath }: Config): Inflow {
-  const spool = readBacklog(spoolOf(databasePath));
-  const failed = [...spool.failed, ...(inbox === null ? [] : readBacklog(inbox).failed)];
-  return { spoolBytes: spool.bytes, failedFiles: failed.reduce((sum, { files }) => sum + files, 0) };
-}
-
 interface Parts {
   readonly listening: Listener;
   readonly stopTimers: readonly (() => void)[];
   readonly store: ServedStore;
-  readonly inbox: Companion | null;
+  readonly companion: Companion | null;
 }
 
-async function stop({ listening, stopTimers, store, inbox }: Parts, signal: EndingSignal): Promise<void> {
+async function stop({ listening, stopTimers, store, companion }: Parts, signal: EndingSignal): Promise<void> {
   for (const stopTimer of stopTimers) stopTimer();
-  await Promise.all([inbox?.stop(), listening.stop()]);
+  await Promise.all([companion?.stop(), listening.stop()]);
   try {
     await store.close();
   } catch (cause) {

@@ -18,7 +18,7 @@ function commandsBelow(
   });
 }
 
-const all = commandsBelow(theProgram());
+const all = commandsBelow(await theProgram());
 
 /** The help as it is printed, with what stands behind it. */
 function helpOf(command: Command): string {

@@ -143,8 +143,10 @@ test("every bun admin command that the documents name is there", () => {
   for (const [, words = ""] of named) expect(commandAt(...words.split(" ")).name()).toBe(words.split(" ").at(-1) ?? "");
 });
 
+const program = await theProgram();
+
 function commandAt(...names: string[]): Command {
-  let command = theProgram();
+  let command = program;
   for (const name of names) {
     const next = command.commands.find((child) => child.name() === name);
     if (next === undefined) throw new Error(`there is no command ${names.join(" ")}`);

@@ -2,35 +2,18 @@
 import type { Command } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
 
-export function theProgram(): Command {
+export function theProgram(): Promise<Command> {
   const nothing = () => {
     throw new Error("help needs nothing of the world");
   };
-  return createProgram({
-    store: nothing,
+  return createProgram("all", {
     database: nothing,
+    store: nothing,
     backups: nothing,
-    cluster: nothing,
-    examine: nothing,
-    databasePath: "data/leadfile.db",
-    lock: nothing,
     now: nothing,
-    environment: {
-      clientKey: nothing,
-      postSecret: nothing,
-      withoutSecrets: nothing,
-      origin: nothing,
-      receiveOrigin: nothing,
-      receiving: nothing,
-      settings: nothing,
-    },
-    process: {
-      standardInput: nothing,
-      pause: nothing,
-      forgetSignals: nothing,
-      serve: nothing,
-      endWith: nothing,
-      leave: nothing,
-    },
+    pause: nothing,
+    forgetSignals: nothing,
+    standardInput: nothing,
+    endWith: nothing,
   });
 }

@@ -2,21 +2,26 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lookAtDisk, mayWrite } from "../../../src/cli/doctor/file.ts";
-import { broken, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
+import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
 import { bytesText } from "../../../src/cli/terminal/numbers.ts";
 import { explain } from "../../../src/operator/explain.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { UserError } from "../../../src/user-error.ts";
+import { openCluster } from "../cluster/cluster.ts";
 import type { Cluster, ClusterStatus } from "../cluster/node-status.ts";
+import { nodeAt } from "../node/node.ts";
 import { lackingAdvice, lackingText } from "./status.ts";
 
 /** A log this large is mostly free room, which a scrub gives back. */
 const largeLogBytes = 1_000_000_000;
 
-/** What is wrong with a cluster as the server of this name sees it, which reads the file. */
-export async function lookAtCluster(path: string, cluster: Cluster, name: string): Promise<Finding[]> {
+/** What is wrong with the cluster, as this server sees it; nothing if CLUSTER is not set. */
+export async function lookAtCluster({ path, config }: Examined): Promise<Finding[]> {
+  if (config === null || config.cluster === null) return [];
   const usedBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  return [...lookAtNodeFolder(path), ...lookAtDisk(path, usedBytes), ...(await lookAtNodes(cluster, name))];
+  const cluster = openCluster(path, nodeAt(config.cluster));
+  const ofNodes = await lookAtNodes(cluster, config.cluster.name);
+  return [...lookAtNodeFolder(path), ...lookAtDisk(path, usedBytes), ...ofNodes];
 }
 
 /** Everything in the folder is rqlite's: Leadfile's user reads it through a group. */

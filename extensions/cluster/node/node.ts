@@ -1,10 +1,16 @@
 /** An rqlite node as it is asked over HTTP: where it is, and what its answers to a write and to a question mean. */
+import type { ClusterConfig } from "../../../src/config.ts";
 
 export interface RqliteNode {
   /** `http://127.0.0.1:4001`, without a path. */
   readonly url: string;
   /** The value of the header Authorization; null where the node asks for none. */
   readonly authorization: string | null;
+}
+
+/** The node that the settings name. */
+export function nodeAt({ url, credentials }: ClusterConfig): RqliteNode {
+  return { url, authorization: credentials === null ? null : `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
 
 export interface NodeRequest {

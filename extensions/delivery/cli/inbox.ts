@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
+import { takeLock } from "../../../src/db/locks/process-lock.ts";
 import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
@@ -42,7 +43,7 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
     throw new UserError(`There is no folder ${dir}.`, "Make it, with a folder for each account in it.");
   }
   // A second inbox would import half of the files, and move them while the first one reads.
-  const release = context.lock(join(resolve(dir), ".inbox"));
+  const release = takeLock(join(resolve(dir), ".inbox"));
   if (release === null) {
     throw new UserError(`Another inbox watches ${dir}.`, "End that first, or watch another folder.");
   }
@@ -68,21 +69,21 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
     release();
   }
   output.result(counts, "");
-  if (options.once === true && counts.failed + counts.later > 0) context.process.endWith(1);
+  if (options.once === true && counts.failed + counts.later > 0) context.endWith(1);
 }
 
 /** Takes what is complete now, or in two seconds. */
 async function lookOnce(inbox: Inbox, context: CommandContext): Promise<void> {
   const waiting = await inbox.look();
-  if (waiting > 0 && !(await context.process.pause(settleMs))) await inbox.look();
+  if (waiting > 0 && !(await context.pause(settleMs))) await inbox.look();
 }
 
 /** Looks until it is told to end. */
-export async function lookOn(inbox: Inbox, { process }: CommandContext): Promise<void> {
+export async function lookOn(inbox: Inbox, context: CommandContext): Promise<void> {
   let signal: EndingSignal | null;
   do {
     await inbox.look();
-    signal = await process.pause(lookEveryMs);
+    signal = await context.pause(lookEveryMs);
   } while (signal === null);
-  process.endWith(statusOfService(signal));
+  context.endWith(statusOfService(signal));
 }

@@ -1,13 +1,13 @@
 /** Leads that come by themselves: when the last ones came, what waits for its import, and what could not be read. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { broken, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
+import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
 import { andMore, bytesText } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { spoolOf } from "../../../src/store/database-files.ts";
-import type { AccountInflow, Examination } from "../../../src/store/examination.ts";
+import type { AccountInflow } from "../../../src/store/examination.ts";
 import { type Backlog, readBacklog } from "../inbox/backlog.ts";
 
 /** Where leads come by themselves and none has come for this many days, something has stopped. */
@@ -16,9 +16,10 @@ const accountsShown = 3;
 /** Deliveries wait a minute. An import of many leads takes some more. */
 const longestWaitMs = 15 * 60_000;
 
-/** Looks at the inbox, null where there is none, and at what vendors have delivered. */
-export function lookAtInflow(path: string, inbox: string | null, found: Examination, nowMs: number): Finding[] {
+/** Looks at the inbox and at what vendors have delivered. */
+export function lookAtInflow({ path, config, examination: found, nowMs }: Examined): Finding[] {
   const spool = spoolOf(path);
+  const inbox = config?.inbox ?? null;
   return [
     ...(found.kind === "read" ? [lookAtImports(found.contents.inflows, inbox, nowMs)] : []),
     ...(inbox === null ? [] : lookAtInbox(inbox)),

@@ -5,6 +5,8 @@ import type { Logger } from "pino";
 import { readSeconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
+import { readDatabasePath } from "../../../src/config.ts";
+import { takeLock } from "../../../src/db/locks/process-lock.ts";
 import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
 import { writeNow } from "../../../src/operator/standard-streams.ts";
 import { systemCode } from "../../../src/operator/system-code.ts";
@@ -14,6 +16,7 @@ import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
 import { createEndpoint } from "../webhooks/endpoint.ts";
 import { listenForDeliveries } from "../webhooks/listen.ts";
+import { openReceiving } from "../webhooks/settings.ts";
 import { openSpool, type Spool } from "../webhooks/spool.ts";
 import { lookOn } from "./inbox.ts";
 
@@ -43,27 +46,27 @@ is answered with 200; a minute later its leads are served.`,
 }
 
 async function receive(context: CommandContext, { every }: ReceiveOptions): Promise<void> {
-  const { address, log, baseUrl, trustProxy, startCompanion } = context.environment.receiving();
-  const folder = spoolOf(context.databasePath);
-  const release = context.lock(folder);
+  const { address, log, baseUrl, trustProxy, startCompanion } = openReceiving();
+  const folder = spoolOf(readDatabasePath());
+  const release = takeLock(folder);
   if (release === null) {
-    throw new UserError(`Another process takes deliveries for ${context.databasePath}.`, "End that first.");
+    throw new UserError(`Another process takes deliveries for ${readDatabasePath()}.`, "End that first.");
   }
   const spool = await openSpool(folder, context.now);
   const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
   // Whoever reads the line may send a signal at once; it is heard from here on.
-  await context.process.pause(0);
+  await context.pause(0);
   writeNow(1, `listening on ${server.url}\n`);
   const importing = startCompanion(["receive", "--import"]);
   let signal: EndingSignal | null = null;
   while (signal === null) {
-    signal = await context.process.pause(every * 1000);
+    signal = await context.pause(every * 1000);
     if (signal !== null) await Promise.all([importing.stop(), server.stop()]);
     await complete(spool, log);
   }
   release();
-  context.process.endWith(statusOfService(signal));
+  context.endWith(statusOfService(signal));
 }
 
 /** Completes the files, so that one import takes all deliveries of that time. Trouble ends no deliveries. */
@@ -77,7 +80,7 @@ async function complete(spool: Spool, log: Logger): Promise<void> {
 
 /** Imports what is complete, in a process beside the endpoint: an import must keep no delivery waiting. */
 async function importSpool(context: CommandContext): Promise<void> {
-  const folder = spoolOf(context.databasePath);
+  const folder = spoolOf(readDatabasePath());
   const release = await lockWhenFree(join(folder, ".import"), context);
   if (release === null) return;
   const inbox = openInbox(folder, {
@@ -99,7 +102,7 @@ async function importSpool(context: CommandContext): Promise<void> {
 /** Takes the lock, once the import of a killed endpoint has finished its file. Null when it is time to end. */
 async function lockWhenFree(path: string, context: CommandContext): Promise<(() => void) | null> {
   for (;;) {
-    const release = context.lock(path);
-    if (release !== null || (await context.process.pause(500))) return release;
+    const release = takeLock(path);
+    if (release !== null || (await context.pause(500))) return release;
   }
 }

@@ -6,6 +6,8 @@ import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
 import { confirm } from "../../../src/cli/terminal/confirm.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { listed } from "../../../src/cli/terminal/table.ts";
+import { receiveOrigin } from "../../../src/config/origin.ts";
+import { readConfig } from "../../../src/config.ts";
 import { digestOf } from "../../../src/contract/key.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
@@ -72,7 +74,7 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
       { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) },
       context.now(),
     );
-  const url = `${context.environment.receiveOrigin()}/in/${token}`;
+  const url = `${receiveOrigin(readConfig())}/in/${token}`;
   const output = outputOf(options);
   showOnce(output, "The address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
   output.say(

@@ -1,6 +1,6 @@
 /** What the commands that ask a server share: the client, its key, and the messages of its failures. */
 
-import type { CommandContext } from "../../../src/cli/command.ts";
+import type { PackageContext } from "../../../src/cli/command.ts";
 import { readFirstLine } from "../../../src/cli/terminal/standard-input.ts";
 import { printable } from "../../../src/operator/printable.ts";
 import { UserError } from "../../../src/user-error.ts";
@@ -23,8 +23,8 @@ export function createClient(options: LeadfileOptions): Leadfile {
 }
 
 /** The key, from the environment or else the first line of standard input: no argument, which others could see. */
-export async function readKey({ environment, process }: CommandContext): Promise<string> {
-  const key = environment.clientKey() ?? (await readFirstLine(process.standardInput(), "the key")).trim();
+export async function readKey({ clientKey, standardInput }: PackageContext): Promise<string> {
+  const key = clientKey() ?? (await readFirstLine(standardInput(), "the key")).trim();
   if (key !== "") return key;
   throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
 }

@@ -1,6 +1,6 @@
 /** bun admin follow: new leads of any server, as they come, to standard output, a command or a signed POST. */
 import { Command } from "commander";
-import type { CommandContext } from "../../../src/cli/command.ts";
+import type { PackageContext } from "../../../src/cli/command.ts";
 import { createOutput } from "../../../src/cli/terminal/output.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { statusOfService } from "../../../src/operator/ending-signals.ts";
@@ -9,7 +9,7 @@ import { createClient, messageOf, readKey, toUserError } from "./api-client.ts";
 import { checkpointIn, type FollowOptions, lockCheckpoint, readReceiver, readSince } from "./options.ts";
 import { deliver, type Receiver } from "./receiver.ts";
 
-export function followCommand(context: CommandContext): Command {
+export function followCommand(context: PackageContext): Command {
   return new Command("follow")
     .description("pass on each new lead of a server as it comes, oldest first")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -41,7 +41,7 @@ nor secret.`,
     .action((url: string, options: FollowOptions) => follow(context, url, options));
 }
 
-async function follow(context: CommandContext, url: string, options: FollowOptions): Promise<void> {
+async function follow(context: PackageContext, url: string, options: FollowOptions): Promise<void> {
   const { say } = createOutput(false);
   const since = readSince(options.since);
   const receiver = readReceiver(context, options);
@@ -58,8 +58,8 @@ async function follow(context: CommandContext, url: string, options: FollowOptio
     onError: (error) => say(`${messageOf(error)} The next poll tries again.`),
   });
   await passOn(leads, receiver, say, stop).finally(release);
-  if (stop.aborted) context.process.endWith(statusOfService(stop.reason));
-  context.process.leave();
+  // Standard input may still be waited for.
+  process.exit(stop.aborted ? statusOfService(stop.reason) : 0);
 }
 
 /** Passes leads on until a stop, or until nobody takes them. A lead that was not taken comes again at the next start. */

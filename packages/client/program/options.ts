@@ -1,7 +1,7 @@
 /** The options of follow: where it begins, where leads go, and the file of its checkpoint. */
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { CommandContext } from "../../../src/cli/command.ts";
+import type { PackageContext } from "../../../src/cli/command.ts";
 import { systemCode } from "../../../src/operator/system-code.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { fileCheckpoint } from "../src/file.ts";
@@ -26,13 +26,13 @@ const leastSecret = 16;
 const answerMs = 15_000;
 
 /** The receiver that the options name. Throws a UserError where they name two. */
-export function readReceiver(context: CommandContext, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
+export function readReceiver(context: PackageContext, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
   if (exec !== undefined && post !== undefined)
     throw new UserError("Leads go to --exec or to --post, and not to both.", "", 2);
-  if (exec !== undefined) return command(exec, context.environment.withoutSecrets());
+  if (exec !== undefined) return command(exec, context.withoutSecrets());
   if (post === undefined) return standardOutput();
   const url = readAddress(post, allowPlainHttp === true);
-  const secret = context.environment.postSecret() ?? "";
+  const secret = context.postSecret() ?? "";
   if (secret.length >= leastSecret) return webhook({ url, secret, now: context.now, answerMs });
   throw new UserError(
     `--post signs what it sends, with a secret of ${leastSecret} characters or more.`,
@@ -54,7 +54,7 @@ export function readSince(text: string | undefined): Date | undefined {
  * Takes a checkpoint for this process, and gives its release. A second follow with it would deliver each lead again, and
  * write over it. Throws a UserError where another process has it, or where its folder takes no files.
  */
-export async function lockCheckpoint({ lock }: CommandContext, path: string): Promise<() => void> {
+export async function lockCheckpoint({ lock }: PackageContext, path: string): Promise<() => void> {
   await orSay(path, () => access(dirname(path), constants.W_OK));
   // The lock narrows the umask; what --exec starts is to have that of the caller.
   const umask = process.umask();

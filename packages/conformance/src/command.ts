@@ -1,6 +1,6 @@
 /** bun admin conformance: checks any server against the specification, with a key that is no argument. */
 import type { Command } from "commander";
-import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { jsonCommand, outputOf, type PackageContext } from "../../../src/cli/command.ts";
 import { readAll } from "../../../src/cli/terminal/standard-input.ts";
 import { labelled } from "../../../src/cli/terminal/table.ts";
 import { paths } from "../../../src/contract/paths.ts";
@@ -16,7 +16,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function conformanceCommand(context: CommandContext): Command {
+export function conformanceCommand(context: PackageContext): Command {
   return jsonCommand("conformance")
     .description("check any server against the specification, section by section")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -30,7 +30,7 @@ hold a revoked key, a third one a key of an account without a subscription.`,
     .action((url: string, options: Options) => check(context, url, options));
 }
 
-async function check(context: CommandContext, url: string, options: Options): Promise<void> {
+async function check(context: PackageContext, url: string, options: Options): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new UserError("URL takes the address of a server, such as https://www.example.com.", "", 2);
   }
@@ -39,7 +39,7 @@ async function check(context: CommandContext, url: string, options: Options): Pr
   await refuseUseless(url, keys.live);
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say: output.say });
   output.result(report, reportText(report));
-  if (report.failed > 0) context.process.endWith(1);
+  if (report.failed > 0) context.endWith(1);
 }
 
 /** Where nothing answers at all, or the key does not work, the checks would fail for that one reason. */
@@ -64,8 +64,8 @@ async function askOnce(url: string, key: string): Promise<Answer> {
   }
 }
 
-async function readKeys(context: CommandContext): Promise<Keys> {
-  const given = context.environment.clientKey() ?? (await readAll(context.process.standardInput(), "the key"));
+async function readKeys(context: PackageContext): Promise<Keys> {
+  const given = context.clientKey() ?? (await readAll(context.standardInput(), "the key"));
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
   if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
   // Nothing else can stand in a header.

@@ -1,6 +1,6 @@
 /** bun admin mcp: tools for a model over standard input and output, through the API of any server. */
 import { Command } from "commander";
-import type { CommandContext } from "../../../src/cli/command.ts";
+import type { PackageContext } from "../../../src/cli/command.ts";
 import { createOutput } from "../../../src/cli/terminal/output.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { UserError } from "../../../src/user-error.ts";
@@ -17,7 +17,7 @@ const startedBy = Bun.isStandaloneExecutable
   ? '"command": "leadfile", "args": ["mcp", "https://www.example.com"]'
   : '"command": "bun",\n    "args": ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"]';
 
-export function mcpCommand(context: CommandContext): Command {
+export function mcpCommand(context: PackageContext): Command {
   return new Command("mcp")
     .description("give an AI model tools that read a server (MCP)")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -39,8 +39,8 @@ Such a program has a file of settings, and takes from it what it starts:
     .action((url: string, options: Options) => run(context, url, options));
 }
 
-async function run(context: CommandContext, url: string, options: Options): Promise<void> {
-  const key = context.environment.clientKey();
+async function run(context: PackageContext, url: string, options: Options): Promise<void> {
+  const key = context.clientKey();
   // Standard input is taken by the protocol.
   if (key === null) throw new UserError("No key was given.", "Set LEADFILE_KEY in what starts this program.", 2);
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
@@ -54,7 +54,7 @@ async function run(context: CommandContext, url: string, options: Options): Prom
     createOutput(false).say("This waits for a program that speaks MCP; --help has its settings.");
   }
   await converse(server, stop);
-  context.process.leave();
+  process.exit(0);
 }
 
 /** Programs that call tools give up after a minute: a longer wait becomes an answer that says how long. */

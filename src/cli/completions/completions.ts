@@ -10,7 +10,7 @@ import { zshScript } from "./zsh.ts";
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 type Shell = keyof typeof scripts;
 
-export function completionsCommand(program: () => Command): Command {
+export function completionsCommand(program: () => Promise<Command>): Command {
   return new Command("completions")
     .description("print the completions for a shell")
     .addArgument(new Argument("<SHELL>", "the shell that you type in").choices(Object.keys(scripts)))
@@ -26,5 +26,5 @@ completes stays.
         echo 'source ~/.leadfile.zsh' >> ~/.zshrc     (behind compinit)
   fish  ${adminCommand} completions fish > ~/.config/fish/conf.d/leadfile.fish`,
     )
-    .action((shell: Shell) => void print(scripts[shell](wordsOf(program()))));
+    .action(async (shell: Shell) => void print(scripts[shell](wordsOf(await program()))));
 }

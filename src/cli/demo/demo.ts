@@ -1,5 +1,8 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
+
 import { type Command, Option } from "commander";
+import { publicOrigin } from "../../config/origin.ts";
+import { readConfig } from "../../config.ts";
 import { digestOf } from "../../contract/key.ts";
 import { createKey, prefixOf } from "../../contract/new-key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
@@ -47,7 +50,7 @@ export function demoCommand(context: CommandContext): Command {
       ),
     )
     .action(async (options: DemoOptions) => {
-      const url = context.environment.origin();
+      const url = publicOrigin(readConfig());
       const demo = makeDemo(context.store(), context.now());
       const { account, pixels, key } = demo;
       const output = outputOf(options);

@@ -19,7 +19,7 @@ export async function goOn(context: CommandContext, output: Output, accountId: s
   const target = context.store().leads.beginImport(account.number, { onDuplicate: "skip", createPixels: true });
   output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
   let count = 0;
-  while (!(await context.process.pause(live.every * 1000))) {
+  while (!(await context.pause(live.every * 1000))) {
     const nowMs = context.now();
     const visit = invent();
     // A lead without a time comes after all others, where a client that polls finds it.

@@ -1,8 +1,9 @@
 /** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
 import type { Command } from "commander";
-import { lookAtCluster } from "../../../extensions/cluster/cli/doctor.ts";
-import { lookAtInflow } from "../../../extensions/delivery/cli/inflow.ts";
-import type { Config } from "../../config.ts";
+import { ownAddress } from "../../config/origin.ts";
+import { examineSettings, readDatabasePath } from "../../config.ts";
+import { examineFile } from "../../db/examination/examine.ts";
+import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../operator/printable.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
@@ -29,28 +30,32 @@ export function doctorCommand(context: CommandContext): Command {
       const found = findings.filter(({ level }) => level !== "fine");
       const shown = found.map(({ level, what, advice }) => ({ level, what, advice }));
       outputOf(options).result({ findings: shown }, text(findings));
-      context.process.endWith(Math.max(0, ...findings.map(({ level }) => statuses[level])));
+      context.endWith(Math.max(0, ...findings.map(({ level }) => statuses[level])));
     });
 }
 
 async function look(context: CommandContext, full: boolean): Promise<Finding[]> {
-  const { databasePath: path } = context;
+  const path = readDatabasePath();
   const nowMs = context.now();
-  const examination = context.examine(full);
-  const { faults, config, address } = context.environment.settings();
+  const examination = examineFile(path, full);
+  const { faults, config } = examineSettings();
   const isInCluster = config?.cluster != null;
+  const extensions = await loadExtensions();
+  const ofExtensions = await Promise.all(
+    extensions.map(({ findings }) => findings({ path, examination, config, nowMs })),
+  );
+  const address = config === null ? null : ownAddress(config);
   return [
     ...lookAtContents(path, examination, full, nowMs),
-    ...(isFileOfNode(path) || isInCluster ? await lookAtNode(context, config) : lookAtFile(path)),
+    ...(isInCluster ? [] : lookAtFileOrNode(path)),
     ...lookAtSettings(faults, config, nowMs),
-    ...lookAtInflow(path, config?.inbox ?? null, examination, nowMs),
+    ...ofExtensions.flat(),
     ...(await lookAtServer(isInCluster ? null : path, address, config?.tls ?? null)),
   ];
 }
 
-/** The file is rqlite's: other things are right for it than for a file of one server. */
-async function lookAtNode({ databasePath: path, cluster }: CommandContext, config: Config | null): Promise<Finding[]> {
-  if (config?.cluster != null) return lookAtCluster(path, cluster(), config.cluster.name);
+function lookAtFileOrNode(path: string): Finding[] {
+  if (!isFileOfNode(path)) return lookAtFile(path);
   const what = `${path} is the file of an rqlite node, which alone may write it.`;
   return [broken("cluster", what, "Set CLUSTER and NODE, or DATABASE_PATH to another file.")];
 }

@@ -1,4 +1,16 @@
 /** A finding of the doctor: something is fine, worth a warning, or broken. */
+import type { Config } from "../../config.ts";
+import type { Examination } from "../../store/examination.ts";
+
+/** What the doctor knows before it looks further. */
+export interface Examined {
+  /** The database file. */
+  readonly path: string;
+  readonly examination: Examination;
+  /** Null if a setting is wrong. */
+  readonly config: Config | null;
+  readonly nowMs: number;
+}
 
 export type Level = "fine" | "warning" | "broken";
 

@@ -54,16 +54,16 @@ function checkCommand(context: CommandContext): Command {
   return jsonCommand("check")
     .description("read a key from standard input and say whether it is active, revoked, unknown or malformed")
     .action(async (options: { json?: boolean }) => {
-      const key = (await readAll(context.process.standardInput(), "the key")).trim();
+      const key = (await readAll(context.standardInput(), "the key")).trim();
       const record = isWellFormed(key) ? context.store().keys.findByDigest(digestOf(key)) : null;
       if (record === null) {
         const state = isWellFormed(key) ? "unknown" : "malformed";
         outputOf(options).result({ state }, state);
-        return context.process.endWith(1);
+        return context.endWith(1);
       }
       const state = stateOf(record, context.now());
       const { id, label, account } = record;
       outputOf(options).result({ state, id, label, account }, `${state} (${id} of ${account})`);
-      if (state !== "active") context.process.endWith(1);
+      if (state !== "active") context.endWith(1);
     });
 }

@@ -1,5 +1,8 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
+
 import type { Command } from "commander";
+import { readDatabasePath } from "../../config.ts";
+import { takeLock } from "../../db/locks/process-lock.ts";
 import { statusAfter } from "../../operator/ending-signals.ts";
 import { printable } from "../../operator/printable.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
@@ -41,7 +44,7 @@ export function eraseCommand(context: CommandContext): Command {
       const survey = () => people.survey(account, references, onRead);
       if (options.dryRun === true) return printSurvey(output, persons, survey(), options);
       await askAboutSeveral(persons, survey);
-      const how = { withMentions: options.mentions === true, onRead, notedWithinMs: notingMs(context) };
+      const how = { withMentions: options.mentions === true, onRead, notedWithinMs: notingMs(readDatabasePath()) };
       const erasure = people.erase(account, references, how, context.now());
       const done = await eraseAll(context, erasure, persons, createReceipts(output, options.list !== undefined));
       sayErased(output, account.name, done, references[0]?.kind ?? "email");
@@ -49,7 +52,7 @@ export function eraseCommand(context: CommandContext): Command {
       if (several !== null)
         output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
       sayStaying(output, erasure.staying());
-      sayTraces(output, context.databasePath, removeTraces(context, output, erasure));
+      sayTraces(output, readDatabasePath(), removeTraces(context, output, erasure));
       output.say(
         "Out of reach: exports, rejects files, what lies in an inbox, logs, and backups made before (a restore erases again).",
       );
@@ -73,7 +76,7 @@ async function eraseAll(
 ): Promise<Done> {
   const found = new Map<number, Found>();
   let rejectsFiles: readonly string[] = [];
-  let signal = await context.process.pause(0);
+  let signal = await context.pause(0);
   if (signal === null) {
     for (const step of erasure.steps()) {
       for (const one of step) {
@@ -82,11 +85,11 @@ async function eraseAll(
       }
       rejectsFiles = step[0]?.receipt.rejects_files ?? rejectsFiles;
       receipts.progress(found.size, persons.length);
-      signal = await context.process.pause(0);
+      signal = await context.pause(0);
       if (signal !== null) break;
     }
   }
-  if (!receipts.end()) context.process.endWith(1);
+  if (!receipts.end()) context.endWith(1);
   if (signal === null) return { found: [...found.values()], rejectsFiles };
   throw new UserError(
     `Stopped: ${grouped(found.size)} of ${grouped(persons.length)} have a receipt, are erased and kept out, and the rest is as it was.`,
@@ -96,8 +99,8 @@ async function eraseAll(
 }
 
 /** How long a server takes to note its last pages; 0 where none runs. */
-function notingMs({ databasePath, lock }: CommandContext): number {
-  return isFileOfNode(databasePath) || isLocked(lock(databasePath)) ? notedWithinMs : 0;
+function notingMs(databasePath: string): number {
+  return isFileOfNode(databasePath) || isLocked(takeLock(databasePath)) ? notedWithinMs : 0;
 }
 
 function isLocked(release: (() => void) | null): boolean {

@@ -1,5 +1,7 @@
 /** bun admin lead find: the leads of a person, or of each person of a list, and who received them. */
+
 import type { Command } from "commander";
+import { examineSettings } from "../../config.ts";
 import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../operator/printable.ts";
 import { countPeople } from "../../store/different-people.ts";
@@ -36,7 +38,7 @@ export function findCommand(context: CommandContext): Command {
           output.say(`An erasure keeps ${given[kind]} out of later imports; lead unblock lifts that.`);
         }
       }
-      if (context.environment.settings().config?.disclosures === false)
+      if (examineSettings().config?.disclosures === false)
         output.say("DISCLOSURES is off: who receives a lead is not written down.");
       output.say(
         "Not looked through: other accounts, exports, rejects files, inboxes, waiting deliveries, logs and backups.",

@@ -88,7 +88,7 @@ function kindsIn(options: IdentifierOptions) {
 }
 
 function readInput(context: CommandContext, what: string): Promise<string> {
-  return readAll(context.process.standardInput(), what);
+  return readAll(context.standardInput(), what);
 }
 
 function readEmail(text: string): string | null {

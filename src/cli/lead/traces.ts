@@ -14,7 +14,7 @@ const accountsShown = 3;
 /** Removes the bytes of erased leads. From here on a signal ends the process at once: SQLite may work for minutes. */
 export function removeTraces(context: CommandContext, output: Output, erasure: Pick<Erasure, "removeTraces">): Traces {
   return erasure.removeTraces((bytes) => {
-    context.process.forgetSignals();
+    context.forgetSignals();
     if (bytes < manyBytes) return;
     output.say(
       `Its bytes are now looked for in ${bytesText(bytes)}. Ctrl-C is safe: what is erased stays erased, and the same ` +

@@ -1,6 +1,5 @@
 /** The figures of an account as one page of HTML, without personal data: charts, each with its table. */
 
-import { masked } from "../../../packages/mcp/src/mask.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Share, Stats } from "../../store/admin.ts";
 import type { Account } from "../../store/repositories.ts";
@@ -59,12 +58,33 @@ function leadFigures(charts: Charts, period: readonly string[], stats: Stats): s
   ];
 }
 
-/** A source may be an address whose query names a person. */
+/** A source may be an address that names a person, as text or in its query. */
 function withoutPersons(sources: readonly Share[]): Share[] {
-  const shown = Map.groupBy(sources, ({ name }) => masked("traffic_source", { traffic_source: name }));
+  const shown = Map.groupBy(sources, ({ name }) => (name === null ? null : withoutPerson(name)));
   return [...shown]
     .map(([name, shares]) => ({ name, count: sumOf(shares) }))
     .toSorted((one, other) => other.count - one.count);
+}
+
+/** Visitors may write long texts; a search for persons in them would take the square of their length. */
+const maxSourceLength = 2_000;
+
+/** The source without a query and without e-mail addresses and phone numbers, also if it is percent-encoded. */
+function withoutPerson(source: string): string {
+  const [address = ""] = source.includes("://") ? source.split(/[?#]/, 1) : [source];
+  return decoded(address.slice(0, maxSourceLength).replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i, "$1//"))
+    .replace(/[^\s/@"'<>:;,?&=#]+@[^\s/@"'<>:;,?&=#]+/gu, "…@…")
+    .replace(/\+?\d(?:[\s().-]{0,2}\d){9,}/g, "…");
+}
+
+/** Decodes until nothing is encoded any more; a text that cannot be decoded stays. */
+function decoded(text: string): string {
+  try {
+    const once = decodeURIComponent(text);
+    return once === text ? text : decoded(once);
+  } catch {
+    return text;
+  }
 }
 
 function requestFigures(charts: Charts, period: readonly string[], { requests }: Stats): string[] {

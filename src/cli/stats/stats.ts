@@ -1,7 +1,9 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key, as charts in the terminal or as a page. */
+
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { readDatabasePath } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Share, Stats } from "../../store/admin.ts";
@@ -39,14 +41,14 @@ export function statsCommand(context: CommandContext): Command {
         output.result(view(account, period, stats), statsText(account, period, stats));
         return;
       }
-      await writePage(context, options.html, { account, period, stats, nowMs: context.now() });
+      await writePage(options.html, { account, period, stats, nowMs: context.now() });
       output.result(view(account, period, stats), `The charts are in ${options.html}; open it in a browser.`);
     });
 }
 
 /** Writes the page whole or not at all. Throws a UserError where it cannot, and where the file belongs to the database. */
-async function writePage(context: CommandContext, file: string, figures: Figures): Promise<void> {
-  if (resolve(file).startsWith(resolve(context.databasePath))) {
+async function writePage(file: string, figures: Figures): Promise<void> {
+  if (resolve(file).startsWith(resolve(readDatabasePath()))) {
     throw new UserError(`${file} belongs to the database.`, "Name another file.", 2);
   }
   const page = await statsPage(figures);

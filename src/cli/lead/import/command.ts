@@ -43,7 +43,7 @@ Ends with 3 when it is done but has rejected rows.`,
       const { batch, counts, passed } = imported;
       output.result({ import: batch, ...counts, passed: passed.map(passedView) }, summaryText(imported, request));
       for (const client of passed) output.say(passedText(client));
-      if (counts.rejected > 0) context.process.endWith(3);
+      if (counts.rejected > 0) context.endWith(3);
     });
 }
 

@@ -55,9 +55,9 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const account = accountOf(context, idOrName);
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
-  checkRejects(context, file, request);
+  checkRejects(file, request);
   if (file === "-") sayThatItWaits("the export");
-  const source = openSource(file, context.process.standardInput, request.followsNoLink);
+  const source = openSource(file, context.standardInput, request.followsNoLink);
   giveWay();
   const staged = imports.begin(account, request, originOf(file, request, context.now()));
   try {

@@ -1,6 +1,8 @@
 /** The options of an import, read and checked before anything is touched. */
+
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { readDatabasePath } from "../../../config.ts";
 import type { LeadRules } from "../../../import/map/lead/lead.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/lead/made-id.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
@@ -76,11 +78,11 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
 }
 
 /** Throws a UserError where --rejects cannot be written, or is what is read or the database, by whatever name. */
-export function checkRejects(context: CommandContext, file: string, { rejects }: ImportRequest): void {
+export function checkRejects(file: string, { rejects }: ImportRequest): void {
   if (rejects === undefined) return;
   if (rejects === "-") throw new UserError("--rejects is -, which is no file.", "Name a file.", 2);
   checkWritable(rejects);
-  const { databasePath: path } = context;
+  const path = readDatabasePath();
   const parts = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
   if (parts.some((part) => resolve(part) === resolve(rejects))) throw overwrites(path);
   const found = statSync(rejects, { throwIfNoEntry: false });

@@ -1,0 +1,29 @@
+/** Opens what the local rqlite node has, for the server and for commands. */
+import type { ClusterConfig } from "../../src/config.ts";
+import type { Databases } from "../../src/extension.ts";
+import { openClusterAdminStore } from "./admin-store.ts";
+import { openClusterBackups } from "./cluster/backups.ts";
+import { nodeAt } from "./node/node.ts";
+import { openClusterStore } from "./served-store.ts";
+
+export function clusterDatabases(path: string, cluster: ClusterConfig): Databases {
+  const node = nodeAt(cluster);
+  return {
+    openForServing: (keepsLedger) => openClusterStore({ path, node, name: cluster.name, keepsLedger }),
+    openForCommands: () =>
+      openClusterAdminStore({ path, name: cluster.name, node, onSilent: nameSilent, onUnheard: warnOfAge }),
+    openBackups: () => openClusterBackups(path, node, warnOfAge),
+  };
+}
+
+function nameSilent(names: readonly string[]): void {
+  const who =
+    names.length === 1
+      ? `${names[0]} could not be asked; it answers`
+      : `${names.join(", ")} could not be asked; they answer`;
+  process.stderr.write(`${who} nobody until the rest of the cluster is heard again.\n`);
+}
+
+function warnOfAge(reason: string): void {
+  process.stderr.write(`No majority of the cluster is heard (${reason}): what this node shows may be old.\n`);
+}

@@ -1,0 +1,48 @@
+/** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
+import { statSync } from "node:fs";
+import { wrong } from "../../src/config/settings.ts";
+import type { Extension } from "../../src/extension.ts";
+import { spoolOf } from "../../src/store/database-files.ts";
+import { readBacklog } from "./inbox/backlog.ts";
+
+export const extension: Extension = {
+  commands: [
+    {
+      name: "inbox",
+      description: "import files that are dropped into a folder, until Ctrl-C",
+      load: async () => (await import("./cli/inbox.ts")).inboxCommand,
+      examples: { inbox: ["inbox /srv/leads", "inbox /srv/leads --once"] },
+    },
+    {
+      name: "receive",
+      description: "take webhooks from vendors, until Ctrl-C; source create makes an address for one",
+      load: async () => (await import("./cli/receive.ts")).receiveCommand,
+      examples: { receive: ["receive", "receive --every 10"] },
+    },
+    {
+      name: "source",
+      description: "addresses at which vendors deliver leads by webhook",
+      load: async () => (await import("./cli/source.ts")).sourceCommand,
+      examples: {
+        source: ["source create acme --label rb2b --pixel px_shop", "source list acme"],
+        "source create": [
+          "source create acme --label rb2b --pixel px_shop",
+          'source create acme --map "Site=pixel_id" --create-pixels',
+        ],
+        "source list": ["source list acme", "source list acme --json"],
+        "source revoke": ["source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"],
+      },
+    },
+  ],
+  findings: async (examined) => (await import("./cli/inflow.ts")).lookAtInflow(examined),
+  companionOf({ inbox }) {
+    if (inbox === null) return null;
+    if (statSync(inbox, { throwIfNoEntry: false })?.isDirectory() === true) return ["inbox", inbox];
+    throw wrong("INBOX", inbox, "a folder that is there, with a folder for each account in it");
+  },
+  inflowOf({ inbox, databasePath }) {
+    const spool = readBacklog(spoolOf(databasePath));
+    const failed = [...spool.failed, ...(inbox === null ? [] : readBacklog(inbox).failed)];
+    return { spoolBytes: spool.bytes, failedFiles: failed.reduce((sum, { files }) => sum + files, 0) };
+  },
+};

@@ -1,0 +1,30 @@
+/** What the core asks of an extension. src/extensions.ts loads those that there are. */
+import type { Inflow } from "./api/app-parts.ts";
+import type { CommandEntry } from "./cli/command.ts";
+import type { Examined, Finding } from "./cli/doctor/finding.ts";
+import type { ClusterConfig, Config } from "./config.ts";
+import type { AdminStore } from "./store/admin.ts";
+import type { Backups } from "./store/backups.ts";
+import type { ServedStore } from "./store/serving.ts";
+
+/** What an extension adds to the core. Its file `extension.ts` exports it as `extension`, and loads the rest on demand. */
+export interface Extension {
+  readonly commands: readonly CommandEntry[];
+  /** Looks for problems in what the extension is responsible for. */
+  readonly findings: (examined: Examined) => Promise<readonly Finding[]>;
+  /** Opens the database of a cluster in the place of the file. */
+  readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
+  /** The words of the command that `bun start` runs in a process of its own; null if there is nothing to run. */
+  readonly companionOf?: (config: Config) => readonly string[] | null;
+  /** What was delivered and not imported yet, for the metrics. */
+  readonly inflowOf?: (config: Config) => Inflow;
+  /** Runs `bun run demo --cluster`. */
+  readonly demo?: () => Promise<void>;
+}
+
+/** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
+export interface Databases {
+  readonly openForServing: (keepsLedger: boolean) => ServedStore;
+  readonly openForCommands: () => AdminStore;
+  readonly openBackups: () => Backups;
+}

@@ -1,0 +1,110 @@
+/**
+ * The extensions: the only file of the core that names one, or a package. Each is loaded when it is asked for, and may be
+ * absent: then its commands are unknown, and its settings have no effect.
+ */
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import type { CommandContext, CommandEntry, PackageContext } from "./cli/command.ts";
+import { type ClusterConfig, readClientKey, readPostSecret, withoutSecrets } from "./config.ts";
+import { takeLock } from "./db/locks/process-lock.ts";
+import type { Databases, Extension } from "./extension.ts";
+import { raftLogOf } from "./store/database-files.ts";
+import { UserError } from "./user-error.ts";
+
+/** The literal paths let `bun build --compile` include the files. */
+const loaders = {
+  cluster: () => import("../extensions/cluster/extension.ts").catch(nothingIfAbsent),
+  delivery: () => import("../extensions/delivery/extension.ts").catch(nothingIfAbsent),
+};
+
+/** Loads one extension; null if it is absent. */
+export async function loadExtension(name: keyof typeof loaders): Promise<Extension | null> {
+  return (await loaders[name]())?.extension ?? null;
+}
+
+/** Loads all extensions that there are. */
+export async function loadExtensions(): Promise<readonly Extension[]> {
+  const all = await Promise.all([loadExtension("delivery"), loadExtension("cluster")]);
+  return all.filter((extension) => extension !== null);
+}
+
+function nothingIfAbsent(cause: unknown): null {
+  // Bun's error for a missing file is no instance of Error. What an extension itself lacks is a failure.
+  const { code, message }: { code?: unknown; message?: unknown } = Object(cause);
+  if (code === "ERR_MODULE_NOT_FOUND" && /\/extension\.ts\b/.test(String(message))) return null;
+  throw cause;
+}
+
+/** Loads what opens the database at a path: a file of this server, or the file of the local rqlite node. */
+export async function loadDatabases(path: string, cluster: ClusterConfig | null): Promise<Databases> {
+  checkOwner(path, cluster);
+  if (cluster !== null) {
+    const extension = await loadExtension("cluster");
+    if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
+    throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
+  }
+  const { openServedStore } = await import("./db/served-store.ts");
+  const { openAdminStore } = await import("./db/admin-store.ts");
+  const { openBackups } = await import("./backup/backups.ts");
+  return {
+    openForServing: (keepsLedger) => openServedStore(path, keepsLedger),
+    openForCommands: () => openAdminStore(path),
+    openBackups: () => openBackups(path),
+  };
+}
+
+/** Throws a UserError if rqlite alone may write the file and CLUSTER is not set, or the other way round. */
+function checkOwner(path: string, cluster: ClusterConfig | null): void {
+  const isOfNode = existsSync(raftLogOf(path));
+  if (isOfNode && cluster === null) {
+    throw new UserError(
+      `${path} is the file of an rqlite node, which alone may write it.`,
+      "Set CLUSTER and NODE to work with the cluster, or DATABASE_PATH to another file.",
+    );
+  }
+  if (!isOfNode && cluster !== null) {
+    throw new UserError(
+      `${path} is not the file of an rqlite node.`,
+      "Set DATABASE_PATH to db.sqlite in the folder of the node at CLUSTER, once it runs.",
+    );
+  }
+}
+
+/** Gives the command of a package what it cannot import. */
+function forPackage(command: (context: PackageContext) => Command): (context: CommandContext) => Command {
+  return (context) =>
+    command({ ...context, clientKey: readClientKey, postSecret: readPostSecret, withoutSecrets, lock: takeLock });
+}
+
+/** The commands of the packages, which know a server only over HTTP. */
+export const packageCommands: readonly CommandEntry[] = [
+  {
+    name: "conformance",
+    description: "check any server against the specification, section by section",
+    load: async () => forPackage((await import("../packages/conformance/src/command.ts")).conformanceCommand),
+    examples: {
+      conformance: [
+        "conformance https://www.example.com < key.txt",
+        "conformance http://localhost:3000 --limits < key.txt",
+      ],
+    },
+  },
+  {
+    name: "follow",
+    description: "pass on each new lead of a server as it comes, oldest first",
+    load: async () => forPackage((await import("../packages/client/program/follow.ts")).followCommand),
+    examples: {
+      follow: [
+        "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
+        'follow https://www.example.com --exec "php take.php" < key.txt',
+        "follow https://www.example.com --post https://crm.example.com/leads",
+      ],
+    },
+  },
+  {
+    name: "mcp",
+    description: "give an AI model tools that read a server (MCP)",
+    load: async () => forPackage((await import("../packages/mcp/src/mcp.ts")).mcpCommand),
+    examples: { mcp: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"] },
+  },
+];
