@@ -1,26 +1,56 @@
 /** The settings (environment; Bun reads .env): the only reader of the environment. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
-import {
-  type Environment,
-  given,
-  oneOf,
-  originIn,
-  readHost,
-  readPort,
-  text,
-  wholeNumber,
-  wrong,
-} from "./config/settings.ts";
-import { readTlsSettings, type TlsPair } from "./config/tls-pair.ts";
-import { type LogLevel, logLevels } from "./operator/log.ts";
+import { defaultLimitPerMin } from "./contract/limits.ts";
 import { UserError } from "./user-error.ts";
+
+export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Setting {
+  readonly fallback: string;
+  readonly meaning: string;
+}
+
+/** Every variable that is a setting of the server, as docs/operations.md lists them. */
+export const settings = {
+  HOST: { fallback: "127.0.0.1", meaning: "address to listen on" },
+  PORT: { fallback: "3000", meaning: "port to listen on; 0 picks a free one" },
+  DATABASE_PATH: { fallback: "data/leadfile.db", meaning: "the SQLite file; its folder is created" },
+  BASE_URL: { fallback: "http://HOST:PORT", meaning: "public origin, for links and the redirect to www" },
+  RATE_LIMIT_PER_MIN: { fallback: String(defaultLimitPerMin), meaning: "requests per key and minute" },
+  LOG_LEVEL: { fallback: "info", meaning: logLevels.join(", ") },
+  TRUST_PROXY: { fallback: "0", meaning: "1 trusts X-Forwarded-Proto and X-Forwarded-Host" },
+  METRICS: { fallback: "private", meaning: "public opens /metrics to other machines" },
+  TLS_CERT: { fallback: "unset", meaning: "PEM file with the certificate; goes with TLS_KEY" },
+  TLS_KEY: { fallback: "unset", meaning: "PEM file with its private key" },
+  DISCLOSURES: { fallback: "on", meaning: "off keeps no record of which key received which leads" },
+  INBOX: { fallback: "unset", meaning: "folder that is watched for files to import" },
+  INBOX_KEEP_DAYS: { fallback: "30", meaning: "days after which imported files are deleted; off keeps them" },
+  RECEIVE_HOST: { fallback: "127.0.0.1", meaning: "address on which receive listens" },
+  RECEIVE_PORT: { fallback: "3001", meaning: "port on which receive listens" },
+  CLUSTER: { fallback: "unset", meaning: "address of the local rqlite node; DATABASE_PATH is its file" },
+  NODE_NAME: { fallback: "unset", meaning: "name of this server in its cluster" },
+  CLUSTER_AUTH: { fallback: "unset", meaning: "file with user:password for the rqlite nodes" },
+  BACKUP_TO: { fallback: "unset", meaning: "folder or s3://bucket/prefix for daily backups" },
+  BACKUP_AT: { fallback: "03:15", meaning: "local time of the daily backup" },
+  BACKUP_KEEP: { fallback: "14", meaning: "number of backups to keep" },
+  BACKUP_RECIPIENT: { fallback: "unset", meaning: "age recipient (age1…) that backups are encrypted for" },
+  ALERT_URL: { fallback: "unset", meaning: "address to which findings of doctor are posted" },
+  ALERT_PING_URL: { fallback: "unset", meaning: "address that is requested after each verified backup" },
+} as const satisfies Record<string, Setting>;
+
+type SettingName = keyof typeof settings;
 
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databasePath: string;
-  /** The public origin; null where none is set, and the address of the server is used. */
+  /** The public origin; null if none is set, and the address of the server is used. */
   readonly baseUrl: string | null;
   readonly rateLimitPerMin: number;
   readonly logLevel: LogLevel;
@@ -29,12 +59,24 @@ export interface Config {
   readonly tls: TlsPair | null;
   /** Whether the ledger keeps which key received which leads. */
   readonly disclosures: boolean;
-  /** The folder that is watched for files to import; null where there is none. */
+  /** The folder that is watched for files to import; null if there is none. */
   readonly inbox: string | null;
+  /** Settled files of the inbox that are older are deleted; null keeps them. */
+  readonly inboxKeepDays: number | null;
   /** Where `receive` listens. */
   readonly receiveHost: string;
   readonly receivePort: number;
   readonly cluster: ClusterConfig | null;
+  /** The daily backups; null if none are made. */
+  readonly backups: BackupConfig | null;
+  readonly alertUrl: string | null;
+  readonly alertPingUrl: string | null;
+}
+
+/** The texts of the PEM files. */
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** The place of this server in a cluster. */
@@ -47,32 +89,50 @@ export interface ClusterConfig {
   readonly credentials: string | null;
 }
 
+export interface BackupConfig {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly to: string;
+  /** Local time of day. */
+  readonly at: { readonly hour: number; readonly minute: number };
+  /** How many backups are kept. */
+  readonly keep: number;
+  /** The age recipient; null leaves backups unencrypted. */
+  readonly recipient: string | null;
+}
+
 const readers: { readonly [Name in keyof Config]: (environment: Environment) => Config[Name] } = {
   host: (environment) => readHost(environment, "HOST"),
-  port: (environment) => readPort(environment, "PORT"),
+  port: (environment) => wholeNumber(environment, "PORT", 0, 65_535),
   databasePath: readDatabasePath,
   baseUrl: readBaseUrl,
   rateLimitPerMin: (environment) => wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
   logLevel: (environment) => oneOf(environment, "LOG_LEVEL", logLevels),
   trustProxy: (environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
   publicMetrics: (environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
-  tls: readTlsSettings,
+  tls: readTlsPair,
   disclosures: (environment) => oneOf(environment, "DISCLOSURES", ["on", "off"]) === "on",
   inbox: (environment) => given(environment, "INBOX"),
+  inboxKeepDays: readInboxKeepDays,
   receiveHost: (environment) => readHost(environment, "RECEIVE_HOST"),
-  receivePort: (environment) => readPort(environment, "RECEIVE_PORT"),
+  receivePort: (environment) => wholeNumber(environment, "RECEIVE_PORT", 0, 65_535),
   cluster: readCluster,
+  backups: readBackups,
+  alertUrl: (environment) => readUrl(environment, "ALERT_URL"),
+  alertPingUrl: (environment) => readUrl(environment, "ALERT_PING_URL"),
 };
 
-/** Reads all settings; throws a UserError that names the first wrong one, what it was and what is accepted. */
+/** Reads all settings; throws a UserError that names the first wrong one, its value, and what is accepted. */
 export function readConfig(environment: Environment = process.env): Config {
   const read = Object.entries(readers).map(([name, reader]) => [name, reader(environment)]);
   return Object.fromEntries(read) as Config; // There is a reader for every setting, and its result has the type of the setting.
 }
 
-/** All wrong settings, where a start stops at the first. */
-export function settingFaults(environment: Environment = process.env): UserError[] {
-  return Object.values(readers).flatMap((reader) => {
+/** The settings for a command that works without them: null if any of them is wrong, and everything that is wrong. */
+export function examineSettings(environment: Environment = process.env): {
+  readonly config: Config | null;
+  readonly faults: readonly UserError[];
+} {
+  const faults = Object.values(readers).flatMap((reader) => {
     try {
       reader(environment);
       return [];
@@ -81,16 +141,14 @@ export function settingFaults(environment: Environment = process.env): UserError
       throw cause;
     }
   });
+  return { config: faults.length === 0 ? readConfig(environment) : null, faults };
 }
 
-/** The settings for a command that works without them: null if any of them is wrong, and what is wrong. */
-export function examineSettings(): { readonly config: Config | null; readonly faults: readonly UserError[] } {
-  const faults = settingFaults();
-  return { config: faults.length === 0 ? readConfig() : null, faults };
-}
-
-/** What a demonstration takes from nobody's environment: it neither touches nor names what is real. */
-const unsetInDemo = { BASE_URL: "", INBOX: "", CLUSTER: "", NODE: "", CLUSTER_AUTH: "" };
+/** Settings that a demonstration ignores: it neither touches nor names what is real. */
+const unsetInDemo = {
+  ...{ BASE_URL: "", INBOX: "", CLUSTER: "", NODE_NAME: "", CLUSTER_AUTH: "" },
+  ...{ BACKUP_TO: "", BACKUP_RECIPIENT: "", ALERT_URL: "", ALERT_PING_URL: "" },
+};
 
 /** The settings of a demonstration. It has a file of its own, so that made-up leads never mix with real ones. */
 export function readDemoConfig(environment: Environment = process.env): Config {
@@ -106,20 +164,17 @@ export function demoServerEnvironment(
   return { ...environment, ...unsetInDemo, HOST: "127.0.0.1", TLS_CERT: "", TLS_KEY: "", ...own };
 }
 
-/** The file alone, for commands: a wrong PORT must not keep anybody from revoking a key. */
+/** Reads DATABASE_PATH alone, for commands: a wrong PORT must not keep anybody from revoking a key. */
 export function readDatabasePath(environment: Environment = process.env): string {
   const value = text(environment, "DATABASE_PATH");
+  const isFolder = existsSync(value) && statSync(value).isDirectory();
   // SQLite would take the first two for a database in memory, which is lost at the end.
-  if (!/^(?::memory:|file:)|\/$/.test(value) && !isFolder(value)) return behindLink(value);
+  if (!/^(?::memory:|file:)|\/$/.test(value) && !isFolder) return followLink(value);
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
 }
 
-function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory();
-}
-
-/** Follows links: SQLite keeps the log beside the real file, and two names of one file must not get two servers. */
-function behindLink(path: string): string {
+/** Follows links: SQLite keeps the log next to the real file, and two names of one file must not get two servers. */
+function followLink(path: string): string {
   try {
     if (!lstatSync(path).isSymbolicLink()) return path;
     return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
@@ -129,45 +184,88 @@ function behindLink(path: string): string {
   }
 }
 
-/** Reads CLUSTER, NODE and CLUSTER_AUTH, which go together; null where none is set. */
+/** Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH, which belong together; null if none is set. */
 export function readCluster(environment: Environment = process.env): ClusterConfig | null {
   const url = given(environment, "CLUSTER");
-  const name = nodeName(environment);
+  const name = given(environment, "NODE_NAME");
   const auth = given(environment, "CLUSTER_AUTH");
+  const accepts = "the address of the local rqlite node";
   if (url === null) {
-    if (name !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because NODE is set");
-    if (auth !== null) throw wrong("CLUSTER", "", "the address of the rqlite node beside, because CLUSTER_AUTH is set");
+    if (name !== null) throw wrong("CLUSTER", "", `${accepts}, because NODE_NAME is set`);
+    if (auth !== null) throw wrong("CLUSTER", "", `${accepts}, because CLUSTER_AUTH is set`);
     return null;
   }
   const origin = originIn(url);
-  if (origin === null) {
-    throw wrong("CLUSTER", url, "the address of the rqlite node beside, such as http://127.0.0.1:4001");
+  if (origin === null) throw wrong("CLUSTER", url, `${accepts}, such as http://127.0.0.1:4001`);
+  if (name === null) throw wrong("NODE_NAME", "", "a name for this server, such as n1, because CLUSTER is set");
+  if (!/^[\w.-]{1,64}$/.test(name)) {
+    throw wrong("NODE_NAME", name, "up to 64 letters, digits, dots, hyphens, and underscores");
   }
-  if (name === null) {
-    const around = "bun run overwrites it: use bun src/main.ts and bun src/admin.ts";
-    throw wrong("NODE", "", `a name for this server, such as n1 (${around})`);
-  }
-  if (!/^[\w.-]{1,64}$/.test(name))
-    throw wrong("NODE", name, "up to 64 letters, digits, dots, hyphens and underscores");
   return { url: origin, name, credentials: auth === null ? null : readCredentials(auth) };
-}
-
-/** `bun run` sets NODE to the path of Node.js. A path is no name of a node. */
-function nodeName(environment: Environment): string | null {
-  const name = given(environment, "NODE");
-  return name === environment["npm_node_execpath"] ? null : name;
 }
 
 function readCredentials(path: string): string {
   const accepts = "the path of a file with one line, user:password";
-  let line: string;
-  try {
-    line = readFileSync(path, "utf8").trim();
-  } catch {
-    throw wrong("CLUSTER_AUTH", path, `${accepts}, that can be read`);
-  }
+  const line = readSettingFile("CLUSTER_AUTH", path, accepts).trim();
   if (!/^[^:\s]+:\S+$/.test(line)) throw wrong("CLUSTER_AUTH", path, accepts);
   return line;
+}
+
+/** Reads the settings of the daily backups; null if BACKUP_TO is not set. All of them are checked in any case. */
+export function readBackups(environment: Environment = process.env): BackupConfig | null {
+  const to = given(environment, "BACKUP_TO");
+  const at = text(environment, "BACKUP_AT");
+  const keep = wholeNumber(environment, "BACKUP_KEEP", 1, 100_000);
+  const recipient = given(environment, "BACKUP_RECIPIENT");
+  const [, hour = "", minute = ""] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
+  if (hour === "") throw wrong("BACKUP_AT", at, "a time of day, such as 03:15");
+  // A value of another form may be the secret identity itself.
+  if (recipient !== null && !/^age1[02-9ac-hj-np-z]{58}$/.test(recipient)) {
+    throw wrong("BACKUP_RECIPIENT", null, "an age recipient, which begins with age1 (age-keygen prints one)");
+  }
+  if (to === null) return null;
+  if (/^s3:/i.test(to)) {
+    if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^\s?#]*)?$/.test(to)) {
+      throw wrong("BACKUP_TO", to, "a folder, or s3://bucket/prefix");
+    }
+    if (recipient === null) {
+      throw wrong("BACKUP_RECIPIENT", "", "an age recipient (age1…), because backups in s3:// must be encrypted");
+    }
+  }
+  return { to, at: { hour: Number(hour), minute: Number(minute) }, keep, recipient };
+}
+
+/** Access to an object store; no settings of the server alone, because commands use them for any `s3://`. */
+export interface S3Settings {
+  /** Null for AWS itself. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** Reads the AWS variables. Throws a UserError that names the one that is missing or wrong. */
+export function readS3Settings(environment: Environment = process.env): S3Settings {
+  const value = (name: string) => environment[name]?.trim() || null;
+  const needed = (name: string): string => {
+    const found = value(name);
+    if (found !== null) return found;
+    throw new UserError(`${name} is not set.`, "s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.", 2);
+  };
+  const endpoint = value("AWS_ENDPOINT_URL");
+  if (endpoint !== null && !isHttpUrl(endpoint)) {
+    throw new UserError(
+      "AWS_ENDPOINT_URL is no http or https address.",
+      "Set it to such as https://s3.example.com.",
+      2,
+    );
+  }
+  return {
+    endpoint,
+    region: value("AWS_REGION") ?? "us-east-1",
+    accessKeyId: needed("AWS_ACCESS_KEY_ID"),
+    secretAccessKey: needed("AWS_SECRET_ACCESS_KEY"),
+  };
 }
 
 /** The key that a client of some server uses; no setting of the server. */
@@ -190,8 +288,148 @@ export function withoutSecrets(
 function readBaseUrl(environment: Environment): string | null {
   const value = given(environment, "BASE_URL");
   if (value === null) return null;
-  const accepts = "an origin alone, such as https://www.example.com, with http or https and without a path";
   const origin = originIn(value);
-  if (origin === null) throw wrong("BASE_URL", value, accepts);
-  return origin;
+  if (origin !== null) return origin;
+  const accepts = "an origin alone, such as https://www.example.com, with http or https and without a path";
+  throw wrong("BASE_URL", value, accepts);
+}
+
+function readInboxKeepDays(environment: Environment): number | null {
+  const value = text(environment, "INBOX_KEEP_DAYS");
+  if (value === "off") return null;
+  if (/^\d{1,5}$/.test(value) && Number(value) >= 1) return Number(value);
+  throw wrong("INBOX_KEEP_DAYS", value, "a whole number from 1 to 99999, or off");
+}
+
+/** An address whose path or query often is a secret, so that its value is never shown. */
+function readUrl(environment: Environment, name: SettingName): string | null {
+  const value = given(environment, name);
+  if (value === null || isHttpUrl(value)) return value;
+  throw wrong(name, null, "an http or https address");
+}
+
+function isHttpUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+/**
+ * Reads TLS_CERT and TLS_KEY; null if neither is set. Throws a UserError if one is missing or no PEM, and if they do not
+ * belong together.
+ */
+function readTlsPair(environment: Environment): TlsPair | null {
+  const certPath = given(environment, "TLS_CERT");
+  const keyPath = given(environment, "TLS_KEY");
+  if (certPath === null && keyPath === null) return null;
+  if (certPath === null) throw wrong("TLS_CERT", "", "a PEM file, because TLS_KEY is set: both or neither");
+  if (keyPath === null) throw wrong("TLS_KEY", "", "a PEM file, because TLS_CERT is set: both or neither");
+  const cert = readPem("TLS_CERT", certPath, "CERTIFICATE");
+  const key = readPem("TLS_KEY", keyPath, "PRIVATE KEY");
+  let isPair: boolean;
+  try {
+    isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    throw wrong("TLS_CERT", certPath, "a PEM certificate that can be read, with a TLS_KEY that can");
+  }
+  if (!isPair) throw wrong("TLS_KEY", keyPath, "the private key of the certificate in TLS_CERT");
+  return { cert, key };
+}
+
+function readPem(name: "TLS_CERT" | "TLS_KEY", path: string, holds: string): string {
+  const accepts = `the path of a PEM file with a ${holds.toLowerCase()}`;
+  const pem = readSettingFile(name, path, accepts);
+  if (!pem.includes(`${holds}-----`)) throw wrong(name, path, accepts);
+  return pem;
+}
+
+function readSettingFile(name: SettingName, path: string, accepts: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    throw wrong(name, path, `${accepts}, which this user can read`);
+  }
+}
+
+/** The refusal of a setting: its name, its value (null if that may be a secret), and what is accepted. */
+export function wrong(name: SettingName, value: string | null, accepts: string): UserError {
+  const shown = value === null ? "has a wrong value" : `is ${JSON.stringify(withoutPassword(value))}`;
+  return new UserError(`${name} ${shown}, but it takes ${accepts}.`, "", 2);
+}
+
+/** An address without the user and the password in it. */
+function withoutPassword(value: string): string {
+  return value.replace(/\/\/[^/]*@/, "//…@");
+}
+
+/** A variable that is set to nothing counts as unset, as in a compose file that passes it on. */
+function given(environment: Environment, name: SettingName): string | null {
+  return environment[name]?.trim() || null;
+}
+
+/** The value of a variable, or its fallback. */
+function text(environment: Environment, name: SettingName): string {
+  return given(environment, name) ?? settings[name].fallback;
+}
+
+/** A whole number within bounds, both included. */
+function wholeNumber(environment: Environment, name: SettingName, min: number, max: number): number {
+  const value = text(environment, name);
+  const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) throw wrong(name, value, `a whole number from ${min} to ${max}`);
+  return number;
+}
+
+/** One of some words. */
+function oneOf<Word extends string>(environment: Environment, name: SettingName, words: readonly Word[]): Word {
+  const value = text(environment, name);
+  const word = words.find((known) => known === value);
+  if (word === undefined) throw wrong(name, value, words.join(" or ").replaceAll(/ or (?=.* or )/g, ", "));
+  return word;
+}
+
+/** The origin in a text, such as https://www.example.com; null if there is none, or also a path or a password. */
+function originIn(text: string): string | null {
+  if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(text) || !URL.canParse(text)) return null;
+  return new URL(text).origin;
+}
+
+/** An address to listen on. */
+function readHost(environment: Environment, name: SettingName): string {
+  const value = text(environment, name);
+  if (!/^[\w.:-]+$/.test(value)) throw wrong(name, value, "an IP address or a host name, such as 127.0.0.1");
+  return value;
+}
+
+/** Whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  return (
+    /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
+    (isIP(host) === 4 && host.startsWith("127."))
+  );
+}
+
+/** Whether keys would cross the network in the clear: other machines can reach the server, and there is no TLS. */
+export function isInTheClear({ host, tls, trustProxy }: Pick<Config, "host" | "tls" | "trustProxy">): boolean {
+  return !isLoopback(host) && tls === null && !trustProxy;
+}
+
+/** The public origin: BASE_URL, or that of the address. */
+export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
+  return baseUrl ?? originOf(host, port, tls !== null);
+}
+
+/** Where vendors reach the webhook endpoint: at the public origin, or at the address on which it listens. */
+export function receiveOrigin({ baseUrl, receiveHost, receivePort, tls }: Config): string {
+  return baseUrl ?? originOf(receiveHost, receivePort, tls !== null);
+}
+
+/** The origin at which this machine itself reaches the server; null if the port is chosen at each start. */
+export function ownAddress({ host, port, tls }: Config): string | null {
+  return port === 0 ? null : originOf(host, port, tls !== null);
+}
+
+/** The origin of a server at an address. */
+function originOf(host: string, port: number, secure: boolean): string {
+  const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;
+  const shown = name.includes(":") ? `[${name}]` : name;
+  return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;
 }

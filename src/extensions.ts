@@ -59,7 +59,7 @@ function checkOwner(path: string, cluster: ClusterConfig | null): void {
   if (isOfNode && cluster === null) {
     throw new UserError(
       `${path} is the file of an rqlite node, which alone may write it.`,
-      "Set CLUSTER and NODE to work with the cluster, or DATABASE_PATH to another file.",
+      "Set CLUSTER and NODE_NAME to work with the cluster, or DATABASE_PATH to another file.",
     );
   }
   if (!isOfNode && cluster !== null) {

@@ -7,6 +7,7 @@ import { demoServerEnvironment } from "../../src/config.ts";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
 import { openAdminStore } from "../../src/db/admin-store.ts";
 import { onEndingSignal } from "../../src/operator/ending-signals.ts";
+import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./cluster/local-cluster.ts";
 
@@ -65,8 +66,8 @@ interface Server {
 }
 
 function startServer({ path, url, name }: RunningNode, port: number): Server {
-  const settings = { DATABASE_PATH: path, CLUSTER: url, NODE: name, PORT: String(port), LOG_LEVEL: "fatal" };
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts")], {
+  const settings = { DATABASE_PATH: path, CLUSTER: url, NODE_NAME: name, PORT: String(port), LOG_LEVEL: "fatal" };
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts")], {
     env: demoServerEnvironment(settings),
     stdin: "ignore",
     stdout: "ignore",
@@ -95,17 +96,17 @@ function silent({ url }: Server): UserError {
 
 type Tried = Pick<RunningNode, "path" | "url" | "name" | "pid">;
 
-/** What to try with the nodes and servers. `bun admin` would not do: `bun run` puts another value into NODE. */
+/** What to try with the nodes and servers. */
 export function clusterText(nodes: readonly Tried[], servers: readonly Pick<Server, "url">[]): string {
   const [first, second] = nodes;
   if (first === undefined || second === undefined) return "";
-  const settings = `DATABASE_PATH=${second.path} CLUSTER=${second.url} NODE=${second.name}`;
+  const settings = `DATABASE_PATH=${second.path} CLUSTER=${second.url} NODE_NAME=${second.name}`;
   return `
   # the same on every node
 ${servers.map(({ url }) => `  curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${paths.leads}?limit=1"`).join("\n")}
 
   # how the cluster is
-  ${settings} bun src/admin.ts cluster status
+  ${settings} ${adminCommand} cluster status
 
   # kill the leader; the others go on
   kill -9 ${first.pid}

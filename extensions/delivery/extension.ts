@@ -1,6 +1,6 @@
 /** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
 import { statSync } from "node:fs";
-import { wrong } from "../../src/config/settings.ts";
+import { wrong } from "../../src/config.ts";
 import type { Extension } from "../../src/extension.ts";
 import { spoolOf } from "../../src/store/database-files.ts";
 import { readBacklog } from "./inbox/backlog.ts";

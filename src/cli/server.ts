@@ -1,7 +1,6 @@
 /** bun admin serve and health, where one executable is all of Leadfile: starts the server, and asks whether it is well. */
 import { Command } from "commander";
-import { ownAddress, publicOrigin } from "../config/origin.ts";
-import { readConfig } from "../config.ts";
+import { ownAddress, publicOrigin, readConfig } from "../config.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";

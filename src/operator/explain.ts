@@ -81,12 +81,12 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `Try again in a moment; ${adminCommand} cluster status shows how far each node is.`,
   ],
   "node of another name": ({ name, beside }) => [
-    `NODE is ${name}, but the node at CLUSTER is ${beside}.`,
-    "Set NODE to its -node-id, or CLUSTER to the node whose file is at DATABASE_PATH.",
+    `NODE_NAME is ${name}, but the node at CLUSTER is ${beside}.`,
+    "Set NODE_NAME to its -node-id, or CLUSTER to the node whose file is at DATABASE_PATH.",
   ],
   "file of another node": ({ path, beside }) => [
     `${path} is not the file of ${beside}, which is the node at CLUSTER.`,
-    "Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER and NODE to the node of this file.",
+    "Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER and NODE_NAME to the node of this file.",
   ],
   "file of a node": ({ path }) => [
     `${path} is the file of an rqlite node, which alone may write it.`,

@@ -1,5 +1,5 @@
 /** Warns whoever starts a listener of secrets that would cross the network in the clear. */
-import { isInTheClear } from "../config/origin.ts";
+import { isInTheClear } from "../config.ts";
 import { writeNow } from "../operator/standard-streams.ts";
 
 /** `secrets` says what it is that requests carry. */

@@ -1,8 +1,8 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { listen } from "../api/app.ts";
 import type { Listener } from "../api/listener.ts";
-import { publicOrigin } from "../config/origin.ts";
 import type { Config } from "../config.ts";
+import { publicOrigin } from "../config.ts";
 import { loadDatabases, loadExtension } from "../extensions.ts";
 import { createLimiter } from "../limiter.ts";
 import { endWith } from "../operator/end.ts";

@@ -69,7 +69,7 @@ test("a signal ends a backup of a cluster while the node still sends it, and no 
     fetch: ({ url }) => (url.includes("/db/backup") ? backup() : new Response(answered)),
   });
   onTestFinished(() => node.stop(true));
-  const admin = anAdmin([], { CLUSTER: node.url.origin, NODE: "n1", DATABASE_PATH: file });
+  const admin = anAdmin([], { CLUSTER: node.url.origin, NODE_NAME: "n1", DATABASE_PATH: file });
   const before = filesIn(admin);
   expect(await stopped(admin, "SIGINT", "backup", join(admin.folder, "copy.db"))).toEqual([
     130,

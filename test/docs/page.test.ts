@@ -4,7 +4,7 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import changes from "../../CHANGELOG.md" with { type: "text" };
 import { firstRequest, paging, polling, retrying } from "../../src/api/docs/programs.ts";
-import { settings } from "../../src/config/settings.ts";
+import { settings } from "../../src/config.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { leadFields } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { scripts } from "../../package.json";
 import { sharedHeaders } from "../../src/api/docs/openapi-responses.ts";
-import { settings } from "../../src/config/settings.ts";
+import { settings } from "../../src/config.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
 import { leadParameters } from "../../src/contract/parameters.ts";

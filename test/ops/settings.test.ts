@@ -2,9 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isLoopback } from "../../src/config/origin.ts";
-import { settings } from "../../src/config/settings.ts";
-import { demoServerEnvironment, readConfig, readDemoConfig } from "../../src/config.ts";
+import { demoServerEnvironment, isLoopback, readConfig, readDemoConfig, settings } from "../../src/config.ts";
 import { aFolder } from "../support/folder.ts";
 import { start } from "../support/process.ts";
 
@@ -18,15 +16,20 @@ const wrong: [name: string, value: string][] = [
   ...["0", "no", "ON"].map((value): [string, string] => ["DISCLOSURES", value]),
   ...["no host", "a/b"].map((value): [string, string] => ["RECEIVE_HOST", value]),
   ...["-1", "65536", "http"].map((value): [string, string] => ["RECEIVE_PORT", value]),
+  ...["0", "-1", "1.5", "never"].map((value): [string, string] => ["INBOX_KEEP_DAYS", value]),
+  ...["3:15", "24:00", "03:60", "noon"].map((value): [string, string] => ["BACKUP_AT", value]),
+  ...["0", "all"].map((value): [string, string] => ["BACKUP_KEEP", value]),
+  ...["s3://", "s3:bucket", "s3://A_bucket/x"].map((value): [string, string] => ["BACKUP_TO", value]),
   ...[":memory:", "file:leads.db", "file::memory:?cache=shared", ".", "not-yet-there/"].map(
     (value): [string, string] => ["DATABASE_PATH", value],
   ),
   ...["www.example.com", "ftp://www.example.com", "https://", "https://www.example.com/api", "https://a b", "x"].map(
     (value): [string, string] => ["BASE_URL", value],
   ),
-  ...["https://www.example.com/?q=1", "https://www.example.com#top", "https://me:secret@www.example.com"].map(
-    (value): [string, string] => ["BASE_URL", value],
-  ),
+  ...["https://www.example.com/?q=1", "https://www.example.com#top"].map((value): [string, string] => [
+    "BASE_URL",
+    value,
+  ]),
 ];
 
 describe("a wrong setting", () => {
@@ -37,6 +40,32 @@ describe("a wrong setting", () => {
         message: expect.stringMatching(new RegExp(`^${name} .*${RegExp.escape(JSON.stringify(value))}.* takes .+`)),
       }),
     );
+  });
+
+  test.each([
+    [{ BASE_URL: "https://me:secret@www.example.com" }, "BASE_URL"],
+    [{ CLUSTER: "http://me:secret@127.0.0.1:4001", NODE_NAME: "n1" }, "CLUSTER"],
+    [{ ALERT_URL: "hooks.example.com/secret" }, "ALERT_URL"],
+    [{ ALERT_PING_URL: "ftp://example.com/secret" }, "ALERT_PING_URL"],
+    [{ BACKUP_RECIPIENT: "AGE-SECRET-KEY-1secret" }, "BACKUP_RECIPIENT"],
+  ])("with a secret in it is refused without its value: %j", (environment, name) => {
+    const refusal = (() => {
+      try {
+        return readConfig(environment);
+      } catch (cause) {
+        return cause;
+      }
+    })();
+    expect(refusal).toMatchObject({ status: 2, message: expect.stringMatching(new RegExp(`^${name} .* takes `)) });
+    expect(String(refusal)).not.toContain("secret");
+  });
+
+  test.each([
+    [{ NODE_NAME: "n1" }, "CLUSTER"],
+    [{ CLUSTER: "http://127.0.0.1:4001" }, "NODE_NAME"],
+    [{ BACKUP_TO: "s3://bucket/leads" }, "BACKUP_RECIPIENT"],
+  ])("that needs another one is refused by the name of that one: %j", (environment, name) => {
+    expect(() => readConfig(environment)).toThrow(new RegExp(`^${name} is ""`));
   });
 
   test.each([
@@ -98,12 +127,28 @@ describe("a right setting", () => {
     ["INBOX", "", { inbox: null }],
     ["RECEIVE_HOST", "::1", { receiveHost: "::1" }],
     ["RECEIVE_PORT", "0", { receivePort: 0 }],
+    ["INBOX_KEEP_DAYS", "1", { inboxKeepDays: 1 }],
+    ["INBOX_KEEP_DAYS", "off", { inboxKeepDays: null }],
+    ["BACKUP_TO", "/backups", { backups: { to: "/backups", at: { hour: 3, minute: 15 }, keep: 14, recipient: null } }],
+    ["ALERT_URL", "https://hooks.example.com/x", { alertUrl: "https://hooks.example.com/x" }],
     ["BASE_URL", "https://www.example.com/", { baseUrl: "https://www.example.com" }],
     ["BASE_URL", "HTTP://Example.com:8080", { baseUrl: "http://example.com:8080" }],
     ["BASE_URL", "", { baseUrl: null }],
     ["DATABASE_PATH", "/var/lib/leadfile/leads.db", { databasePath: "/var/lib/leadfile/leads.db" }],
   ])("%s=%j is understood", (name, value, expected) => {
     expect(readConfig({ [name]: value })).toMatchObject(expected);
+  });
+
+  test("the settings of backups are understood together", () => {
+    const recipient = `age1${"q".repeat(58)}`;
+    const environment = {
+      BACKUP_TO: "s3://b-1/leads",
+      BACKUP_AT: "23:05",
+      BACKUP_KEEP: "1",
+      BACKUP_RECIPIENT: recipient,
+    };
+    const backups = { to: "s3://b-1/leads", at: { hour: 23, minute: 5 }, keep: 1, recipient };
+    expect(readConfig(environment)).toMatchObject({ backups });
   });
 
   test("nothing set gives the defaults that are documented", () => {
@@ -119,25 +164,21 @@ describe("a right setting", () => {
       tls: null,
       disclosures: true,
       inbox: null,
+      inboxKeepDays: 30,
       receiveHost: "127.0.0.1",
       receivePort: 3001,
       cluster: null,
+      backups: null,
+      alertUrl: null,
+      alertPingUrl: null,
     });
     expect(Object.keys(settings)).toEqual(
       (
         "HOST PORT DATABASE_PATH BASE_URL RATE_LIMIT_PER_MIN LOG_LEVEL TRUST_PROXY METRICS TLS_CERT TLS_KEY " +
-        "DISCLOSURES INBOX RECEIVE_HOST RECEIVE_PORT CLUSTER NODE CLUSTER_AUTH"
+        "DISCLOSURES INBOX INBOX_KEEP_DAYS RECEIVE_HOST RECEIVE_PORT CLUSTER NODE_NAME CLUSTER_AUTH BACKUP_TO BACKUP_AT " +
+        "BACKUP_KEEP BACKUP_RECIPIENT ALERT_URL ALERT_PING_URL"
       ).split(" "),
     );
-  });
-
-  test("a path of Node.js, which bun run puts into NODE, is not the name of a server", () => {
-    const cluster = (more: Record<string, string>) =>
-      readConfig({ npm_node_execpath: "/usr/bin/node", ...more }).cluster;
-    expect(cluster({ NODE: "/usr/bin/node" })).toBeNull();
-    expect(cluster({ NODE: "n1", CLUSTER: "http://127.0.0.1:4001" })?.name).toBe("n1");
-    expect(() => cluster({ NODE: "n1" })).toThrow("CLUSTER");
-    expect(() => cluster({ NODE: "/usr/bin/node", CLUSTER: "http://127.0.0.1:4001" })).toThrow("bun src/main.ts");
   });
 });
 
@@ -153,10 +194,10 @@ describe("a demonstration", () => {
       BASE_URL: "https://www.example.com",
       INBOX: "/var/lib/leadfile/inbox",
       CLUSTER: "http://10.0.0.1:4001",
-      NODE: "n1",
+      NODE_NAME: "n1",
     };
     expect(readDemoConfig(real)).toMatchObject({ baseUrl: null, inbox: null, cluster: null });
-    const own = { CLUSTER: "http://127.0.0.1:4001", NODE: "demo-1" };
+    const own = { CLUSTER: "http://127.0.0.1:4001", NODE_NAME: "demo-1" };
     const environment = demoServerEnvironment(own, {
       ...real,
       CLUSTER_AUTH: "/etc/leadfile/auth",

@@ -25,7 +25,7 @@ function ownCluster(): Cluster {
   if (cluster !== null) return openCluster(readDatabasePath(), nodeAt(cluster));
   throw new UserError(
     "CLUSTER is not set.",
-    "Set CLUSTER to the address of the rqlite node beside, and NODE to the name of this server.",
+    "Set CLUSTER to the address of the rqlite node beside, and NODE_NAME to the name of this server.",
     2,
   );
 }

@@ -1,6 +1,5 @@
 /** What `receive` runs with: the settings of the server, at an address of its own. */
-import { receiveOrigin } from "../../../src/config/origin.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { openLog } from "../../../src/operator/log.ts";
 import { startCompanion } from "../../../src/serving/companion.ts";
 import { warnOfPlainHttp } from "../../../src/serving/plain-http.ts";

@@ -1,6 +1,6 @@
 /** The sections of the page at /docs, made from the contract. */
 import changes from "../../../CHANGELOG.md" with { type: "text" };
-import { settings } from "../../config/settings.ts";
+import { settings } from "../../config.ts";
 import { type ErrorCode, errorCodes, errors } from "../../contract/errors.ts";
 import { Lead } from "../../contract/lead.ts";
 import { pageSize } from "../../contract/limits.ts";

@@ -1,7 +1,7 @@
 /** GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
 import { existsSync, readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { isLoopback } from "../../config/origin.ts";
+import { isLoopback } from "../../config.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { paths } from "../../contract/paths.ts";
 import type { AppParts, PublicAnswer } from "../app-parts.ts";

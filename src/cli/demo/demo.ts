@@ -1,8 +1,7 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
 
 import { type Command, Option } from "commander";
-import { publicOrigin } from "../../config/origin.ts";
-import { readConfig } from "../../config.ts";
+import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf } from "../../contract/key.ts";
 import { createKey, prefixOf } from "../../contract/new-key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";

@@ -1,7 +1,6 @@
 /** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
 import type { Command } from "commander";
-import { ownAddress } from "../../config/origin.ts";
-import { examineSettings, readDatabasePath } from "../../config.ts";
+import { examineSettings, ownAddress, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examination/examine.ts";
 import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../operator/printable.ts";
@@ -57,7 +56,7 @@ async function look(context: CommandContext, full: boolean): Promise<Finding[]> 
 function lookAtFileOrNode(path: string): Finding[] {
   if (!isFileOfNode(path)) return lookAtFile(path);
   const what = `${path} is the file of an rqlite node, which alone may write it.`;
-  return [broken("cluster", what, "Set CLUSTER and NODE, or DATABASE_PATH to another file.")];
+  return [broken("cluster", what, "Set CLUSTER and NODE_NAME, or DATABASE_PATH to another file.")];
 }
 
 function text(findings: readonly Finding[]): string {

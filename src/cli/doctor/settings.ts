@@ -1,8 +1,8 @@
 /** The settings: whether each is right, and whether they go together. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { isInTheClear, isLoopback, publicOrigin } from "../../config/origin.ts";
 import type { Config } from "../../config.ts";
+import { isInTheClear, isLoopback, publicOrigin } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import type { UserError } from "../../user-error.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";

@@ -91,7 +91,7 @@ export async function aCluster(
 }
 
 export function settingsOf({ path, url, name }: LocalNode): Record<string, string> {
-  return { DATABASE_PATH: path, CLUSTER: url, NODE: name, RATE_LIMIT_PER_MIN: "1000000" };
+  return { DATABASE_PATH: path, CLUSTER: url, NODE_NAME: name, RATE_LIMIT_PER_MIN: "1000000" };
 }
 
 export function watched(node: RunningNode): RunningNode {

@@ -60,7 +60,7 @@ test("compose puts a server beside each node, which reads the node's folder and 
     expect(flags.get("-raft-adv-addr")).toBe(`rqlite${number}:4002`);
     expect(flags.get("-join")).toBe(number === 1 ? undefined : "rqlite1:4002");
     const { environment = {}, volumes = [], depends_on } = services[`leadfile${number}`] ?? {};
-    expect(environment).toMatchObject({ CLUSTER: `http://rqlite${number}:4001`, NODE: `n${number}` });
+    expect(environment).toMatchObject({ CLUSTER: `http://rqlite${number}:4001`, NODE_NAME: `n${number}` });
     expect(volumes).toEqual([`${folder.split(":")[0]}:/node:ro`]);
     expect(environment["DATABASE_PATH"]).toBe("/node/db.sqlite");
     expect(depends_on).toEqual([`rqlite${number}`]);

@@ -64,9 +64,9 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
   test("a server that has the name of another node than the one beside ends, and says so", async () => {
     const cluster = await aCluster();
     const [{ node }] = cluster.places;
-    const server = start({ ...settingsOf(node), NODE: "n2" });
+    const server = start({ ...settingsOf(node), NODE_NAME: "n2" });
     expect(await server.exited).toBe(1);
-    expect(server.errors()).toContain("NODE is n2, but the node at CLUSTER is n1. Set NODE to its -node-id");
+    expect(server.errors()).toContain("NODE_NAME is n2, but the node at CLUSTER is n1. Set NODE_NAME to its -node-id");
   });
 
   test("a server that reads another file than that of the node at CLUSTER ends, and the doctor says so as well", async () => {
@@ -79,8 +79,8 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(server.errors()).toContain(`${says} Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER`);
     const looked = await anAdmin([], settings).run("doctor", "--json");
     expect([looked.status, looked.stdout]).toEqual([2, expect.stringContaining(says)]);
-    const renamed = await anAdmin([], { ...settingsOf(other), NODE: "n3" }).run("doctor");
-    expect(renamed.stdout).toContain("NODE is n3, but the node at CLUSTER is n2.");
+    const renamed = await anAdmin([], { ...settingsOf(other), NODE_NAME: "n3" }).run("doctor");
+    expect(renamed.stdout).toContain("NODE_NAME is n3, but the node at CLUSTER is n2.");
   });
 
   test("the file of a node is refused by a server without CLUSTER, and left as it is", async () => {

@@ -82,7 +82,7 @@ function serverOf(build: string, node: LocalNode, site: Site | null, port: numbe
 }
 
 function settingsOf({ url, name }: LocalNode): Record<string, string> {
-  return { CLUSTER: url, NODE: name };
+  return { CLUSTER: url, NODE_NAME: name };
 }
 
 function control(build: string, folder: string, all: readonly [Place, Place, Place], network: Network | null): Places {
