@@ -268,23 +268,6 @@ export function readS3Settings(environment: Environment = process.env): S3Settin
   };
 }
 
-/** The key that a client of some server uses; no setting of the server. */
-export function readClientKey(environment: Environment = process.env): string | null {
-  return environment["LEADFILE_KEY"]?.trim() || null;
-}
-
-/** The secret with which a client signs the leads that it posts; no setting of the server. */
-export function readPostSecret(environment: Environment = process.env): string | null {
-  return environment["LEADFILE_POST_SECRET"]?.trim() || null;
-}
-
-/** The environment for a program that is given leads, without the key and the secret. */
-export function withoutSecrets(
-  { LEADFILE_KEY, LEADFILE_POST_SECRET, ...rest }: Environment = process.env,
-): Environment {
-  return rest;
-}
-
 function readBaseUrl(environment: Environment): string | null {
   const value = given(environment, "BASE_URL");
   if (value === null) return null;

@@ -3,10 +3,8 @@
  * absent: then its commands are unknown, and its settings have no effect.
  */
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
-import type { CommandContext, CommandEntry, PackageContext } from "./cli/command.ts";
-import { type ClusterConfig, readClientKey, readPostSecret, withoutSecrets } from "./config.ts";
-import { takeLock } from "./db/locks/process-lock.ts";
+import type { CommandEntry } from "./cli/command.ts";
+import type { ClusterConfig } from "./config.ts";
 import type { Databases, Extension } from "./extension.ts";
 import { raftLogOf } from "./store/database-files.ts";
 import { UserError } from "./user-error.ts";
@@ -70,18 +68,12 @@ function checkOwner(path: string, cluster: ClusterConfig | null): void {
   }
 }
 
-/** Gives the command of a package what it cannot import. */
-function forPackage(command: (context: PackageContext) => Command): (context: CommandContext) => Command {
-  return (context) =>
-    command({ ...context, clientKey: readClientKey, postSecret: readPostSecret, withoutSecrets, lock: takeLock });
-}
-
-/** The commands of the packages, which know a server only over HTTP. */
+/** The commands of the packages, which know a server only over HTTP and take the clock and standard input alone. */
 export const packageCommands: readonly CommandEntry[] = [
   {
     name: "conformance",
     description: "check any server against the specification, section by section",
-    load: async () => forPackage((await import("../packages/conformance/src/command.ts")).conformanceCommand),
+    load: async () => (await import("../packages/conformance/src/command.ts")).conformanceCommand,
     examples: {
       conformance: [
         "conformance https://www.example.com < key.txt",
@@ -92,7 +84,7 @@ export const packageCommands: readonly CommandEntry[] = [
   {
     name: "follow",
     description: "pass on each new lead of a server as it comes, oldest first",
-    load: async () => forPackage((await import("../packages/client/program/follow.ts")).followCommand),
+    load: async () => (await import("../packages/client/program/follow.ts")).followCommand,
     examples: {
       follow: [
         "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
@@ -104,7 +96,7 @@ export const packageCommands: readonly CommandEntry[] = [
   {
     name: "mcp",
     description: "give an AI model tools that read a server (MCP)",
-    load: async () => forPackage((await import("../packages/mcp/src/mcp.ts")).mcpCommand),
+    load: async () => (await import("../packages/mcp/src/mcp.ts")).mcpCommand,
     examples: { mcp: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"] },
   },
 ];

@@ -74,7 +74,7 @@ const left = {
   backup: 0,
   api: 0,
   extensions: 5,
-  packages: 47,
+  packages: 0,
   "between extensions": 2,
 };
 

@@ -23,18 +23,6 @@ export interface CommandContext {
   readonly backups: () => Backups;
 }
 
-/** What a package, which cannot import the core, is given as well. */
-export interface PackageContext extends CommandContext {
-  /** The key with which a command asks a server; null if LEADFILE_KEY is not set. */
-  readonly clientKey: () => string | null;
-  /** The secret that signs posted leads; null if none is set. */
-  readonly postSecret: () => string | null;
-  /** The environment for a program that is given leads: it has neither the key nor the secret. */
-  readonly withoutSecrets: () => Readonly<Record<string, string | undefined>>;
-  /** Takes a lock that one process at a time can have, and gives its release; null if another process has it. */
-  readonly lock: (path: string) => (() => void) | null;
-}
-
 /** A command of `bun admin`, which is loaded when it is called. */
 export interface CommandEntry {
   readonly name: string;

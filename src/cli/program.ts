@@ -158,7 +158,9 @@ function isHelp({ code, exitCode }: CommanderError): boolean {
   return exitCode === 0 || code === "commander.help";
 }
 
-function wrongUse({ message }: CommanderError, command: Command): UserError {
+/** The programs of packages/ end with messages and codes of their own; commander's codes mean a usage error. */
+function wrongUse({ message, code, exitCode }: CommanderError, command: Command): UserError {
+  if (!code.startsWith("commander.")) return new UserError(message, "", exitCode === 2 ? 2 : 1);
   const said = message.replace(/^error: /, "").replace(/\.?$/, ".");
   return new UserError(`${said[0]?.toUpperCase()}${said.slice(1)}`, helpOf(command), 2);
 }

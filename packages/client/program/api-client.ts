@@ -1,9 +1,4 @@
-/** What the commands that ask a server share: the client, its key, and the messages of its failures. */
-
-import type { PackageContext } from "../../../src/cli/command.ts";
-import { readFirstLine } from "../../../src/cli/terminal/standard-input.ts";
-import { printable } from "../../../src/operator/printable.ts";
-import { UserError } from "../../../src/user-error.ts";
+/** The client as the programs use it: its failures are worded in terms of their options. */
 import {
   ApiError,
   Leadfile,
@@ -12,35 +7,29 @@ import {
   MissingApiKeyError,
   SettingError,
 } from "../src/leadfile.ts";
+import { printable, Refusal } from "./terminal.ts";
 
-/** A client of the server at an address; throws a UserError that says what is wrong with the address or the key. */
+/** A client of the server at an address; throws a Refusal that says what is wrong with the address or the key. */
 export function createClient(options: LeadfileOptions): Leadfile {
   try {
     return new Leadfile(options);
   } catch (cause) {
-    throw toUserError(cause);
+    throw toRefusal(cause);
   }
 }
 
-/** The key, from the environment or else the first line of standard input: no argument, which others could see. */
-export async function readKey({ clientKey, standardInput }: PackageContext): Promise<string> {
-  const key = clientKey() ?? (await readFirstLine(standardInput(), "the key")).trim();
-  if (key !== "") return key;
-  throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
-}
-
-/** A failure of the client as a UserError; anything else as it is. */
-export function toUserError(cause: unknown): unknown {
-  if (cause instanceof SettingError) return new UserError(messageOf(cause), "", 2);
-  if (cause instanceof ApiError) return new UserError(`The server refused (${cause.code}): ${messageOf(cause)}`, "");
-  return cause instanceof LeadfileError ? new UserError(messageOf(cause), "") : cause;
+/** A failure of the client as a Refusal; anything else as it is. */
+export function toRefusal(cause: unknown): unknown {
+  if (cause instanceof SettingError) return new Refusal(messageOf(cause), 2);
+  if (cause instanceof ApiError) return new Refusal(`The server refused (${cause.code}): ${messageOf(cause)}`);
+  return cause instanceof LeadfileError ? new Refusal(messageOf(cause)) : cause;
 }
 
 /** The message of a failure, with the options of the command in place of the settings of the client. */
 export function messageOf(error: LeadfileError): string {
-  // The client has sent it: the server's advice is for others.
+  // The client sent the key, so the server's advice to send one does not help.
   if (error instanceof MissingApiKeyError) {
-    return "The key was sent and did not arrive. See that no proxy before the server takes the header Authorization away.";
+    return "The key was sent but did not arrive. Check that no proxy in front of the server removes the Authorization header.";
   }
   return printable(error.message)
     .replace(/^key\b/, "LEADFILE_KEY")

@@ -1,42 +1,42 @@
-/** Leads to an address: a signed POST for each, taken when the answer is a 2xx. */
+/** The receiver that posts leads to an address: one signed POST for each, taken when the response is a 2xx. */
 import { createHmac } from "node:crypto";
-import { systemCode } from "../../../src/operator/system-code.ts";
-import { UserError } from "../../../src/user-error.ts";
 import type { Lead } from "../src/leadfile.ts";
 import { isLoopback } from "../src/settings.ts";
 import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
+import { Refusal, systemCode } from "./terminal.ts";
 
 interface Post {
   readonly url: URL;
   readonly secret: string;
   readonly now: () => number;
-  /** How long an answer may take. */
-  readonly answerMs: number;
+  /** How long a response may take. */
+  readonly timeoutMs: number;
 }
 
-const plainHttpAdvice = "Use https; --allow-plain-http overrules this.";
 const slowAdvice =
-  "Let it answer first and work then: it may have taken the lead already, and each try sends it again.";
-/** A receiver that asks for a longer pause is asked again after this one. */
-const longestRetryAfterMs = 3_600_000;
+  "Let it respond first and work then: it may have taken the lead already, and each try sends it again.";
+/** A receiver that asks for a longer pause is tried again after this one. */
+const maxRetryAfterMs = 3_600_000;
 
 /**
  * An address as a receiver. The body is the lead as served; the headers are those of `headersOf`. A message shows the
- * origin alone: what stands behind it may be a token.
+ * origin alone: the path may contain a token.
  */
-export function webhook({ url, secret, now, answerMs }: Post): Receiver {
+export function webhook({ url, secret, now, timeoutMs }: Post): Receiver {
   return {
     async take(lead) {
       const body = JSON.stringify(lead);
       const headers = headersOf(lead, body, secret, Math.floor(now() / 1000));
-      const signal = AbortSignal.timeout(answerMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       try {
         const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
-        await readToEnd(response);
+        // A receiver that is cut off while it responds may undo what it did. Its status has arrived already, so a body
+        // that breaks off, or takes too long, changes nothing.
+        await response.body?.pipeTo(new WritableStream()).catch(() => undefined);
         return response.ok ? taken : refused(url, response, lead);
       } catch (cause) {
         if (signal.aborted)
-          return failed(`${url.origin} gave no answer within ${answerMs / 1000} s.`, { advice: slowAdvice });
+          return failed(`${url.origin} gave no answer within ${timeoutMs / 1000} s.`, { advice: slowAdvice });
         const code = systemCode(cause);
         return failed(`${url.origin} was not reached${code === null ? "" : ` (${code})`}.`);
       }
@@ -44,29 +44,17 @@ export function webhook({ url, secret, now, answerMs }: Post): Receiver {
   };
 }
 
-/**
- * A receiver that is cut off while it answers may undo what it did, and its connection would be of no more use. The
- * status has come already: an answer that breaks off, or takes too long, changes nothing.
- */
-async function readToEnd({ body }: Response): Promise<void> {
-  try {
-    await body?.pipeTo(new WritableStream());
-  } catch {
-    // Nothing in it is needed.
-  }
-}
-
-/** An address for leads; throws a UserError where they could be read on their way. */
+/** An address for leads; throws a Refusal if others could read them on their way. */
 export function readAddress(text: string, allowPlainHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    throw new UserError("--post takes an address, such as https://crm.example.com/leads.", "It holds no password.", 2);
+    throw new Refusal("--post takes an address without a password, such as https://crm.example.com/leads.", 2);
   }
   if (url.protocol === "https:" || isLoopback(url.hostname) || allowPlainHttp) return url;
-  throw new UserError("--post is plain http, and leads could be read on their way.", plainHttpAdvice, 2);
+  throw new Refusal("--post is plain http, which others can read. Use https, or add --allow-plain-http.", 2);
 }
 
-/** The time stands in what is signed, so that a receiver can refuse what somebody recorded and sends again. */
+/** The headers of a lead. The signature covers the time, so that a receiver can refuse a recorded request. */
 function headersOf(lead: Lead, body: string, secret: string, seconds: number): Record<string, string> {
   const signature = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
   return {
@@ -78,27 +66,26 @@ function headersOf(lead: Lead, body: string, secret: string, seconds: number): R
 }
 
 function refused(url: URL, { status, headers }: Response, lead: Lead): Outcome {
-  const asked = Number(headers.get("retry-after"));
-  const retryAfterMs = asked > 0 ? Math.min(asked * 1000, longestRetryAfterMs) : 0;
+  const wantedMs = Number(headers.get("retry-after")) * 1000;
+  const retryAfterMs = wantedMs > 0 ? Math.min(wantedMs, maxRetryAfterMs) : 0;
   return failed(`${url.origin} answered ${status}.`, { retryAfterMs, advice: adviceOn(status, lead) });
 }
 
-const waiting = "Leads wait until it answers 2xx.";
-
-/** What a person does about an answer; nothing where it passes by itself. */
+/** What a person can do about a status; nothing if it passes by itself. */
 function adviceOn(status: number, { identified_at }: Lead): string {
   if (status >= 500 || [408, 425, 429].includes(status)) return "";
-  const others = causeOfAll(status);
-  if (others !== null) return `${others} ${waiting}`;
+  const advice = adviceForAll(status);
+  const waiting = "Leads wait until it answers 2xx.";
+  if (advice !== null) return `${advice} ${waiting}`;
   const cause =
-    status === 409 ? "For a lead that it has already, it is to answer 2xx." : "Its log says what it refuses.";
-  const behind = new Date(Date.parse(identified_at) + 1).toISOString();
-  return `${cause} ${waiting} To leave out this one, start again with --since ${behind} and a new checkpoint.`;
+    status === 409 ? "It must answer 2xx for a lead that it already has." : "Its log says why it refuses this lead.";
+  const next = new Date(Date.parse(identified_at) + 1).toISOString();
+  return `${cause} ${waiting} To skip this lead, start again with --since ${next} and a new checkpoint.`;
 }
 
-/** Why it takes no lead at all; null where it refuses this one. */
-function causeOfAll(status: number): string | null {
-  if (status < 400) return "--post follows no redirect: give it the address to which this one leads.";
+/** The advice for a status that concerns all leads; null if it refuses this one. */
+function adviceForAll(status: number): string | null {
+  if (status < 400) return "--post follows no redirect. Give it the address to which this one redirects.";
   if (status === 401 || status === 403)
     return "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides.";
   return status === 404 || status === 405 || status === 410 ? "Check the address." : null;

@@ -1,8 +1,7 @@
-/** A receiver of followed leads, and how a lead that it did not take is offered again. */
-
-import { sleepUnlessStopped } from "../../../src/cli/terminal/signals.ts";
-import { printable } from "../../../src/operator/printable.ts";
+/** A receiver of followed leads, how a lead that was not taken is offered again, and the receiver that runs a command. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Lead } from "../src/leadfile.ts";
+import { printable, Refusal } from "./terminal.ts";
 
 /** What became of one try. A lead that was not taken is offered again. */
 export type Outcome =
@@ -15,9 +14,9 @@ interface Failure {
   readonly kind: "failed";
   /** A sentence without personal data. */
   readonly why: string;
-  /** How long the other side asks to wait; 0 where it does not. */
+  /** How long the receiver asks to wait; 0 if it does not. */
   readonly retryAfterMs: number;
-  /** What a person is to do where waiting will hardly help; else empty. */
+  /** What a person can do if waiting is unlikely to help; empty otherwise. */
   readonly advice: string;
 }
 
@@ -34,11 +33,11 @@ export function failed(why: string, { retryAfterMs = 0, advice = "" }: Partial<F
 }
 
 const firstPauseMs = 500;
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /**
- * Offers a lead until it is taken, with growing pauses. Advice is said once for each reason. False when a stop came
- * first, or nobody takes leads any more.
+ * Offers a lead until it is taken, with growing pauses. Gives advice once for each reason. Returns false if a stop came
+ * first, or if nobody takes leads any more.
  */
 export async function deliver(
   lead: Lead,
@@ -47,15 +46,45 @@ export async function deliver(
   stop: AbortSignal,
 ): Promise<boolean> {
   const advised = new Set<string>();
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     const outcome = await receiver.take(lead, stop);
     if (outcome.kind !== "failed") return outcome.kind === "taken";
-    const waitMs = Math.max(pauseMs, outcome.retryAfterMs);
     if (stop.aborted) return false;
+    const waitMs = Math.max(pauseMs, outcome.retryAfterMs);
     const advice = outcome.advice === "" || advised.has(outcome.why) ? "" : ` ${outcome.advice}`;
     advised.add(outcome.why);
     say(`${outcome.why}${advice} Lead ${printable(lead.id)} is tried again in ${waitMs / 1000} s.`);
-    await sleepUnlessStopped(waitMs, stop);
+    await sleep(waitMs, undefined, { signal: stop }).catch(() => undefined);
     if (stop.aborted) return false;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A shell command as a receiver: a new process for each lead, with the lead on its standard input. Status 0 means that the
+ * lead was taken. The command sees this environment, and shares our standard output and standard error.
+ */
+export function command(line: string, environment: Environment): Receiver {
+  return {
+    async take(lead) {
+      const child = run(line, lead, environment);
+      const status = await child.exited;
+      const end = child.signalCode === null ? `with status ${status}` : `by ${child.signalCode}`;
+      return status === 0 ? taken : failed(`The command ended ${end}.`);
+    },
+  };
+}
+
+function run(line: string, lead: Lead, environment: Environment) {
+  try {
+    return Bun.spawn(["/bin/sh", "-c", line], {
+      env: environment,
+      stdin: Buffer.from(`${JSON.stringify(lead)}\n`),
+      stdout: "inherit",
+      stderr: "inherit",
+    });
+  } catch {
+    throw new Refusal("--exec needs /bin/sh, which could not be started. Use --post, which needs no shell.");
   }
 }

@@ -1,25 +1,24 @@
 /** Leads to standard output, as NDJSON. A lead is taken when it was written; in a file, when it is on the disk. */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, type Stats, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
-import { forTerminal } from "../../../src/cli/terminal/output.ts";
-import { systemCode } from "../../../src/operator/system-code.ts";
 import type { Lead } from "../src/leadfile.ts";
 import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
+import { systemCode } from "./terminal.ts";
 
 const writeSome = promisify(writeFile);
 
-/** The pause before the next try at a full pipe, where another program made it non-blocking. */
+/** The pause before the next try at a full pipe that another program made non-blocking. */
 const fullPipeMs = 5;
-/** How long a reader that does not read may delay a stop. */
+/** How long a reader that does not read can delay a stop. */
 const graceMs = 1_000;
 
-/** Standard output as a receiver. Where the last line of a file was cut off, a line break comes first. */
+/** Standard output as a receiver. It begins with a line break if the last line of a file was cut off. */
 export function standardOutput(): Receiver {
   const kind = fstatSync(1);
-  // A full disk may take a part of a line. The rest stays here, and goes first at the next try.
+  // A full disk can take a part of a line. The rest is kept, and is written first at the next try.
   let pending = Buffer.from(isCutOff(kind) ? "\n" : "");
-  let inHand: Lead | null = null;
-  async function empty(): Promise<Outcome> {
+  let current: Lead | null = null;
+  async function flush(): Promise<Outcome> {
     while (pending.length > 0) {
       const written = await write(pending);
       if (typeof written !== "number") return written;
@@ -29,14 +28,22 @@ export function standardOutput(): Receiver {
   }
   return {
     take(lead, stop) {
-      if (lead !== inHand) pending = Buffer.concat([pending, Buffer.from(`${forTerminal(JSON.stringify(lead))}\n`)]);
-      inHand = lead;
-      return withinGrace(empty(), stop);
+      if (lead !== current) pending = Buffer.concat([pending, Buffer.from(`${lineOf(lead)}\n`)]);
+      current = lead;
+      return withinGrace(flush(), stop);
     },
   };
 }
 
-/** How many bytes were written, 0 when the reader needs a moment, or why it was none. */
+/** A lead as JSON. On a terminal, a character that it would obey becomes an escape, which means the same in JSON. */
+function lineOf(lead: Lead): string {
+  const json = JSON.stringify(lead);
+  if (!process.stdout.isTTY) return json;
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return json.replaceAll(/[\p{Cc}\p{Cf}]/gu, (letter) => letter.split("").map(escaped).join(""));
+}
+
+/** Writes some bytes. Returns how many, 0 if the pipe is full, or the outcome of the try. */
 async function write(bytes: Uint8Array): Promise<number | Outcome> {
   try {
     return (await writeSome(1, bytes)).bytesWritten;
@@ -62,7 +69,7 @@ function unwritable(code: string): Outcome {
   return failed(`Standard output could not be written (${code}).`);
 }
 
-/** What became of a try. A moment after a stop, nobody waits for it any more. */
+/** The outcome of a try, which a stop ends after a grace period. */
 async function withinGrace(trying: Promise<Outcome>, stop: AbortSignal): Promise<Outcome> {
   const over = new AbortController();
   const stopped = new Promise<Outcome>((resolve) => {
@@ -73,7 +80,7 @@ async function withinGrace(trying: Promise<Outcome>, stop: AbortSignal): Promise
   return Promise.race([trying, stopped]).finally(() => over.abort());
 }
 
-/** Whether a file ends in the middle of a line, as after a kill. A file that cannot be read counts as whole. */
+/** Returns whether a file ends in the middle of a line, as after a kill. A file that cannot be read counts as whole. */
 function isCutOff(kind: Stats): boolean {
   if (!kind.isFile() || kind.size === 0) return false;
   const last = Buffer.alloc(1);

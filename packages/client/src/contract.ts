@@ -1,4 +1,4 @@
-/** The shapes of the API (§2), written by generate.ts from the contract of the server: change that, not this. */
+/** The shapes of the API (§2). Generated: bun test/packages/client/generate.ts writes it from the server's contract. */
 
 /** One identified visit of a website. */
 export interface Lead {

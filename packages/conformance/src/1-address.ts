@@ -1,6 +1,7 @@
 /** §1: HTTPS, and the redirect from the bare domain to the www host. */
-import { paths } from "../../../src/contract/paths.ts";
+
 import { type Check, check } from "./check.ts";
+import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";
 
 const target = `${paths.usage}?a=1`;

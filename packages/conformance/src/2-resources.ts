@@ -1,7 +1,8 @@
 /** §2: the shapes of what is answered. */
-import { paths } from "../../../src/contract/paths.ts";
+
 import { type Check, check } from "./check.ts";
 import { faultOfError, faultOfLead, isRecord, shown } from "./shapes.ts";
+import { paths } from "./specification.ts";
 import { need } from "./verdict.ts";
 
 export const resourceChecks: Check[] = [

@@ -1,8 +1,9 @@
 /** §4.1: what leads are filtered by, and the parameters that are refused. */
-import { paths } from "../../../src/contract/paths.ts";
+
 import { type Check, check } from "./check.ts";
 import type { Probe } from "./probe.ts";
 import { codeOf, type Item, isRecord } from "./shapes.ts";
+import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";
 
 export const filterChecks: Check[] = [

@@ -1,8 +1,9 @@
 /** §3, §4, §5, §7, §9: keys, methods and paths, and the errors that they meet. */
-import { paths } from "../../../src/contract/paths.ts";
+
 import { type Check, check } from "./check.ts";
 import type { Probe, RequestOptions } from "./probe.ts";
 import { type Answer, codeOf, faultOfError } from "./shapes.ts";
+import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";
 
 const endpoints = Object.values(paths);

@@ -1,11 +1,8 @@
 /** §8, and what holds of every answer (§4, §7): it comes last, when there are answers of every kind. */
-
-import { errors } from "../../../src/contract/errors.ts";
-import { defaultLimitPerMin } from "../../../src/contract/limits.ts";
-import { paths } from "../../../src/contract/paths.ts";
 import { type Check, check } from "./check.ts";
 import type { Probe } from "./probe.ts";
 import { codeOf, faultOfError, isRecord } from "./shapes.ts";
+import { limitPerMin, paths, statusOf } from "./specification.ts";
 import { Failed, need, skip } from "./verdict.ts";
 
 export const everyAnswerChecks: Check[] = [
@@ -19,9 +16,9 @@ export const everyAnswerChecks: Check[] = [
     for (const { asked, status, body } of answers.filter((answer) => answer.status >= 400)) {
       const fault = faultOfError(body);
       need(fault === null, `${asked}: ${fault}`);
-      const known = Object.entries(errors).find(([code]) => code === codeOf(body));
-      need(known !== undefined, `${asked} has the code ${codeOf(body)}, which is none of the twelve`);
-      need(known[1].status === status, `${asked} answered ${known[0]} with ${status}`);
+      const code = codeOf(body) ?? "";
+      need(Object.hasOwn(statusOf, code), `${asked} has the code ${code}, which is none of the twelve`);
+      need(statusOf[code] === status, `${asked} answered ${code} with ${status}`);
     }
   }),
   check("7", "internal_error and query_failed answer a failure of the server", async () =>
@@ -38,9 +35,9 @@ export const everyAnswerChecks: Check[] = [
   check("8", "the limit of a key is 60 a minute, and /usage says the same", async ({ ask }) => {
     const { headers, body } = await ask(paths.usage);
     const limit = headers.get("x-ratelimit-limit");
-    need(limit === String(defaultLimitPerMin), `X-RateLimit-Limit is ${limit}`);
+    need(limit === String(limitPerMin), `X-RateLimit-Limit is ${limit}`);
     const said = isRecord(body) ? body["rate_limit_per_min"] : null;
-    need(said === defaultLimitPerMin, `rate_limit_per_min is ${said}`);
+    need(said === limitPerMin, `rate_limit_per_min is ${said}`);
   }),
   check("8", "calls to /usage count toward the totals and the limit", async ({ ask }) => {
     for (let attempt = 0; ; attempt++) {
@@ -72,11 +69,11 @@ export const limitChecks: Check[] = [
 
 /** Asks until a 429, two windows long at most. */
 async function useUp(ask: Probe["ask"]) {
-  for (let count = 0; count <= 2 * defaultLimitPerMin; count++) {
+  for (let count = 0; count <= 2 * limitPerMin; count++) {
     const answer = await ask(paths.pixels, { overLimit: true });
     if (answer.status === 429) return answer;
     const left = answer.headers.get("x-ratelimit-remaining");
-    need(count < defaultLimitPerMin || left !== "0", "the limit was used up, and the next request was served");
+    need(count < limitPerMin || left !== "0", "the limit was used up, and the next request was served");
   }
-  throw new Failed(`${2 * defaultLimitPerMin + 1} requests were served one after the other, and none was refused`);
+  throw new Failed(`${2 * limitPerMin + 1} requests were served one after the other, and none was refused`);
 }

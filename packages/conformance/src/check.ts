@@ -1,4 +1,4 @@
-/** A check, and its result. It passes when it returns; otherwise it throws that it failed or was skipped. */
+/** A check and its result. A check passes if it returns; otherwise it throws that it failed or was skipped. */
 import type { Probe } from "./probe.ts";
 import { Failed, Skipped } from "./verdict.ts";
 

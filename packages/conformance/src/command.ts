@@ -1,54 +1,61 @@
-/** bun admin conformance: checks any server against the specification, with a key that is no argument. */
-import type { Command } from "commander";
-import { jsonCommand, outputOf, type PackageContext } from "../../../src/cli/command.ts";
-import { readAll } from "../../../src/cli/terminal/standard-input.ts";
-import { labelled } from "../../../src/cli/terminal/table.ts";
-import { paths } from "../../../src/contract/paths.ts";
-import { printable } from "../../../src/operator/printable.ts";
-import { systemCode } from "../../../src/operator/system-code.ts";
-import { UserError } from "../../../src/user-error.ts";
+/** The program conformance: checks any server against the specification, section by section. */
+import { Command, Help } from "commander";
+import {
+  type Host,
+  hostOf,
+  printable,
+  Refusal,
+  readInput,
+  refusing,
+  say,
+  systemCode,
+} from "../../client/program/terminal.ts";
 import { conform, type Report } from "./conform.ts";
 import { type Keys, send } from "./probe.ts";
 import { type Answer, codeOf } from "./shapes.ts";
+import { paths } from "./specification.ts";
 
 interface Options {
   readonly limits?: boolean;
   readonly json?: boolean;
 }
 
-export function conformanceCommand(context: PackageContext): Command {
-  return jsonCommand("conformance")
+/** The command `conformance URL`. Its status is 1 if a check failed. */
+export function conformanceCommand(given: Partial<Host> = {}): Command {
+  return new Command("conformance")
     .description("check any server against the specification, section by section")
     .argument("<URL>", "base address, such as https://www.example.com")
-    .option("--limits", "check the limit too, which uses up a minute of the key")
+    .option("--limits", "also check the rate limit, which uses up one minute of the key")
+    .option("--json", "print one JSON value on standard output")
     .addHelpText(
       "after",
       `
-The key is LEADFILE_KEY, or the first line of standard input. A second line may
-hold a revoked key, a third one a key of an account without a subscription.`,
+The key is LEADFILE_KEY, or the first line of standard input. The second line
+can hold a revoked key, the third line a key of an account without an active
+subscription.`,
     )
-    .action((url: string, options: Options) => check(context, url, options));
+    .action(refusing((url: string, options: Options, command) => check(hostOf(given), url, options, command)));
 }
 
-async function check(context: PackageContext, url: string, options: Options): Promise<void> {
+async function check(host: Host, url: string, options: Options, command: Command): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new UserError("URL takes the address of a server, such as https://www.example.com.", "", 2);
+    throw new Refusal("URL takes the address of a server, such as https://www.example.com.", 2);
   }
-  const output = outputOf(options);
-  const keys = await readKeys(context);
+  const keys = await readKeys(host);
   await refuseUseless(url, keys.live);
-  const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say: output.say });
-  output.result(report, reportText(report));
-  if (report.failed > 0) context.endWith(1);
+  const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say });
+  const text = options.json === true ? JSON.stringify(report) : reportText(report);
+  command.configureOutput().writeOut?.(`${text}\n`);
+  if (report.failed > 0) throw new Refusal(`${report.failed} checks failed.`);
 }
 
-/** Where nothing answers at all, or the key does not work, the checks would fail for that one reason. */
+/** Throws a Refusal if the server does not answer or the key does not work: every check would fail for that reason. */
 async function refuseUseless(url: string, key: string): Promise<void> {
   const { status, body } = await askOnce(url, key);
   if (status !== 401 && status !== 403) return;
-  throw new UserError(
-    `The key does not work: ${printable(`${url} answered ${status} ${codeOf(body) ?? ""}`.trim())}.`,
-    "Give a live key of an account with a subscription; every check needs it.",
+  throw new Refusal(
+    `The key does not work: ${printable(`${url} answered ${status} ${codeOf(body) ?? ""}`.trim())}. ` +
+      "Give a live key of an account with an active subscription; every check needs it.",
   );
 }
 
@@ -57,30 +64,35 @@ async function askOnce(url: string, key: string): Promise<Answer> {
     return await send(new URL(url), key, paths.usage);
   } catch (cause) {
     const reason = systemCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
-    throw new UserError(
-      `${printable(url)} was not reached (${reason}).`,
-      "Check the address, and that the server runs.",
-    );
+    throw new Refusal(`${printable(url)} was not reached (${reason}). Check the address, and that the server runs.`);
   }
 }
 
-async function readKeys(context: PackageContext): Promise<Keys> {
-  const given = context.clientKey() ?? (await readAll(context.standardInput(), "the key"));
+async function readKeys(host: Host): Promise<Keys> {
+  const given = host.environment["LEADFILE_KEY"]?.trim() || (await readInput(host, "Enter and Ctrl-D"));
   const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
-  if (!live) throw new UserError("No key was given.", "Set LEADFILE_KEY, or give the key on standard input.", 2);
-  // Nothing else can stand in a header.
+  if (!live) throw new Refusal("No key was given. Set LEADFILE_KEY, or give the key on standard input.", 2);
+  // A header can hold nothing else.
   if ([live, revoked, unsubscribed].some((key) => key !== undefined && /[^\x21-\x7e]/.test(key))) {
-    throw new UserError("A key was given with a character that no key has.", "Copy it anew.", 2);
+    throw new Refusal("A key has a character that no key has. Copy the key again.", 2);
   }
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
 }
 
 const marks = { passed: "ok", failed: "FAILED", skipped: "skipped" } as const;
 
+/** The report as lines that fit 80 columns. */
 function reportText({ url, passed, failed, skipped, checks }: Report): string {
   const lines = checks.map(({ section, title, verdict, reason }) => {
-    const line = labelled(`${marks[verdict].padEnd(9)}§${section.padEnd(5)}`, printable(title));
-    return reason === null ? line : `${line}\n${labelled(" ".repeat(15), printable(reason))}`;
+    const label = `${marks[verdict].padEnd(9)}§${section.padEnd(5)}`;
+    const line = indented(label, printable(title));
+    return reason === null ? line : `${line}\n${indented(" ".repeat(label.length), printable(reason))}`;
   });
   return [...lines, "", `${printable(url)}: ${passed} passed, ${failed} failed, ${skipped} skipped.`].join("\n");
+}
+
+/** A text behind a label, wrapped below its own beginning. */
+function indented(label: string, text: string): string {
+  const lines = new Help().boxWrap(text, 80 - label.length);
+  return label + lines.replaceAll("\n", `\n${" ".repeat(label.length)}`);
 }

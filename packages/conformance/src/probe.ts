@@ -1,7 +1,7 @@
 /** Requests to the server under test. They keep to the limit of the key; every answer is kept for the last checks. */
-import { windowMs } from "../../../src/contract/limits.ts";
-import { paths } from "../../../src/contract/paths.ts";
+
 import { type Answer, envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
+import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";
 
 export interface Keys {
@@ -40,34 +40,13 @@ export interface ProbeOptions {
 }
 
 const timeoutMs = 30_000;
+const windowMs = 60_000;
 
-export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOptions): Probe {
+export function createProbe(baseUrl: string, keys: Keys, options: ProbeOptions): Probe {
   const url = new URL(baseUrl);
   const answers: Answer[] = [];
-  let left = Number.POSITIVE_INFINITY;
-  let untilResetMs = windowMs;
+  const { ask, nextWindow } = keepToLimit(url, keys.live, answers, options);
   let known: readonly Item[] | null = null;
-
-  async function nextWindow(): Promise<void> {
-    say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
-    await sleep(untilResetMs);
-    left = Number.POSITIVE_INFINITY;
-  }
-
-  async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
-    if (left <= 0 && how.overLimit !== true) await nextWindow();
-    const answer = await send(url, keys.live, target, how);
-    if (how.authorization === undefined) {
-      left = Number(answer.headers.get("x-ratelimit-remaining") ?? Number.POSITIVE_INFINITY);
-      untilResetMs = resetOf(answer.headers);
-    }
-    if (answer.status === 429 && how.overLimit !== true) {
-      await nextWindow();
-      return ask(target, how);
-    }
-    answers.push(answer);
-    return answer;
-  }
 
   async function page(query: Readonly<Record<string, string>> = {}): Promise<LeadPage> {
     const answer = await ask(`${paths.leads}?${new URLSearchParams(query)}`.replace(/\?$/, ""));
@@ -88,6 +67,51 @@ export function createProbe(baseUrl: string, keys: Keys, { sleep, say }: ProbeOp
       return known;
     },
   };
+}
+
+/** Requests that wait for the next window when the limit is used up. Every answer is added to the list. */
+function keepToLimit(url: URL, liveKey: string, answers: Answer[], { sleep, say }: ProbeOptions) {
+  let remaining = Number.POSITIVE_INFINITY;
+  let untilResetMs = windowMs;
+  /** Whether the server refused a request right after a wait: each further wait would be for nothing. */
+  let refusesAll = false;
+  /** Whether X-RateLimit-Remaining was 0 right after a wait, so that it says nothing. */
+  let isStuck = false;
+
+  async function nextWindow(): Promise<void> {
+    say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
+    await sleep(untilResetMs);
+    remaining = Number.POSITIVE_INFINITY;
+  }
+
+  async function askOnce(target: string, how: RequestOptions): Promise<Answer> {
+    const answer = await send(url, liveKey, target, how);
+    if (how.authorization === undefined) {
+      remaining = Number(answer.headers.get("x-ratelimit-remaining") ?? Number.POSITIVE_INFINITY);
+      untilResetMs = resetOf(answer.headers);
+    }
+    return answer;
+  }
+
+  async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
+    const mayWait = how.overLimit !== true;
+    const still = "429 is answered even after a wait for the next minute";
+    if (mayWait) need(!refusesAll, still);
+    const waits = mayWait && remaining <= 0 && !isStuck;
+    if (waits) await nextWindow();
+    let answer = await askOnce(target, how);
+    isStuck ||= waits && remaining <= 0;
+    if (mayWait && answer.status === 429) {
+      await nextWindow();
+      answer = await askOnce(target, how);
+      refusesAll = answer.status === 429;
+      need(!refusesAll, still);
+    }
+    answers.push(answer);
+    return answer;
+  }
+
+  return { ask, nextWindow };
 }
 
 /** One request, with the live key where nothing else is said. Throws where nobody answers. */

@@ -1,5 +1,6 @@
 /** An answer of the server under test, and the shapes of §2, with no more in them than the specification says. */
-import { leadFields } from "../../../src/contract/lead.ts";
+
+import { leadFields } from "./specification.ts";
 import { need } from "./verdict.ts";
 
 /** One answer of the server under test. */

@@ -1,37 +1,37 @@
-/** The protocol over standard input and output, from the first question of an agent to the last answer. */
+/** The Model Context Protocol over standard input and output, from the first request of an agent to the last result. */
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import { CancelledNotificationSchema, isJSONRPCRequest, type RequestId } from "@modelcontextprotocol/sdk/types.js";
-import { UserError } from "../../../src/user-error.ts";
+import { Refusal } from "../../client/program/terminal.ts";
 
 /**
- * Ends with standard input, once all is answered; and at once when nobody reads the answers, or at a stop. Throws a
- * UserError for a message that is too large.
+ * Serves until standard input ends and every request has its result, or until a stop, or until nobody reads the results.
+ * Throws a Refusal for a message that is too large.
  */
 export async function converse(server: McpServer, stop: AbortSignal): Promise<void> {
   const transport = new StdioServerTransport();
-  const questions = watchQuestions(transport);
+  const requests = watchRequests(transport);
   const ended = Promise.withResolvers<void>();
   const end = () => ended.resolve();
-  const endWhenAnswered = () => void questions.answered().then(end);
+  const endWhenAnswered = () => void requests.answered().then(end);
   stop.addEventListener("abort", end, { once: true });
   process.stdin.once("end", endWhenAnswered).once("close", endWhenAnswered);
   process.stdout.on("error", end);
-  // Before the end, it closes by itself only when a message is larger than it takes.
+  // Before the end, the transport closes by itself only if a message is too large.
   transport.onclose = () => ended.reject(tooLarge());
   await server.connect(transport);
   await ended.promise;
   await server.close();
 }
 
-function tooLarge(): UserError {
+function tooLarge(): Refusal {
   const mebibytes = STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024;
-  return new UserError(`A message on standard input is larger than ${mebibytes} MiB.`, "No tool takes so much.");
+  return new Refusal(`A message on standard input is larger than ${mebibytes} MiB, which no tool accepts.`);
 }
 
-/** Knows which questions have no answer yet. */
-function watchQuestions(transport: StdioServerTransport) {
+/** Tracks the requests that have no result yet. */
+function watchRequests(transport: StdioServerTransport) {
   const open = new Set<RequestId>();
   const none = Promise.withResolvers<void>();
   let isLast = false;
@@ -41,7 +41,7 @@ function watchQuestions(transport: StdioServerTransport) {
   }
   transport.onmessage = (message) => {
     if (isJSONRPCRequest(message)) open.add(message.id);
-    // Nobody waits for its answer any more, and none is given.
+    // A cancelled request gets no result.
     else close(CancelledNotificationSchema.safeParse(message).data?.params.requestId);
   };
   const send = transport.send.bind(transport);
@@ -50,7 +50,7 @@ function watchQuestions(transport: StdioServerTransport) {
     if ("id" in message && !("method" in message)) close(message.id);
   };
   return {
-    /** Resolves when all that was asked is answered. No question may follow. */
+    /** Resolves when every request has its result. No request may follow. */
     answered(): Promise<void> {
       isLast = true;
       close(undefined);

@@ -1,6 +1,6 @@
 /** Leads as a model may see them: persons are masked, and page addresses have no query. */
 
-import { printable } from "../../../src/operator/printable.ts";
+import { printable } from "../../client/program/terminal.ts";
 import type { Lead } from "../../client/src/leadfile.ts";
 
 /** One text of a lead, as it is shown. */

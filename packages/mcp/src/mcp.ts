@@ -1,10 +1,7 @@
-/** bun admin mcp: tools for a model over standard input and output, through the API of any server. */
+/** The program mcp: tools for an AI model over standard input and output, through the API of any server. */
 import { Command } from "commander";
-import type { PackageContext } from "../../../src/cli/command.ts";
-import { createOutput } from "../../../src/cli/terminal/output.ts";
-import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { UserError } from "../../../src/user-error.ts";
 import { createClient } from "../../client/program/api-client.ts";
+import { type Host, hostOf, Refusal, refusing, say, stopSignal } from "../../client/program/terminal.ts";
 import type { Leadfile, LeadfileOptions } from "../../client/src/leadfile.ts";
 
 interface Options {
@@ -12,52 +9,53 @@ interface Options {
   readonly allowPlainHttp?: boolean;
 }
 
-/** How a program starts it from another folder, where `bun admin` is unknown. */
+/** How another program starts this one from its own folder, in which `bun admin` is unknown. */
 const startedBy = Bun.isStandaloneExecutable
   ? '"command": "leadfile", "args": ["mcp", "https://www.example.com"]'
   : '"command": "bun",\n    "args": ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"]';
 
-export function mcpCommand(context: PackageContext): Command {
+/** The command `mcp URL`. */
+export function mcpCommand(given: Partial<Host> = {}): Command {
   return new Command("mcp")
     .description("give an AI model tools that read a server (MCP)")
     .argument("<URL>", "base address, such as https://www.example.com")
-    .option("--reveal", "show names, e-mail addresses and phones whole")
-    .option("--allow-plain-http", "use http to other machines, where others may read")
+    .option("--reveal", "show names, email addresses, and phones whole")
+    .option("--allow-plain-http", "use http to other machines, where others can read it")
     .addHelpText(
       "after",
       `
-The program that starts it sets LEADFILE_KEY; standard input and output carry
-the Model Context Protocol. Three tools, summarize_leads, list_leads and usage,
-read through the API with that key, so that its limit and usage hold. Names,
-e-mail addresses and phones are masked, and page addresses lose their query.
+Set LEADFILE_KEY in the program that starts this one. Standard input and output
+carry the Model Context Protocol. Three tools, summarize_leads, list_leads, and
+usage, read through the API with that key, so its limit and usage apply. Names,
+email addresses, and phones are masked in every field, and page addresses lose
+their query.
 
-Such a program has a file of settings, and takes from it what it starts:
+The settings of a program that starts it, such as an AI assistant:
   {"mcpServers": {"leadfile": {
     ${startedBy},
     "env": {"LEADFILE_KEY": "lf_…"}}}}`,
     )
-    .action((url: string, options: Options) => run(context, url, options));
+    .action(refusing((url: string, options: Options) => run(hostOf(given), url, options)));
 }
 
-async function run(context: PackageContext, url: string, options: Options): Promise<void> {
-  const key = context.clientKey();
-  // Standard input is taken by the protocol.
-  if (key === null) throw new UserError("No key was given.", "Set LEADFILE_KEY in what starts this program.", 2);
+async function run({ environment, now }: Host, url: string, options: Options): Promise<void> {
+  const key = environment["LEADFILE_KEY"]?.trim() || null;
+  // The protocol uses standard input, so the key cannot come from there.
+  if (key === null) throw new Refusal("No key was given. Set LEADFILE_KEY in the program that starts this one.", 2);
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
-  // Only this command needs them, and they are large.
+  // These are large, and the other commands do not need them.
   const { createServer } = await import("./server.ts");
   const { converse } = await import("./converse.ts");
   const { masked, revealed } = await import("./mask.ts");
-  const server = createServer({ client, show: options.reveal === true ? revealed : masked, now: context.now });
+  const server = createServer({ client, show: options.reveal === true ? revealed : masked, now });
   const stop = stopSignal();
-  if (process.stdin.isTTY) {
-    createOutput(false).say("This waits for a program that speaks MCP; --help has its settings.");
-  }
+  if (process.stdin.isTTY) say("Waiting for a program that speaks MCP. To see its settings, add --help.");
   await converse(server, stop);
+  // A request to the server may still keep the process.
   process.exit(0);
 }
 
-/** Programs that call tools give up after a minute: a longer wait becomes an answer that says how long. */
+/** A client whose waits end before programs that call tools give up, which is after a minute. */
 export function createToolClient(
   options: Pick<LeadfileOptions, "baseUrl" | "key" | "allowPlainHttp" | "clock">,
 ): Leadfile {

@@ -1,8 +1,8 @@
 /** The three tools over the Model Context Protocol. Each only reads, and through the API alone. */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { z } from "zod";
-import { version } from "../../../package.json";
 import type { Leadfile } from "../../client/src/leadfile.ts";
+import { version } from "../package.json";
 import { answer } from "./answer.ts";
 import { listLeads, mostLeads } from "./list-leads.ts";
 import type { Show } from "./mask.ts";

@@ -117,8 +117,8 @@ test("bun admin conformance ends with 1 where something fails, and with 2 withou
 
 test.each([
   ["is none", "lf_someKey1", 1, "The key does not work: URL answered 401 invalid_api_key. Give a live key"],
-  ["cannot be one", "lf_some Key1", 2, "A key was given with a character"],
-  ["is revoked, and cannot be one", "lf_someKey1\nlf_some Key2", 2, "A key was given with a character"],
+  ["cannot be one", "lf_some Key1", 2, "A key has a character"],
+  ["is revoked, and cannot be one", "lf_someKey1\nlf_some Key2", 2, "A key has a character"],
 ])("a key that %s is said in one line, and nothing is checked with it", async (_, key, status, said) => {
   const { url } = await serve({ leads });
   const ended = await anAdmin().give(key, "conformance", url);

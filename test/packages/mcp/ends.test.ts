@@ -70,14 +70,14 @@ test("a message that is too large ends it with one line", async () => {
   await written.catch((cause) => expect(cause).toMatchObject({ code: "EPIPE" }));
   expect([await exited, await stderr.text()]).toEqual([
     1,
-    "A message on standard input is larger than 10 MiB. No tool takes so much.\n",
+    "A message on standard input is larger than 10 MiB, which no tool accepts.\n",
   ]);
 });
 
 test("on a terminal it says for whom it waits, and Ctrl-C ends it", async () => {
   const settings = { LEADFILE_KEY: "lf_0123456789" };
   const terminal = onTerminal(join(aFolder(), "none.db"), ["mcp", "http://127.0.0.1:9"], { settings });
-  await terminal.seen(/waits for a program that speaks MCP/);
+  await terminal.seen(/Waiting for a program that speaks MCP/);
   terminal.type("\u0003");
   expect(await terminal.ended).toBe(0);
 });

@@ -90,7 +90,7 @@ describe("what a model cannot mend, it can tell", () => {
     onTestFinished(() => void proxy.stop(true));
     const { text } = await (await anAgent(proxy.url.origin, "lf_0123456789")).call("usage");
     expect(text).toBe(
-      "The server refused (missing_api_key): The key was sent and did not arrive. See that no proxy before the server takes the header Authorization away.",
+      "The server refused (missing_api_key): The key was sent but did not arrive. Check that no proxy in front of the server removes the Authorization header.",
     );
   });
 

@@ -83,12 +83,12 @@ describe("to an address that refuses", () => {
     onTestFinished(() => void receiver.stop(true));
     expect(await offerTo(receiver.url, 20)).toMatchObject({
       why: `${receiver.url.origin} gave no answer within 0.02 s.`,
-      advice: expect.stringContaining("answer first and work then"),
+      advice: expect.stringContaining("respond first and work then"),
     });
   });
 
   test.each([
-    [301, "--post follows no redirect: give it the address to which this one leads."],
+    [301, "--post follows no redirect. Give it the address to which this one redirects."],
     [401, "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides."],
     [410, "Check the address."],
   ])("an answer that will hardly change, such as %d, comes with what to do", async (status, advice) => {
@@ -100,15 +100,15 @@ describe("to an address that refuses", () => {
   });
 
   test.each([
-    [409, "For a lead that it has already, it is to answer 2xx."],
-    [422, "Its log says what it refuses."],
+    [409, "It must answer 2xx for a lead that it already has."],
+    [422, "Its log says why it refuses this lead."],
   ])("an answer that refuses one lead, such as %d, comes with the way past it", async (status, advice) => {
     const { address } = aReceiver([new Response(null, { status })]);
     const lead = aLead({ identified_at: "2026-01-31T09:15:00.999Z" });
     expect(await offerTo(new URL(address), 5_000, lead)).toMatchObject({
       advice:
         `${advice} Leads wait until it answers 2xx. ` +
-        "To leave out this one, start again with --since 2026-01-31T09:15:01.000Z and a new checkpoint.",
+        "To skip this lead, start again with --since 2026-01-31T09:15:01.000Z and a new checkpoint.",
     });
   });
 
@@ -136,7 +136,7 @@ describe("to an address that refuses", () => {
     await following.end();
     const lead = `Lead ${leads[0]?.id} is tried again in`;
     expect(following.errors().split("\n")).toEqual([
-      expect.stringMatching(/ answered 422\. Its log says what it refuses\. .* is tried again in 0\.5 s\.$/),
+      expect.stringMatching(/ answered 422\. Its log says why it refuses this lead\. .* is tried again in 0\.5 s\.$/),
       `${address} answered 422. ${lead} 1 s.`,
       "",
     ]);
@@ -144,8 +144,8 @@ describe("to an address that refuses", () => {
 });
 
 /** Offers one lead, and waits so long for the answer. */
-function offerTo(url: URL, answerMs: number, lead = aLead()) {
-  return webhook({ url, secret, now: Date.now, answerMs }).take(lead, new AbortController().signal);
+function offerTo(url: URL, timeoutMs: number, lead = aLead()) {
+  return webhook({ url, secret, now: Date.now, timeoutMs }).take(lead, new AbortController().signal);
 }
 
 interface Post {

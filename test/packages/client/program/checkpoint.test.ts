@@ -15,7 +15,7 @@ test("a second follow with a checkpoint in use is refused, and a kill of the fir
   const second = follow([url, "--checkpoint", "cp"], { settings, folder: first.folder });
   expect(await second.exited).toBe(1);
   expect([second.errors(), second.lines()]).toEqual([
-    "Another follow uses the checkpoint cp. End that first, or name another checkpoint.\n",
+    "Another follow uses the checkpoint cp. Stop it, or name another checkpoint.\n",
     [],
   ]);
   await first.end("SIGKILL");

@@ -7,7 +7,7 @@ import { aSource, follow } from "./following.ts";
 
 describe("a wrong option is refused in one line", () => {
   test.each([
-    [["--exec", "true", "--post", "https://crm.example.com"], 2, "--exec or to --post"],
+    [["--exec", "true", "--post", "https://crm.example.com"], 2, "either --exec or --post"],
     [["--post", "http://crm.example.com/leads"], 2, "--allow-plain-http"],
     [["--post", "https://me:secret@crm.example.com"], 2, "takes an address"],
     [["--post", "crm"], 2, "takes an address"],

@@ -1,20 +1,23 @@
-/** Writes src/contract.ts: the shapes of the API as plain types, from the contract that the server itself serves. */
+/** Writes src/contract.ts of the client: the shapes of the API as plain types, from the contract of the server. */
+import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { errorCodes } from "../../src/contract/errors.ts";
-import { Lead } from "../../src/contract/lead.ts";
-import { LeadList, PixelList } from "../../src/contract/list.ts";
-import { leadParameters } from "../../src/contract/parameters.ts";
-import { Pixel } from "../../src/contract/pixel.ts";
-import { Usage } from "../../src/contract/usage.ts";
+import { errorCodes } from "../../../src/contract/errors.ts";
+import { Lead } from "../../../src/contract/lead.ts";
+import { LeadList, PixelList } from "../../../src/contract/list.ts";
+import { leadParameters } from "../../../src/contract/parameters.ts";
+import { Pixel } from "../../../src/contract/pixel.ts";
+import { Usage } from "../../../src/contract/usage.ts";
 
-/** The text of src/contract.ts. */
+export const contractFile = join(import.meta.dir, "../../../packages/client/src/contract.ts");
+
+/** Returns the text of src/contract.ts. */
 export function contractText(): string {
   const query = Object.entries(leadParameters).map(([name, { schema }]) => {
     const type = schema["format"] === "date-time" ? "string | Date" : typeOf(schema);
     return field(schema, `${name}?: ${type} | undefined;`);
   });
   return [
-    "/** The shapes of the API (§2), written by generate.ts from the contract of the server: change that, not this. */",
+    "/** The shapes of the API (§2). Generated: bun test/packages/client/generate.ts writes it from the server's contract. */",
     shape("One identified visit of a website.", Lead),
     shape("A page of leads, newest first.", LeadList),
     shape("What captures the visits.", Pixel),
@@ -45,4 +48,4 @@ function typeOf(schema: TSchema): string {
   return schema["type"] === "integer" ? "number" : String(schema["type"]);
 }
 
-if (import.meta.main) await Bun.write(new URL("src/contract.ts", import.meta.url), contractText());
+if (import.meta.main) await Bun.write(contractFile, contractText());

@@ -1,0 +1,91 @@
+/** What the programs of packages/ share: the process that they run in, its input, messages and signals, and failures. */
+import { writeSync } from "node:fs";
+import type { Command } from "commander";
+
+/** What a program takes from the process that it runs in. */
+export interface Host {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly standardInput: () => AsyncIterable<Uint8Array>;
+  readonly now: () => number;
+}
+
+/** The process itself, but for the parts that are given. */
+export function hostOf(given: Partial<Host>): Host {
+  return { environment: process.env, standardInput: () => Bun.stdin.stream(), now: Date.now, ...given };
+}
+
+/** A failure that ends a program with one line for a person, without a stack trace. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+
+  constructor(
+    message: string,
+    /** 1: refused or failed. 2: the command or a setting is written wrong. */
+    readonly status: 1 | 2 = 1,
+  ) {
+    super(message);
+  }
+}
+
+/** The action of a command that ends with the message and the status of a Refusal. */
+export function refusing<Options>(action: (url: string, options: Options, command: Command) => Promise<void>) {
+  return async (url: string, options: Options, command: Command): Promise<void> => {
+    try {
+      await action(url, options, command);
+    } catch (cause) {
+      if (!(cause instanceof Refusal)) throw cause;
+      command.error(cause.message, { exitCode: cause.status, code: "leadfile.refused" });
+    }
+  };
+}
+
+/** The key, from LEADFILE_KEY or the first line of standard input. It is no argument, because other users see those. */
+export async function readKey(host: Host): Promise<string> {
+  const key = host.environment["LEADFILE_KEY"]?.trim() || (await readInput(host, "Enter")).trim();
+  if (key !== "") return key;
+  throw new Refusal("No key was given. Set LEADFILE_KEY, or give the key on standard input.", 2);
+}
+
+/** Standard input as text: the first line if a person ends it with Enter, all of it otherwise. */
+export async function readInput({ standardInput }: Host, endsWith: "Enter" | "Enter and Ctrl-D"): Promise<string> {
+  if (process.stdin.isTTY && process.stderr.isTTY) {
+    say(`Waiting for the key: type or paste it, then press ${endsWith}.`);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of standardInput()) {
+    chunks.push(chunk);
+    if (endsWith === "Enter" && chunk.includes(10)) break;
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  return endsWith === "Enter" ? (text.split("\n", 1)[0] ?? "") : text;
+}
+
+/** Writes a message to standard error before it returns, so that the end of the process does not lose it. */
+export function say(text: string): void {
+  try {
+    writeSync(2, `${text}\n`);
+  } catch {
+    // Nobody reads it.
+  }
+}
+
+/** A signal that the first SIGINT or SIGTERM aborts. The second one ends the process at once. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  function abort(): void {
+    process.off("SIGINT", abort).off("SIGTERM", abort);
+    stop.abort();
+  }
+  process.on("SIGINT", abort).on("SIGTERM", abort);
+  return stop.signal;
+}
+
+/** The code of a system error, such as ENOSPC, which contains no path and no value; null if it has none. */
+export function systemCode(cause: unknown): string | null {
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : null;
+}
+
+/** A text with a ? for each control character, which a terminal would obey. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
+}
