@@ -1,5 +1,5 @@
 /** What the core asks of an extension. src/extensions.ts loads those that there are. */
-import type { Inflow } from "./api/app-parts.ts";
+import type { Inflow } from "./api/ops/metrics.ts";
 import type { CommandEntry } from "./cli/command.ts";
 import type { Examined, Finding } from "./cli/doctor/finding.ts";
 import type { ClusterConfig, Config } from "./config.ts";

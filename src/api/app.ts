@@ -1,66 +1,97 @@
-/** The way of a request: listener → context → host → auth → route → reply. */
+/** The app: what every request passes, and all routes. */
+import type { Server } from "bun";
 import { Elysia } from "elysia";
+import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import { paths } from "../contract/paths.ts";
-import type { AppParts } from "./app-parts.ts";
-import { createAuth } from "./auth.ts";
-import { createContext, type RequestContext, type WithContext } from "./context.ts";
-import { describeOperations } from "./docs/openapi.ts";
+import { ApiError, errors } from "../contract/errors.ts";
+import type { Limiter } from "../limiter.ts";
+import type { RequestStore } from "../store/serving.ts";
+import { createCredentialReader } from "./auth.ts";
+import { beginCall, type Call, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
-import { createHostCheck } from "./host.ts";
-import { createLeadsAnswer } from "./leads.ts";
+import { createHostCheck, redirectTo } from "./host.ts";
+import { leadRoute } from "./leads.ts";
 import { type Address, type Listener, startListener } from "./listener.ts";
-import { addRequestMetrics, addSizeMetrics } from "./ops/metrics.ts";
-import { checkPublic, createPages } from "./pages.ts";
-import { answerPixels } from "./pixels.ts";
-import { type Answer, createAccessLog, createReply } from "./reply.ts";
-import { answerUsage } from "./usage.ts";
+import { addRequestMetrics, addSizeMetrics, type Inflow } from "./ops/metrics.ts";
+import { createPages } from "./pages.ts";
+import { pixelRoute } from "./pixels.ts";
+import { createAccessLog, createReply } from "./reply.ts";
+import { usageRoute } from "./usage.ts";
 
-/** Listens on a port, with the app that is made of these parts. Throws what Bun throws when the port is taken. */
-export function listen(
-  address: Address,
-  partsFor: (port: number) => Omit<AppParts, "addressOf">,
-  lastCallMs?: number,
-): Listener {
+export interface AppParts {
+  readonly store: RequestStore;
+  readonly limiter: Limiter;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** The public origin, such as https://www.example.com. */
+  readonly baseUrl: string;
+  /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
+  readonly trustProxy: boolean;
+  /** Whether other machines may read /metrics. */
+  readonly publicMetrics: boolean;
+  readonly inflow: () => Inflow;
+}
+
+/** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */
+export function listen(address: Address, partsFor: (port: number) => AppParts, lastCallMs?: number): Listener {
   const { server, ...listener } = startListener(address, {
-    // No request is read before this function is done.
+    // No request is read before this function returns.
     answer: (request) => app.fetch(request),
     // A body is never read: whatever its size, the answer is about the method.
-    largestBodyBytes: Number.MAX_SAFE_INTEGER,
+    maxBodyBytes: Number.MAX_SAFE_INTEGER,
     lastCallMs,
   });
-  const addressOf = (request: Request) => server.requestIP(request)?.address;
-  const app = createApp({ ...partsFor(listener.port), addressOf });
+  const app = createApp(partsFor(listener.port), server);
   return listener;
 }
 
-/** Makes the app: every route, behind the checks that each request passes. */
-function createApp(parts: AppParts) {
-  const { store, limiter, baseUrl } = parts;
+/** Makes the app. Elysia's stages give the order of decisions.md §3: host, limit, path, method, key, parameters. */
+export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requestIP">) {
+  const { store, limiter, baseUrl, log } = parts;
   const metrics = new Registry();
   addSizeMetrics(metrics, parts);
-  const accessLog = createAccessLog(parts.log, addRequestMetrics(metrics));
+  const accessLog = createAccessLog(log, addRequestMetrics(metrics));
   const reply = createReply(accessLog);
-  const ok = (context: RequestContext, body: Answer["body"]) => reply(context, { status: 200, body });
   const replyWithError = createErrorReply(baseUrl, reply);
-  const auth = createAuth(parts);
-  const redirect = createHostCheck(parts, auth, reply);
-  const answerLeads = createLeadsAnswer(store);
-  const operations = describeOperations(baseUrl, limiter.limit);
+  const misdirected = createHostCheck(baseUrl, parts.trustProxy);
+  const readCredential = createCredentialReader(store);
 
-  return new Elysia<"", WithContext>({ strictPath: true, handler: { standardHostname: false } })
-    .onRequest((elysia) => {
-      const context = createContext(elysia.request, limiter.limit, parts.now());
-      elysia.context = context;
-      const redirection = redirect?.(context);
-      if (redirection !== undefined) return redirection;
-      if (context.isPublic) checkPublic(context);
-      else auth.authorize(context);
+  /** Redirects a request to the public address. It counts nowhere. */
+  function redirect(call: Call, reason: ReturnType<typeof misdirected>): Response {
+    const credential = reason === "plain http" ? readCredential(call) : "missing_api_key";
+    if (typeof credential !== "string") {
+      const message = "An API key crossed the network in the clear, over http. Revoke it and create a new one.";
+      log.warn({ key: credential.prefix, id: call.id }, message);
+    }
+    const body = redirectTo(baseUrl, call);
+    return reply(call, { status: 308, headers: { Location: body.url }, body: JSON.stringify(body) });
+  }
+
+  /** Counts a request with a live key in its window and in its usage, or throws the 429. */
+  function count(call: Call): void {
+    const { credential } = call;
+    if (typeof credential === "string") return;
+    const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
+    call.remaining = remaining;
+    if (!allowed) throw new ApiError("rate_limit_exceeded", errors.rate_limit_exceeded.message(limiter.limit));
+    store.usage.count(credential.number, call.arrivedMs);
+  }
+
+  return new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
+    .use(calls)
+    .onRequest((context) => {
+      const call = beginCall(context.request, limiter.limit, parts.now());
+      context.call = call;
+      const reason = misdirected(call);
+      if (reason !== null) return redirect(call, reason);
+      if (call.isPublic) return undefined;
+      call.credential = readCredential(call);
+      count(call);
       return undefined;
     })
-    .onError(({ context, error }) => replyWithError(context, error))
-    .get(paths.leads, ({ context }) => ok(context, answerLeads(context)), { detail: operations.leads })
-    .get(paths.pixels, ({ context }) => ok(context, answerPixels(store.pixels, context)), { detail: operations.pixels })
-    .get(paths.usage, ({ context }) => ok(context, answerUsage(store.usage, context)), { detail: operations.usage })
-    .use(createPages(parts, metrics, accessLog));
+    .onError(({ call, error }) => replyWithError(call, error))
+    .use(leadRoute(store, reply))
+    .use(pixelRoute(store, reply))
+    .use(usageRoute(store, reply))
+    .use(createPages({ store, server, metrics, accessLog }, { ...parts, limitPerMin: limiter.limit }));
 }

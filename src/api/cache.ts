@@ -1,17 +1,17 @@
-/** What was read from the store, kept in memory until somebody writes to the store. */
+/** What was read from the database, kept in memory until somebody writes to it. */
 
 export interface Cache<Value> {
-  /** The value under a name; null where none is kept, or the store has changed since. */
-  get(name: string, storeVersion: number): Value | null;
-  /** Keeps what was read under a name. To be called after `get`, with nothing in between that waits. */
+  /** Returns the value under a name; null if none is kept, or the database has changed since. */
+  get(name: string, databaseVersion: number): Value | null;
+  /** Keeps what was read under a name. Call it after `get`, without waiting in between. */
   keep(name: string, value: Value): void;
 }
 
 /** A client chooses what it asks for, and could fill the memory with long names. All filters together are shorter. */
-const longestName = 500;
+const maxNameLength = 500;
 
 /** Makes a cache that holds no more than a given size. */
-export function createCache<Value>(largestSize: number, sizeOf: (value: Value, name: string) => number): Cache<Value> {
+export function createCache<Value>(maxSize: number, sizeOf: (value: Value, name: string) => number): Cache<Value> {
   const kept = new Map<string, Value>();
   let size = 0;
   let knownVersion = Number.NaN;
@@ -22,16 +22,16 @@ export function createCache<Value>(largestSize: number, sizeOf: (value: Value, n
   }
 
   return {
-    get(name, storeVersion) {
-      if (storeVersion !== knownVersion) clear();
-      knownVersion = storeVersion;
+    get(name, databaseVersion) {
+      if (databaseVersion !== knownVersion) clear();
+      knownVersion = databaseVersion;
       return kept.get(name) ?? null;
     },
     keep(name, value) {
-      if (name.length > longestName) return;
+      if (name.length > maxNameLength || kept.has(name)) return;
       const added = sizeOf(value, name);
       // Everything is dropped at once: what is asked for often is soon back.
-      if (size + added > largestSize) clear();
+      if (size + added > maxSize) clear();
       kept.set(name, value);
       size += added;
     },

@@ -1,28 +1,55 @@
-/** The one place that makes error bodies (§2.5, §7). */
-import { ApiError, type ErrorCode, errorBody, plainError } from "../contract/errors.ts";
+/** The only place that makes error bodies (§2.5, §7). */
+import { NotFoundError, ValidationError } from "elysia";
+import { ApiError, type ErrorCode, ErrorResponse, errorBody, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
+import { publicPaths } from "../contract/paths.ts";
 import { innermost } from "../store/errors.ts";
 import { QueryFailed } from "../store/reading.ts";
-import type { RequestContext } from "./context.ts";
+import type { Call } from "./call.ts";
+import { Redirect } from "./host.ts";
+import { invalidValue } from "./query.ts";
 import type { Reply } from "./reply.ts";
+
+/** What every route may answer apart from its 200, for the description of the API. */
+export const errorResponses = {
+  308: Redirect,
+  400: ErrorResponse,
+  401: ErrorResponse,
+  403: ErrorResponse,
+  429: ErrorResponse,
+  500: ErrorResponse,
+} as const;
 
 /** Makes the answer to whatever was thrown. The cause goes to the log, and never to the client. */
 export function createErrorReply(baseUrl: string, reply: Reply) {
-  return (context: RequestContext, thrown: unknown): Response => {
-    const { code, message, status, cause } = toApiError(thrown);
+  return (call: Call, thrown: unknown): Response => {
+    const { code, message, status, cause } = toApiError(call, thrown);
     const body = JSON.stringify(errorBody(code, message, baseUrl));
     const forLog = cause === undefined ? {} : { cause: innermost(cause) };
-    return reply(context, { status, code, ...forLog, headers: headersOf(code, context), body });
+    return reply(call, { status, code, ...forLog, headers: headersOf(code, call), body });
   };
 }
 
-function toApiError(thrown: unknown): ApiError {
+function toApiError(call: Call, thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof NotFoundError) return notRouted(call);
+  if (thrown instanceof ValidationError && thrown.valueError !== undefined) {
+    return invalidValue(thrown.valueError.path, thrown.valueError.value);
+  }
   return plainError(thrown instanceof QueryFailed ? "query_failed" : "internal_error", { cause: thrown });
 }
 
-/** Headers that belong to a code, whoever raises it. */
-function headersOf(code: ErrorCode, { isPublic }: RequestContext): Record<string, string> {
+/** Elysia has no route for this method and path. It does not say which of the two is to blame. */
+function notRouted({ request, route, isPublic }: Call): ApiError {
+  if (!isPublic) return plainError(route === null ? "not_found" : "method_not_allowed");
+  if (request.method === "GET" || request.method === "HEAD") {
+    return new ApiError("not_found", `There is nothing at this path; see ${publicPaths.docs}.`);
+  }
+  return new ApiError("method_not_allowed", "This path takes GET and HEAD.");
+}
+
+/** Returns the headers that belong to a code, whoever throws it. */
+function headersOf(code: ErrorCode, { isPublic }: Call): Record<string, string> {
   switch (code) {
     case "missing_api_key":
     case "invalid_api_key":

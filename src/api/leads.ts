@@ -1,51 +1,68 @@
 /** GET /api/v1/leads (§4.1): one page of the account's leads, newest first. */
-import { plainError } from "../contract/errors.ts";
-import type { LeadQuery } from "../contract/parameters.ts";
-import { readLeadQuery } from "../contract/query.ts";
+import { Elysia } from "elysia";
+import { ErrorResponse, plainError } from "../contract/errors.ts";
+import { LeadList } from "../contract/lead.ts";
+import { namesOf } from "../contract/names.ts";
+import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/parameters.ts";
+import { paths } from "../contract/paths.ts";
 import { writeMoment } from "../contract/time.ts";
 import { writeFilter } from "../store/disclosed-pages.ts";
 import type { DisclosedPage } from "../store/disclosures.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { RequestStore } from "../store/serving.ts";
+import { auth } from "./auth.ts";
 import { createCache } from "./cache.ts";
-import { keyOf, type RequestContext } from "./context.ts";
+import { errorResponses } from "./errors.ts";
+import { strictQuery } from "./query.ts";
+import type { Reply } from "./reply.ts";
 
 interface Page {
   readonly body: Uint8Array;
-  /** What the ledger notes of it; null for a page without leads. */
+  /** What the ledger records of it; null for a page without leads. */
   readonly disclosed: DisclosedPage | null;
 }
 
 /** At most this many bytes of pages are kept in memory. A page of 25 leads has about 15,000. */
-const mostBytes = 20 * 1024 * 1024;
+const maxBytes = 20 * 1024 * 1024;
 
-/** What an entry takes beside its body and its question: most of an empty page. */
+/** What an entry takes in addition to its body and its question: most of an empty page. */
 const overheadBytes = 250;
 
-/** Makes what keeps pages in memory, by the questions that they answer. */
+/** Makes the cache of pages, by the questions that they answer. */
 export const createPageCache = () =>
-  createCache<Page>(mostBytes, ({ body }, question) => body.byteLength + question.length + overheadBytes);
+  createCache<Page>(maxBytes, ({ body }, question) => body.byteLength + question.length + overheadBytes);
 
-/** Makes what gives the body of a page, and throws invalid_parameter, invalid_cursor or unknown_pixel. */
-export function createLeadsAnswer(store: RequestStore) {
+/** Makes the route. */
+export function leadRoute(store: RequestStore, reply: Reply) {
   const pages = createPageCache();
 
-  function makePage(question: string, account: AccountNumber, search: string): Page {
-    const query = readLeadQuery(search);
-    const page = readPage(store, account, query);
-    // A page with a cursor is seldom asked for twice.
-    if (query.beforeMs === null) pages.keep(question, page);
-    return page;
-  }
-
-  return (context: RequestContext): Uint8Array => {
-    const { storeVersion, search } = context;
-    const { account, number } = keyOf(context);
-    const question = `${account} ${search}`;
-    const { body, disclosed } = pages.get(question, storeVersion) ?? makePage(question, account, search);
-    if (disclosed !== null) store.disclosures.note(number, disclosed, context.arrivedMs);
-    return body;
-  };
+  return new Elysia().use(auth).get(
+    paths.leads,
+    ({ call, key, query }) => {
+      const question = `${key.account} ${call.search}`;
+      let page = pages.get(question, call.databaseVersion);
+      if (page === null) {
+        page = readPage(store, key.account, toLeadQuery(query));
+        // A page with a cursor is seldom asked for twice.
+        if (query.before === undefined) pages.keep(question, page);
+      }
+      if (page.disclosed !== null) store.disclosures.note(key.number, page.disclosed, call.arrivedMs);
+      return reply(call, { status: 200, body: page.body });
+    },
+    {
+      transform: strictQuery(...namesOf(LeadParameters.properties)),
+      query: LeadParameters,
+      response: { 200: LeadList, ...errorResponses, 404: ErrorResponse },
+      detail: {
+        operationId: "listLeads",
+        tags: ["Leads"],
+        summary: "List leads, newest first",
+        description:
+          "Returns the identified visitors across all pixels of the account, ordered by `identified_at` descending. A " +
+          "`before` at or below `since`, and a state or city that matches nothing, give an empty page and no error.",
+      },
+    },
+  );
 }
 
 function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery): Page {
@@ -58,7 +75,7 @@ function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query
 const beginning = Buffer.from(`{"object":"list","data":[`);
 const comma = Buffer.from(",");
 
-/** Joins stored documents into the envelope (§2.1): no lead is parsed, rebuilt or even decoded. */
+/** Joins stored documents into the list (§2.1). No lead is parsed, rebuilt, or even decoded. */
 function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null): Uint8Array {
   const parts: Uint8Array[] = [beginning];
   for (const document of documents) {

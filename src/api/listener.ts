@@ -1,8 +1,7 @@
-/** A listening server, fair to all clients, and with little patience for slow ones. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+/** A listening server that is fair to all clients, impatient with slow ones, and loses no request when it stops. */
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "bun";
 import type { Config } from "../config.ts";
-import { stopAfterLastCall } from "./last-call.ts";
 
 export type Address = Pick<Config, "host" | "port" | "tls">;
 
@@ -15,23 +14,23 @@ export interface Patience {
 type Handler = (request: Request) => Response | Promise<Response>;
 
 interface Service extends Patience {
-  /** Answers a request, whose URL begins with `http://` and a host. */
+  /** Answers a request, whose URL begins with `http://`, a host, and a slash. */
   readonly answer: Handler;
-  readonly largestBodyBytes: number;
+  readonly maxBodyBytes: number;
 }
 
 export interface Listener {
   /** The address that it really listens on, such as http://127.0.0.1:3000. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new connections, lets the requests under way be answered, then closes all. */
+  /** Accepts no new connections, lets the requests under way be answered, then closes all. */
   stop(): Promise<void>;
 }
 
-/** Listens on an address. Throws what Bun throws when it cannot be had. */
+/** Listens on an address. Throws what Bun throws if that fails. */
 export function startListener(
   { host, port, tls }: Address,
-  { answer, largestBodyBytes, idleSeconds = 10, lastCallMs }: Service,
+  { answer, maxBodyBytes, idleSeconds = 10, lastCallMs }: Service,
 ): Listener & { readonly server: Server<undefined> } {
   const handle = inFairTurns((request) => answer(withReadableUrl(request)));
   const server = Bun.serve({
@@ -41,7 +40,7 @@ export function startListener(
     development: false,
     reusePort: false,
     idleTimeout: idleSeconds,
-    maxRequestBodySize: largestBodyBytes,
+    maxRequestBodySize: maxBodyBytes,
     fetch: handle,
   });
   const stop = () => stopAfterLastCall(server, handle, lastCallMs);
@@ -49,11 +48,12 @@ export function startListener(
 }
 
 /** How long a turn of the event loop may take in which requests are answered at once. */
-const longestTurnMs = 250;
+const maxTurnMs = 250;
 
 /**
- * A handler like the given one, but what comes late in a long turn waits for the next turn. Bun takes new connections and
- * answers them for as long as there is one more. Clients that keep opening connections would keep out everybody else.
+ * Makes a handler like the given one, but a request that comes late in a long turn waits for the next turn. Bun accepts
+ * new connections and answers them for as long as there is one more: clients that keep opening connections would lock
+ * out everybody else.
  */
 export function inFairTurns(handle: Handler, elapsedMs: () => number = () => performance.now()): Handler {
   let beganMs: number | null = null;
@@ -64,17 +64,49 @@ export function inFairTurns(handle: Handler, elapsedMs: () => number = () => per
         beganMs = null;
       });
     }
-    return elapsedMs() - beganMs > longestTurnMs ? nextTurn().then(() => handle(request)) : handle(request);
+    return elapsedMs() - beganMs > maxTurnMs ? nextTurn().then(() => handle(request)) : handle(request);
   };
 }
 
 /**
- * The request under a URL of the one form that is read here: `http://`, a host, and the target as it was sent. With TLS
- * Bun gives `https://`, and without a usable Host header the target alone.
+ * Gives a request a URL of the one form that is read here: `http://`, a host, and the target as it was sent (elysia#748).
+ * With TLS, Bun gives `https://`; without a usable Host header, the target alone; for CONNECT, a host and a port.
  */
 export function withReadableUrl(request: Request): Request {
   const { url } = request;
   if (url.startsWith("http:")) return request;
-  const value = url.startsWith("https:") ? url.replace("https:", "http:") : `http://localhost${url}`;
+  const target = url.startsWith("/") ? url : `/${url}`;
+  const value = url.startsWith("https:") ? url.replace("https:", "http:") : `http://localhost${target}`;
   return Object.defineProperty(request, "url", { value });
+}
+
+/** Within this time, a busy client sends its next request. */
+const defaultLastCallMs = 250;
+/** How long requests under way may take when the server stops. */
+const stopMs = 5_000;
+
+/**
+ * Stops a server with the handler that answers its requests. Bun closes a connection without a request, although the next
+ * one may be on its way. So for a moment no request is answered. Then every busy client has sent one, and the answer says
+ * that it is the last.
+ */
+export async function stopAfterLastCall(
+  server: Server<undefined>,
+  handle: Handler,
+  waitMs = defaultLastCallMs,
+): Promise<void> {
+  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  server.reload({ fetch: (request) => isOver.then(() => handle(request)).then(asLast) });
+  await Bun.sleep(waitMs);
+  const stopped = server.stop();
+  resolve();
+  // What is left of this time must not keep the process alive.
+  await Promise.race([stopped, sleep(stopMs, undefined, { ref: false })]);
+  // Only idle connections are left, which clients keep open.
+  await server.stop(true);
+}
+
+function asLast(answer: Response): Response {
+  answer.headers.set("Connection", "close");
+  return answer;
 }

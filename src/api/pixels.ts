@@ -1,12 +1,31 @@
 /** GET /api/v1/pixels (§4.2): the pixels of the account, in the order in which they were created. */
-import type { PixelList } from "../contract/list.ts";
-import { readNoQuery } from "../contract/query.ts";
-import type { PixelReader } from "../store/reading.ts";
-import { keyOf, type RequestContext } from "./context.ts";
+import { Elysia } from "elysia";
+import { paths } from "../contract/paths.ts";
+import { PixelList } from "../contract/pixel.ts";
+import type { RequestStore } from "../store/serving.ts";
+import { auth } from "./auth.ts";
+import { errorResponses } from "./errors.ts";
+import { noParameters, strictQuery } from "./query.ts";
+import type { Reply } from "./reply.ts";
 
-/** The body of the list. Throws invalid_parameter for any parameter. */
-export function answerPixels(pixels: PixelReader, context: RequestContext): string {
-  readNoQuery(context.search);
-  const list: PixelList = { object: "list", data: pixels.list(keyOf(context).account) };
-  return JSON.stringify(list);
+/** Makes the route. */
+export function pixelRoute({ pixels }: RequestStore, reply: Reply) {
+  return new Elysia().use(auth).get(
+    paths.pixels,
+    ({ call, key }) => {
+      const list: PixelList = { object: "list", data: pixels.list(key.account) };
+      return reply(call, { status: 200, body: JSON.stringify(list) });
+    },
+    {
+      transform: strictQuery(),
+      query: noParameters,
+      response: { 200: PixelList, ...errorResponses },
+      detail: {
+        operationId: "listPixels",
+        tags: ["Pixels"],
+        summary: "List pixels",
+        description: `Returns the pixels of the account in the order in which they were created. Their IDs are the values of \`pixel_id\` on GET ${paths.leads}.`,
+      },
+    },
+  );
 }

@@ -1,7 +1,7 @@
 /** The answer to a request of the API, and what is recorded of every answer: a line in the log, and a count. */
 import type { Logger } from "pino";
 import { windowMs } from "../contract/limits.ts";
-import type { RequestContext } from "./context.ts";
+import type { Call } from "./call.ts";
 import type { RequestMetrics } from "./ops/metrics.ts";
 
 interface Outcome {
@@ -12,64 +12,67 @@ interface Outcome {
   readonly cause?: string;
 }
 
-export interface Answer extends Outcome {
+interface Answer extends Outcome {
   readonly body: string | Uint8Array;
   readonly headers?: Record<string, string>;
 }
 
-/** The one way in which a request of the API is answered. */
-export type Reply = (context: RequestContext, answer: Answer) => Response;
+/** Answers a request of the API. */
+export type Reply = (call: Call, answer: Answer) => Response;
 
-/** Answers with JSON and the headers of §8, whatever the status. */
+/**
+ * Makes the function that answers with JSON and the headers of §8, whatever the status. The headers are on the Response:
+ * Elysia copies a Response through its body stream if they are in `set.headers`.
+ */
 export function createReply(record: AccessLog): Reply {
-  return (context, answer) => {
-    record(context, answer);
+  return (call, answer) => {
+    record(call, answer);
     const headers = {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
-      "X-RateLimit-Limit": String(context.limit),
-      "X-RateLimit-Remaining": String(context.remaining),
-      "X-RateLimit-Reset": String(windowEndSeconds(context.arrivedMs)),
-      "X-Request-Id": context.id,
+      "X-RateLimit-Limit": String(call.limit),
+      "X-RateLimit-Remaining": String(call.remaining),
+      "X-RateLimit-Reset": String(windowEndSeconds(call.arrivedMs)),
+      "X-Request-Id": call.id,
       ...answer.headers,
     };
     return new Response(answer.body, { status: answer.status, headers });
   };
 }
 
-/** The Unix second at which the window of a moment ends. */
+/** Returns the Unix second at which the current window ends. */
 function windowEndSeconds(nowMs: number): number {
   return (Math.floor(nowMs / windowMs) + 1) * (windowMs / 1000);
 }
 
-/** Records how a request was answered, without a key, a query or anything of a lead. */
-export type AccessLog = (context: RequestContext, outcome: Outcome) => void;
+/** Records how a request was answered, without a key, a query, or anything of a lead. */
+export type AccessLog = (call: Call, outcome: Outcome) => void;
 
-/** Writes a line in the log for each answer, and counts it in the metrics. */
+/** Makes the function that writes a line to the log for each answer, and counts it in the metrics. */
 export function createAccessLog(log: Logger, { requests, seconds }: RequestMetrics): AccessLog {
-  return (context, { status, code, cause }) => {
-    const us = (Bun.nanoseconds() - context.startedNs) / 1000;
+  return (call, { status, code, cause }) => {
+    const us = (Bun.nanoseconds() - call.startedNs) / 1000;
     // An unknown path must not make the counts grow.
-    const route = context.route ?? "other";
+    const route = call.route ?? "other";
     requests.inc({ route, status, code: code ?? "" });
     seconds.observe({ route }, us / 1e6);
     const level = status >= 500 ? "error" : "info";
     if (!log.isLevelEnabled(level)) return;
     log[level]({
-      method: context.request.method,
-      path: safePath(context.path),
+      method: call.request.method,
+      path: safePath(call.path),
       status,
       code,
       us: Math.round(us),
-      key: context.key?.prefix,
-      id: context.id,
+      key: typeof call.credential === "string" ? undefined : call.credential.prefix,
+      id: call.id,
       cause,
     });
   };
 }
 
-/** Somebody may put a key, an e-mail address or a phone into a path; the log must not show it. */
+/** Somebody may put a key, an email address, or a phone into a path. The log must not show it. */
 function safePath(path: string): string {
   return path
     .slice(0, 200)

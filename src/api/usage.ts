@@ -1,18 +1,37 @@
-/** GET /api/v1/usage (§4.3): what the presented key has used, this call included. */
-import { readNoQuery } from "../contract/query.ts";
-import type { Usage } from "../contract/usage.ts";
-import type { UsageCounter } from "../store/usage.ts";
-import { keyOf, type RequestContext } from "./context.ts";
+/** GET /api/v1/usage (§4.3): the requests of the presented key, this one included. */
+import { Elysia } from "elysia";
+import { paths } from "../contract/paths.ts";
+import { Usage } from "../contract/usage.ts";
+import type { RequestStore } from "../store/serving.ts";
+import { auth } from "./auth.ts";
+import { errorResponses } from "./errors.ts";
+import { noParameters, strictQuery } from "./query.ts";
+import type { Reply } from "./reply.ts";
 
-/** The body of the counts. Throws invalid_parameter for any parameter. */
-export function answerUsage(counter: UsageCounter, context: RequestContext): string {
-  readNoQuery(context.search);
-  const counts = counter.of(keyOf(context).number, context.arrivedMs);
-  const usage: Usage = {
-    object: "usage",
-    requests_today: counts.today,
-    requests_this_month: counts.month,
-    rate_limit_per_min: context.limit,
-  };
-  return JSON.stringify(usage);
+/** Makes the route. */
+export function usageRoute({ usage }: RequestStore, reply: Reply) {
+  return new Elysia().use(auth).get(
+    paths.usage,
+    ({ call, key }) => {
+      const { today, month } = usage.of(key.number, call.arrivedMs);
+      const counts: Usage = {
+        object: "usage",
+        requests_today: today,
+        requests_this_month: month,
+        rate_limit_per_min: call.limit,
+      };
+      return reply(call, { status: 200, body: JSON.stringify(counts) });
+    },
+    {
+      transform: strictQuery(),
+      query: noParameters,
+      response: { 200: Usage, ...errorResponses },
+      detail: {
+        operationId: "getUsage",
+        tags: ["Usage"],
+        summary: "Count the requests of this key",
+        description: "Returns the requests of the presented key in the current UTC day and month, this one included.",
+      },
+    },
+  );
 }

@@ -1,32 +1,30 @@
-/** The lead (§2.2): one identified visit of a website. */
+/** The lead (§2.2), one identified visit of a website, and the list of leads (§2.1). */
 import { type Static, type TString, Type } from "@sinclair/typebox";
 import { namesOf } from "./names.ts";
 
-const nullable = (description: string, options: { examples?: string[]; pattern?: string } = {}) =>
-  Type.Union([Type.String(options), Type.Null()], { description });
+const nullable = (description: string, examples?: string[]) =>
+  Type.Union([Type.String(examples === undefined ? {} : { examples }), Type.Null()], { description });
 
-/** A moment as it is served: UTC with exactly three decimals. */
-export const moment = (description: string): TString =>
-  Type.String({
-    format: "date-time",
-    pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$",
-    description,
-    examples: ["2026-01-31T09:15:00.123Z"],
-  });
+/** A timestamp as it is served: UTC with exactly three decimals. */
+const timestamp = (description: string): TString =>
+  Type.String({ format: "date-time", description, examples: ["2026-01-31T09:15:00.123Z"] });
 
-/** The 20 fields of a lead, in the order in which they are served. */
+/**
+ * The 20 fields of a lead, in the order in which they are served. Responses have no patterns and may get new fields:
+ * clients that are generated from the description would refuse leads that they could read.
+ */
 export const Lead = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "Unique lead event identifier." }),
-    identified_at: moment("When the visitor was identified. It is the sort field and the cursor field."),
+    identified_at: timestamp("When the visitor was identified. It is the sort field and the cursor field."),
     pixel_id: Type.String({ description: "The pixel that captured the visit." }),
     name: nullable("Full name."),
     email: nullable("Best-known email address."),
     verified_email: nullable("Personally verified email address."),
-    phone: nullable("Phone number, digits only.", { pattern: "^[0-9]+$" }),
+    phone: nullable("Phone number, digits only."),
     company: nullable("Employer or company name, when resolved."),
     city: nullable("City."),
-    state: nullable("Two-letter US state code.", { pattern: "^[A-Z]{2}$", examples: ["CA"] }),
+    state: nullable("Two-letter US state code.", ["CA"]),
     gender: nullable("Household demographic."),
     age_range: nullable("Bucketed range."),
     income_range: nullable("Bucketed range."),
@@ -38,14 +36,28 @@ export const Lead = Type.Object(
     referrer: nullable("Referrer of the identifying visit."),
     traffic_source: nullable("Traffic source of the identifying visit."),
   },
-  { $id: "Lead", additionalProperties: false },
+  { $id: "Lead" },
 );
 export type Lead = Static<typeof Lead>;
 export type LeadField = keyof Lead;
 
-/** What names and places the event: the first fields of a lead. */
+/** The list of leads. src/api/leads.ts writes it around documents as they are stored. */
+export const LeadList = Type.Object(
+  {
+    object: Type.Literal("list"),
+    data: Type.Array(Lead),
+    has_more: Type.Boolean({ description: "True when further pages exist." }),
+    next_cursor: Type.Union([timestamp("Pass it as the before parameter to get the next page."), Type.Null()], {
+      description: "The identified_at of the last lead of this page; null exactly when has_more is false.",
+    }),
+  },
+  { $id: "LeadList" },
+);
+export type LeadList = Static<typeof LeadList>;
+
+/** The first fields of a lead: what identifies the event. */
 export type LeadEvent = Pick<Lead, "id" | "identified_at" | "pixel_id">;
-/** The fields that say something of the visitor or the visit: all others. */
+/** All other fields: what is known of the visitor or the visit. */
 export type DetailField = Exclude<LeadField, keyof LeadEvent>;
 export type LeadDetails = Pick<Lead, DetailField>;
 

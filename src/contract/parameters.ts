@@ -1,98 +1,115 @@
-/** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make (query.ts reads it). */
-import { type TSchema, Type } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { pageSize } from "./limits.ts";
+/** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
+import { FormatRegistry, Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
 import { paths } from "./paths.ts";
-import { rfc3339 } from "./time.ts";
+import { cityKey } from "./stored-lead.ts";
+import { readMoment } from "./time.ts";
 
-/** The parameters of a request, once they are read; null filters nothing. */
-export interface LeadQuery {
-  readonly limit: number;
-  /** Only leads strictly before this moment, in Unix milliseconds. */
-  readonly beforeMs: number | null;
-  /** Only leads at or after this moment, in Unix milliseconds. */
-  readonly sinceMs: number | null;
-  readonly pixelId: string | null;
-  /** Two upper-case letters. */
-  readonly state: string | null;
-  /** A city in the form of `cityKey`. */
-  readonly city: string | null;
-  readonly hasEmail: boolean;
-}
+/** Leads per page. */
+const pageSize = { min: 1, max: 100, default: 25 } as const;
+const maxCityLength = 200;
 
-/** One parameter: what it accepts, by its schema and in words. */
-export interface Parameter<Schema extends TSchema> {
-  readonly schema: Schema;
-  /** The schema, compiled once. */
-  readonly check: TypeCheck<Schema>;
-  /** Completes the sentence "it takes …" of a refusal. */
-  readonly accepts: string;
-}
+// The format alone would accept any date, such as February 30.
+FormatRegistry.Set("date-time", (text) => readMoment(text, "up") !== null);
 
-function defineParameter<Schema extends TSchema>(schema: Schema, accepts: string): Parameter<Schema> {
-  return { schema, check: TypeCompiler.Compile(schema), accepts };
-}
+// JSON Schema counts characters. TypeBox counts the halves of one that is outside the first 65,536, such as an emoji.
+TypeRegistry.Set("City", (_, value) => {
+  if (typeof value !== "string") return false;
+  const characters = [...value.trim()].length;
+  return characters > 0 && characters <= maxCityLength;
+});
 
-const moments = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (a + in the offset is sent as %2B)";
+const timestamp = (description: string) =>
+  Type.String({ format: "date-time", description, examples: ["2026-01-31T09:15:00.123Z"] });
 
-const defineMoment = (description: string, accepts: string) =>
-  defineParameter(
-    Type.String({
-      format: "date-time",
-      pattern: rfc3339.source,
-      description,
-      examples: ["2026-01-31T09:15:00.123Z"],
-    }),
-    accepts,
-  );
-
-/** One character, for a pattern without the flag `u`: an emoji is a pair of halves, and half of one is no character. */
-const pair = "[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]";
-const character = `(?:${pair}|[^\\u0000\\uD800-\\uDFFF])`;
-const visibleCharacter = `(?:${pair}|[^\\s\\u0000\\uD800-\\uDFFF])`;
-const longestCity = 200;
-
-/** In the order of the table of §4.1, which is the order in which they are checked. */
-export const leadParameters = {
-  limit: defineParameter(
+/** The parameters in the order of the table of §4.1, which is the order in which they are checked. */
+export const LeadParameters = Type.Object({
+  limit: Type.Optional(
     Type.Integer({
-      minimum: pageSize.least,
-      maximum: pageSize.most,
-      default: pageSize.usual,
+      minimum: pageSize.min,
+      maximum: pageSize.max,
+      default: pageSize.default,
       description: "Results per page.",
       examples: [100],
     }),
-    `a whole number from ${pageSize.least} to ${pageSize.most}`,
   ),
-  before: defineMoment(
-    "Pagination cursor: only leads identified strictly before this time.",
-    `the next_cursor of a page or ${moments}`,
-  ),
-  since: defineMoment("Only leads identified at or after this time.", moments),
-  pixel_id: defineParameter(
+  before: Type.Optional(timestamp("Pagination cursor: only leads identified strictly before this time.")),
+  since: Type.Optional(timestamp("Only leads identified at or after this time.")),
+  pixel_id: Type.Optional(
     Type.String({
-      pattern: "^[^\\u0000]+$",
+      minLength: 1,
       description: "Restrict to one pixel. It must belong to the account.",
       examples: ["px_shop"],
     }),
-    `the id of a pixel that GET ${paths.pixels} lists`,
   ),
-  state: defineParameter(
+  state: Type.Optional(
     Type.String({ pattern: "^[A-Za-z]{2}$", description: "Two-letter US state code.", examples: ["CA"] }),
-    "two letters, such as CA",
   ),
-  city: defineParameter(
-    Type.String({
-      pattern: `^\\s*${visibleCharacter}(?:${character}{0,${longestCity - 2}}${visibleCharacter})?\\s*$`,
+  city: Type.Optional(
+    Type.Unsafe<string>({
+      [Kind]: "City",
+      type: "string",
+      minLength: 1,
+      maxLength: maxCityLength,
       description: "City name; case-insensitive exact match.",
       examples: ["San Diego"],
     }),
-    `a name of 1 to ${longestCity} characters`,
   ),
-  has_email: defineParameter(
-    Type.Boolean({
+  // Elysia reads a Type.Boolean with a transform, which would cost every request a second validation.
+  has_email: Type.Optional(
+    Type.Union([Type.Literal(true), Type.Literal(false)], {
       description: "When true, only leads that have an email address are returned; false filters nothing.",
     }),
-    "true or false",
   ),
-} as const;
+});
+type LeadParameters = Static<typeof LeadParameters>;
+export type LeadParameter = keyof LeadParameters;
+
+const dateTime = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (send a + in the offset as %2B)";
+
+/** What each parameter accepts, as it completes the sentence "The parameter … takes …". */
+export const accepts: Readonly<Record<LeadParameter, string>> = {
+  limit: `a whole number from ${pageSize.min} to ${pageSize.max}`,
+  before: `the next_cursor of a page or ${dateTime}`,
+  since: dateTime,
+  pixel_id: `the ID of a pixel that GET ${paths.pixels} lists`,
+  state: "two letters, such as CA",
+  city: `a name of 1 to ${maxCityLength} characters`,
+  has_email: "true or false",
+};
+
+/** The parameters that choose leads by what they hold. The others choose a place in the list. */
+type FilterParameter = Exclude<LeadParameter, "limit" | "before" | "since">;
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/**
+ * The value of each filter; null filters nothing, and so does false. Whoever handles filters lists all of them as a record over this
+ * type: a filter that is added to the parameters and forgotten elsewhere is a type error.
+ */
+export type LeadFilters = {
+  readonly [Name in FilterParameter as CamelCase<Name>]: NonNullable<LeadParameters[Name]> | null;
+};
+export type LeadFilter = keyof LeadFilters;
+
+export interface LeadQuery extends LeadFilters {
+  readonly limit: number;
+  /** Only leads strictly before this time, in Unix milliseconds. */
+  readonly beforeMs: number | null;
+  /** Only leads at or after this time, in Unix milliseconds. */
+  readonly sinceMs: number | null;
+}
+
+/** The query that validated parameters make. Bounds finer than a millisecond are rounded up (decisions.md §2). */
+export function toLeadQuery({ limit, before, since, pixel_id, state, city, has_email }: LeadParameters): LeadQuery {
+  return {
+    limit: limit ?? pageSize.default,
+    beforeMs: before === undefined ? null : readMoment(before, "up"),
+    sinceMs: since === undefined ? null : readMoment(since, "up"),
+    pixelId: pixel_id ?? null,
+    state: state?.toUpperCase() ?? null,
+    city: city === undefined ? null : cityKey(city),
+    hasEmail: has_email ?? null,
+  };
+}

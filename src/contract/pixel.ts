@@ -1,4 +1,4 @@
-/** The pixel (§2.3): what captures the visits. */
+/** The pixel (§2.3), which captures visits, and the list of pixels. */
 import { type Static, Type } from "@sinclair/typebox";
 
 export const Pixel = Type.Object(
@@ -6,9 +6,13 @@ export const Pixel = Type.Object(
     id: Type.String({ description: "Pixel identifier; used as the pixel_id filter on GET /leads." }),
     status: Type.String({ description: "Pixel status.", examples: ["active"] }),
   },
-  { $id: "Pixel", additionalProperties: false },
+  { $id: "Pixel" },
 );
 export type Pixel = Static<typeof Pixel>;
+
+/** The list of pixels (§2.1). */
+export const PixelList = Type.Object({ object: Type.Literal("list"), data: Type.Array(Pixel) }, { $id: "PixelList" });
+export type PixelList = Static<typeof PixelList>;
 
 /** Whether a text can be the id of a pixel: a name, and neither a list nor one of the words for nothing in files. */
 export function isPixelId(text: string): boolean {

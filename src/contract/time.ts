@@ -1,12 +1,15 @@
-/** The moments of the API (§2.2, §4.1): RFC 3339 coming in, UTC with three decimals going out. */
+/** The timestamps of the API (§2.2, §4.1): RFC 3339 coming in, UTC with three decimals going out. */
 import { calendarMs, clockMs, decimalsToMs, type Rounding, withinYears } from "./calendar.ts";
 
-/** The shape of an RFC 3339 date-time that carries an offset, without leap seconds; it does not know the days of a month. */
+/**
+ * The shape of an RFC 3339 date-time with an offset, without leap seconds. It does not know the days of a month. The
+ * colon of an offset may be missing: Python's %z writes none.
+ */
 export const rfc3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d))$/;
 
 /**
- * Reads an RFC 3339 date-time that carries an offset into Unix milliseconds.
+ * Reads an RFC 3339 date-time with an offset into Unix milliseconds.
  * Null for any other text, a date that no calendar has, and a year outside 0001 to 9999 in UTC.
  */
 export function readMoment(text: string, rounding: Rounding): number | null {

@@ -11,10 +11,10 @@ export function openLeads(database: Connection): LeadReader {
 
   function statementFor(query: LeadQuery): ReturnType<typeof preparePage> {
     const filters = {
-      pixel: query.pixelId !== null,
+      pixelId: query.pixelId !== null,
       state: query.state !== null,
       city: query.city !== null,
-      email: query.hasEmail,
+      hasEmail: query.hasEmail === true,
     };
     const combination = Object.values(filters).join();
     return statements.getOrInsertComputed(combination, () => preparePage(database, filters));

@@ -1,13 +1,15 @@
 /** The statement of a page of leads, one for each combination of filters, each through the index that is made for it. */
 import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
+import { namesOf } from "../contract/names.ts";
+import type { LeadFilter } from "../contract/parameters.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
 import { leads, pixels } from "./schema.ts";
 
-/** Which filters a statement has. */
-export type Filters = Readonly<Record<"pixel" | "state" | "city" | "email", boolean>>;
+/** The filters that a statement has. */
+export type Filters = Readonly<Record<LeadFilter, boolean>>;
 
 const account = placeholder.integer("account");
 const sinceMs = placeholder.integer("sinceMs");
@@ -40,27 +42,28 @@ export function preparePage(database: Connection, filters: Filters) {
   const conditions = filterConditions(database, filters);
   // In an index, the leads with an e-mail and those without lie apart, each half from the oldest to the newest.
   const half = (hasEmail: SQL) => select(...conditions, eq(leads.hasEmail, hasEmail));
-  if (filters.email) return half(sql`1`).orderBy(order).limit(limit).prepare();
+  if (filters.hasEmail) return half(sql`1`).orderBy(order).limit(limit).prepare();
   return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(limit).prepare();
 }
 
+/** The condition of each filter. The one on the email address chooses a half of the index instead. */
 function filterConditions(database: Connection, filters: Filters): SQL[] {
-  const conditions: SQL[] = [];
-  if (filters.pixel) {
-    const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
-    conditions.push(eq(leads.pixel, pixel));
-  }
-  if (filters.state) conditions.push(eq(leads.state, placeholder.text("state")));
-  if (filters.city) conditions.push(eq(leads.cityKey, placeholder.text("city")));
-  return conditions;
+  const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
+  const all: Readonly<Record<LeadFilter, SQL | null>> = {
+    pixelId: eq(leads.pixel, pixel),
+    state: eq(leads.state, placeholder.text("state")),
+    city: eq(leads.cityKey, placeholder.text("city")),
+    hasEmail: null,
+  };
+  return namesOf(all).flatMap((name) => (filters[name] ? (all[name] ?? []) : []));
 }
 
 /**
  * The index that a combination of filters is made for. Left to itself the planner takes the key of the table for any of
  * them and reads the whole account: it knows nothing of how rare a state is, and should not guess.
  */
-function sourceFor({ pixel, state, city, email }: Filters): SQL {
-  const filtered = [pixel && "pixel", state && "state", city && "city"].filter((name) => name !== false);
-  const name = filtered.length > 0 ? filtered.join("_") : email ? "email" : "time";
+function sourceFor({ pixelId, state, city, hasEmail }: Filters): SQL {
+  const filtered = [pixelId && "pixel", state && "state", city && "city"].filter((name) => name !== false);
+  const name = filtered.length > 0 ? filtered.join("_") : hasEmail ? "email" : "time";
   return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
 }

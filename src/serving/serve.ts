@@ -9,7 +9,6 @@ import { endWith } from "../operator/end.ts";
 import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
 import { listeningFailure } from "../operator/listening-failure.ts";
 import { openLog } from "../operator/log.ts";
-import { adminCommand } from "../program-name.ts";
 import type { ServedStore } from "../store/serving.ts";
 import { type Companion, startCompanion } from "./companion.ts";
 import { warnOfPlainHttp } from "./plain-http.ts";
@@ -41,7 +40,6 @@ export async function serve(config: Config): Promise<Running> {
     log,
     now: Date.now,
     baseUrl: originAt(port),
-    adminCommand,
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,
     inflow: () => delivery?.inflowOf?.(config) ?? { spoolBytes: 0, failedFiles: 0 },

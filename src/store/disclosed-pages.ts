@@ -1,33 +1,43 @@
 /** The pages that were answered, each with its filter as text, until they are written (disclosure-ledger.ts). */
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import type { Lead } from "../contract/lead.ts";
-import type { LeadQuery } from "../contract/parameters.ts";
+import type { LeadFilter, LeadFilters } from "../contract/parameters.ts";
 import { cityKey } from "../contract/stored-lead.ts";
 import type { DisclosedPage } from "./disclosures.ts";
 import type { KeyNumber } from "./reading.ts";
 import { joinSpans, type Page } from "./spans.ts";
 
-/** A filter as text: the same for the same leads, and empty for a page of all. */
-export function writeFilter({ city, hasEmail, pixelId, state }: LeadQuery): string {
-  const filter = JSON.stringify({
-    // What is undefined is left out.
-    city: city ?? undefined,
-    has_email: hasEmail || undefined,
-    pixel_id: pixelId ?? undefined,
-    state: state ?? undefined,
-  });
+/** The filters of pages as they are stored, without those that filter nothing. Old rows have these names, too. */
+interface StoredFilter {
+  readonly city?: string | undefined;
+  readonly has_email?: true | undefined;
+  readonly pixel_id?: string | undefined;
+  readonly state?: string | undefined;
+}
+
+/** Returns the filters of a query as text: the same text for the same leads, and an empty one for a page of all. */
+export function writeFilter(query: LeadFilters): string {
+  const stored: Readonly<Record<LeadFilter, StoredFilter>> = {
+    city: { city: query.city ?? undefined },
+    hasEmail: { has_email: query.hasEmail || undefined },
+    pixelId: { pixel_id: query.pixelId ?? undefined },
+    state: { state: query.state ?? undefined },
+  };
+  const filter = JSON.stringify(Object.assign({}, ...Object.values(stored)));
   return filter === "{}" ? "" : filter;
 }
 
-/** Tells whether a lead is on pages with a filter that cover its moment. */
+/** Returns a function that tells whether a lead is on the pages with a filter. */
 export function readFilter(filter: string): (lead: Lead) => boolean {
   if (filter === "") return () => true;
-  const wanted: { city?: string; has_email?: true; pixel_id?: string; state?: string } = JSON.parse(filter);
-  return (lead) =>
-    (wanted.city === undefined || (lead.city !== null && cityKey(lead.city) === wanted.city)) &&
-    (wanted.has_email !== true || lead.email !== null) &&
-    (wanted.pixel_id === undefined || lead.pixel_id === wanted.pixel_id) &&
-    (wanted.state === undefined || lead.state === wanted.state);
+  const wanted: StoredFilter = JSON.parse(filter);
+  const admits: Readonly<Record<LeadFilter, (lead: Lead) => boolean>> = {
+    city: ({ city }) => wanted.city === undefined || (city !== null && cityKey(city) === wanted.city),
+    hasEmail: ({ email }) => wanted.has_email !== true || email !== null,
+    pixelId: ({ pixel_id }) => wanted.pixel_id === undefined || pixel_id === wanted.pixel_id,
+    state: ({ state }) => wanted.state === undefined || state === wanted.state,
+  };
+  return (lead) => Object.values(admits).every((admit) => admit(lead));
 }
 
 /** Pages of one day, key and filter, in whatever order they were answered. */

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { readLeadQuery } from "../../src/contract/query.ts";
+import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
 import { QueryFailed } from "../../src/store/reading.ts";
 import { someLeads } from "../support/builders.ts";
@@ -16,7 +16,7 @@ test("a page of the file that is damaged fails who asks for it, and nobody after
   const store = openServedStore(file);
   onTestFinished(() => store.close());
   const failed = leads.map((lead) => {
-    const query = readLeadQuery(`limit=1&before=${lead.identified_at}`);
+    const query = toLeadQuery({ limit: 1, before: lead.identified_at });
     try {
       store.leads.page(account.number, query);
       return false;

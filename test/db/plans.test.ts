@@ -2,15 +2,21 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
+import { namesOf } from "../../src/contract/names.ts";
+import type { LeadFilter } from "../../src/contract/parameters.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { preparePage } from "../../src/db/page-statement.ts";
 import { leads } from "../../src/db/schema.ts";
 import { aFolder } from "../support/folder.ts";
 
-const columnOf = { pixel: "pixel", state: "state", city: "city_key", email: "has_email" } as const;
-type Filter = keyof typeof columnOf;
+const columnOf: Readonly<Record<LeadFilter, string>> = {
+  pixelId: "pixel",
+  state: "state",
+  city: "city_key",
+  hasEmail: "has_email",
+};
 
-const filters = Object.keys(columnOf) as Filter[]; // Object.keys forgets the names.
+const filters = namesOf(columnOf);
 const combinations = Array.from({ length: 2 ** filters.length }, (_, bits) => {
   const chosen = filters.filter((_, place) => (bits >> place) & 1);
   return [chosen.join(", ") || "nothing", chosen] as const;
@@ -18,8 +24,8 @@ const combinations = Array.from({ length: 2 ** filters.length }, (_, bits) => {
 
 test.each(combinations)("a page filtered by %s searches one index by all of it, and sorts nothing", (_, chosen) => {
   const database = openDatabase(join(aFolder(), "leadfile.db"));
-  const has = (filter: Filter) => chosen.includes(filter);
-  const asked = { pixel: has("pixel"), state: has("state"), city: has("city"), email: has("email") };
+  const has = (filter: LeadFilter) => chosen.includes(filter);
+  const asked = { pixelId: has("pixelId"), state: has("state"), city: has("city"), hasEmail: has("hasEmail") };
   const statement = preparePage(database, asked).getQuery();
   const steps = database.$client
     .query<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${statement.sql}`)

@@ -4,12 +4,12 @@ import { expect, onTestFinished, test } from "bun:test";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { paging, polling } from "../../src/api/docs/programs.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import { runExample } from "../examples/example.ts";
 import { someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
+import { programOf } from "./programs.ts";
 import { blocksOf } from "./walkthrough.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -42,25 +42,25 @@ const cases: readonly Case[] = [
   {
     name: "the pages of /docs in TypeScript",
     file: "pages.ts",
-    code: (url) => paging(url).typescript ?? "",
+    code: (url) => programOf("Paging", "ts", url),
     arrived: (_, printed) => sum(printed),
   },
   {
     name: "the pages of /docs in Python",
     file: "pages.py",
-    code: (url) => paging(url).python ?? "",
+    code: (url) => programOf("Paging", "python", url),
     arrived: (_, printed) => sum(printed),
   },
   {
     name: "the poller of /docs in TypeScript",
     file: "poller.ts",
-    code: (url) => polling(url).typescript ?? "",
+    code: (url) => programOf("Polling", "ts", url),
     arrived: (_, printed) => times(printed),
   },
   {
     name: "the poller of /docs in Python",
     file: "poller.py",
-    code: (url) => polling(url).python ?? "",
+    code: (url) => programOf("Polling", "python", url),
     arrived: (_, printed) => times(printed),
   },
   {

@@ -1,7 +1,7 @@
 /** A server that stops while clients are busy: each of them gets an answer to all that it has sent. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { stopAfterLastCall } from "../../src/api/last-call.ts";
+import { stopAfterLastCall } from "../../src/api/listener.ts";
 import { until } from "../support/eventually.ts";
 import { start } from "../support/process.ts";
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { YAML } from "bun";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { createContext } from "../../src/api/context.ts";
-import { addRequestMetrics, isFromHere } from "../../src/api/ops/metrics.ts";
+import { beginCall } from "../../src/api/call.ts";
+import { addRequestMetrics, isFromThisMachine } from "../../src/api/ops/metrics.ts";
 import { createAccessLog } from "../../src/api/reply.ts";
 import { paths } from "../../src/contract/paths.ts";
 import { anAdmin } from "../support/admin.ts";
@@ -46,9 +46,8 @@ test("failures are counted from 0 on, so that an alert sees the first one", asyn
 test("a time is in every class that is not below it", async () => {
   const registry = new Registry();
   const record = createAccessLog(pino({ level: "silent" }), addRequestMetrics(registry));
-  const context = createContext(new Request("http://localhost/api/v1/leads"), 60, noonMs);
-  for (const seconds of [0.15, 2])
-    record({ ...context, startedNs: Bun.nanoseconds() - seconds * 1e9 }, { status: 200 });
+  const call = beginCall(new Request("http://localhost/api/v1/leads"), 60, noonMs);
+  for (const seconds of [0.15, 2]) record({ ...call, startedNs: Bun.nanoseconds() - seconds * 1e9 }, { status: 200 });
   const text = await registry.metrics();
   const upTo = (le: string) =>
     Number(text.split(`leadfile_request_seconds_bucket{le="${le}",route="/api/v1/leads"} `)[1]?.split("\n")[0]);
@@ -176,7 +175,26 @@ describe("/metrics is for this machine alone", () => {
     ["2001:db8::1", false],
     ["::127", false],
   ])("a client at %s is on it: %p", (address, isHere) => {
-    expect(isFromHere(address, new Headers())).toBe(isHere);
+    expect(isFromThisMachine(address, new Headers({ Host: "localhost:3000" }))).toBe(isHere);
+  });
+
+  test.each([
+    ["127.0.0.1:3000", true],
+    ["localhost", true],
+    ["[::1]:3000", true],
+    ["LOCALHOST:3000", true],
+    ["evil.example", false],
+    ["localhost.evil.example", false],
+    ["127.0.0.1.evil.example:3000", false],
+    ["10.0.0.7:3000", false],
+    ["", false],
+  ])("a request for the host %s is for this machine: %p", (host, isHere) => {
+    expect(isFromThisMachine("127.0.0.1", new Headers({ Host: host }))).toBe(isHere);
+  });
+
+  test("a page of another site cannot read it, although its browser runs on this machine", async () => {
+    const { send } = await serve();
+    expect((await send({ target: "/metrics", host: "rebound.example" })).status).toBe(404);
   });
 
   const outside = Object.values(networkInterfaces())

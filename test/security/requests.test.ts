@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { pathOf } from "../../extensions/delivery/webhooks/endpoint.ts";
-import { createContext } from "../../src/api/context.ts";
+import { beginCall } from "../../src/api/call.ts";
 import { withReadableUrl } from "../../src/api/listener.ts";
 import { aLead, noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
@@ -128,16 +128,30 @@ describe("no answer leads to a host that the client named:", () => {
   );
 });
 
+describe("CONNECT is never redirected, and nothing is at the end of its tunnel:", () => {
+  const targets = ["evil.example:443", ".evil.example:443", "@evil.example:443", "/api/v1/leads", "/", "/docs"];
+  test.each(targets)("%s", async (target) => {
+    const { url } = await serve({ baseUrl: "https://www.example.com", trustProxy: true });
+    for (const host of ["example.com", "www.example.com", "evil.example:443"]) {
+      const head = `CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-Proto: http\r\nConnection: close\r\n\r\n`;
+      const answer = await exchange(url, head);
+      expect([404, 405]).toContain(statusesOf(answer)[0] ?? 0);
+      expect(answer).not.toMatch(/^location:/im);
+    }
+  });
+});
+
 test.each([
   ["http://a.example/in/x?b=/c", "/in/x", "b=/c"],
   ["https://a/", "/", ""],
   ["http://a//in?", "//in", ""],
   ["/in/x?http://a/b", "/in/x", "http://a/b"],
   ["/?a?b", "/", "a?b"],
+  ["evil.example:443", "/evil.example:443", ""],
 ])("a request with the URL %s asks for the path %s with the query %j", (url, path, search) => {
   // Bun gives such URLs; nobody else can make a request of them.
   const request = Object.defineProperty(new Request("http://a"), "url", { value: url, configurable: true });
   const readable = withReadableUrl(request);
-  expect(createContext(readable, 60, noonMs)).toMatchObject({ path, search });
+  expect(beginCall(readable, 60, noonMs)).toMatchObject({ path, search });
   expect(pathOf(readable)).toBe(path);
 });

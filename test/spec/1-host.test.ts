@@ -47,9 +47,10 @@ describe("the bare domain of a www address", () => {
     ["/healthz", 200],
     // The metrics are for the machine itself.
     ["/metrics", 404],
-  ])("%s is never redirected, so that a watchdog can ask by address, and is %d for a proxy", async (target, status) => {
+  ])("%s is never redirected, and answers another host and a proxy with %d", async (target, status) => {
     const { send } = await serve({ baseUrl: www, trustProxy: true });
-    expect((await send({ target, host: "example.com" })).status).toBe(200);
+    expect((await send({ target, host: "127.0.0.1" })).status).toBe(200);
+    expect((await send({ target, host: "example.com" })).status).toBe(status);
     expect((await send({ target, headers: { "X-Forwarded-Proto": "http" } })).status).toBe(status);
   });
 

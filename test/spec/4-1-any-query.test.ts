@@ -1,7 +1,7 @@
 /** §4.1 rule 3, for queries that nobody thought of: never a failure, and never a parameter that is silently ignored. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { leadParameters } from "../../src/contract/parameters.ts";
+import { LeadParameters } from "../../src/contract/parameters.ts";
 import { someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
@@ -9,7 +9,7 @@ test("no query whatever makes the server fail, and none is ignored", async () =>
   const leads = someLeads(3);
   const { as, aKey } = await serve({ leads });
   const client = as(aKey());
-  const name = fc.oneof(fc.constantFrom(...Object.keys(leadParameters)), fc.string({ unit: "binary" }));
+  const name = fc.oneof(fc.constantFrom(...Object.keys(LeadParameters.properties)), fc.string({ unit: "binary" }));
   const value = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constantFrom("true", "CA", "5", "100", "2026-01-31T09:15:00Z", "px_site", "San Diego"),
@@ -27,7 +27,7 @@ test("no query whatever makes the server fail, and none is ignored", async () =>
       if (status !== 200) return;
       const sent = query.split("&").filter((pair) => pair !== "");
       const names = sent.map((pair) => decodeURIComponent(pair.split("=")[0] ?? ""));
-      expect(names.filter((name) => !Object.hasOwn(leadParameters, name))).toEqual([]);
+      expect(names.filter((name) => !Object.hasOwn(LeadParameters.properties, name))).toEqual([]);
       expect(new Set(names).size).toBe(names.length);
     }),
     { numRuns: 400 },

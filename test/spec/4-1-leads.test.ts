@@ -1,5 +1,6 @@
 /** §4.1: which leads GET /leads returns, and in which order. */
 import { describe, expect, test } from "bun:test";
+import type { LeadParameter } from "../../src/contract/parameters.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
@@ -138,4 +139,36 @@ describe("the filters", () => {
     const { as, aKey } = await serve({ leads });
     expect((await as(aKey()).get(`/leads?pixel_id=${pixel}`)).body.error.code).toBe("unknown_pixel");
   });
+});
+
+/** A value of each parameter that leaves out one of the two leads of the test below. */
+const narrowing: Readonly<Record<LeadParameter, string>> = {
+  limit: "1",
+  before: "2026-01-31T10:00:00.000Z",
+  since: "2026-01-31T10:00:00.000Z",
+  pixel_id: "px_a",
+  state: "NV",
+  city: "Reno",
+  has_email: "true",
+};
+
+test.each(Object.entries(narrowing))("%s=%s changes the response", async (name, value) => {
+  const older = aLead({ identified_at: "2026-01-31T09:00:00.000Z", pixel_id: "px_a", state: "NV", city: "Reno" });
+  const newer = { identified_at: "2026-01-31T10:00:00.000Z", pixel_id: "px_b", state: "CA", city: "Oakland" };
+  const { as, aKey } = await serve({ leads: [older, aLead({ ...newer, email: null })] });
+  const idsOf = async (query: string) => (await as(aKey()).get(`/leads${query}`)).body.data.map(({ id }) => id);
+  const all = await idsOf("");
+  expect(all).toHaveLength(2);
+  expect(await idsOf(`?${name}=${encodeURIComponent(value)}`)).toHaveLength(1);
+});
+
+test.each(["before", "since"])("%s accepts an offset without its colon, as Python's %%z writes it", async (name) => {
+  const { as, aKey } = await serve({ leads: someLeads(3) });
+  const client = as(aKey());
+  const dataOf = async (offset: string) =>
+    (await client.get(`/leads?${name}=2026-01-31T10:15:00.125${offset}`)).body.data;
+  const expected = await dataOf("%2B01:00");
+  for (const offset of ["%2B0100", "+0100"]) expect(await dataOf(offset)).toEqual(expected);
+  const west = await client.get(`/leads?${name}=2026-01-31T04:15:00.125-0500`);
+  expect(west.body.data).toEqual(expected);
 });

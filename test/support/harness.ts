@@ -62,7 +62,6 @@ export async function serve(setup: ServerSetup = {}) {
     log: pino({ base: null }, { write: (line: string) => void logged.push(line) }),
     now: () => clock.nowMs,
     baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
-    adminCommand: "bun admin",
     trustProxy: setup.trustProxy ?? false,
     publicMetrics: false,
     inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),

@@ -2,10 +2,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Ajv, type ValidateFunction } from "ajv";
 import formats, { type FormatsPlugin } from "ajv-formats";
-import { ErrorBody } from "../../src/contract/errors.ts";
-import type { Lead } from "../../src/contract/lead.ts";
-import { LeadList, PixelList } from "../../src/contract/list.ts";
+import { ErrorResponse } from "../../src/contract/errors.ts";
+import { type Lead, LeadList } from "../../src/contract/lead.ts";
 import { paths } from "../../src/contract/paths.ts";
+import { PixelList } from "../../src/contract/pixel.ts";
 import { Usage } from "../../src/contract/usage.ts";
 
 /** What a test may look for in a body; the schema of its path says which of it is there. */
@@ -26,10 +26,20 @@ const addFormats = formats as unknown as FormatsPlugin;
 function compile(schema: TSchema): ValidateFunction {
   const ajv = new Ajv({ allErrors: true });
   addFormats(ajv);
-  return ajv.compile(schema);
+  // Stricter than the description, in which clients must expect new fields, and other times and states.
+  ajv.addFormat("date-time", /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+  const strict = JSON.stringify(schema, (name, value) => {
+    if (value?.type === "object") return { ...value, additionalProperties: false };
+    const pattern = patterns[name];
+    return pattern === undefined ? value : { anyOf: [{ type: "string", pattern }, { type: "null" }] };
+  });
+  return ajv.compile(JSON.parse(strict));
 }
 
-const isError = compile(ErrorBody);
+/** The form of a field that may be null. */
+const patterns: Readonly<Record<string, string>> = { phone: "^[0-9]+$", state: "^[A-Z]{2}$" };
+
+const isError = compile(ErrorResponse);
 const isBodyOf: Readonly<Record<string, ValidateFunction>> = {
   [paths.leads]: compile(LeadList),
   [paths.pixels]: compile(PixelList),

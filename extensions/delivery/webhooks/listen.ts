@@ -8,7 +8,7 @@ import type { Endpoint } from "./endpoint.ts";
 export function listenForDeliveries(address: Address, endpoint: Endpoint, patience: Patience = {}): Listener {
   try {
     // The endpoint counts bytes itself, so that a body that is too large gets an answer in words.
-    return startListener(address, { answer: endpoint, largestBodyBytes: 64 * mostBytes, ...patience });
+    return startListener(address, { answer: endpoint, maxBodyBytes: 64 * mostBytes, ...patience });
   } catch (cause) {
     throw listeningFailure(cause, address, "RECEIVE_");
   }

@@ -118,8 +118,8 @@ function queryFor({ filters }: Case, where: Where, random: () => number) {
 /** The index that the plan names. */
 function indexOf({ filters }: Case): string {
   const { pixelId, state, city, hasEmail } = filters;
-  const asked = { pixel: pixelId !== undefined, state: state !== undefined, city: city !== undefined };
-  const { sql, params } = preparePage(database, { ...asked, email: hasEmail === true }).getQuery();
+  const asked = { pixelId: pixelId !== undefined, state: state !== undefined, city: city !== undefined };
+  const { sql, params } = preparePage(database, { ...asked, hasEmail: hasEmail === true }).getQuery();
   const plan = database.$client.query<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${sql}`);
   const steps = plan.all(...params.map(() => null)).map((step) => step.detail);
   const searched = steps.filter((step) => step.startsWith("SEARCH stored_leads"));

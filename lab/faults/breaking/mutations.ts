@@ -26,8 +26,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "has_email=true with the leads that have none",
     "src/db/page-statement.ts",
-    "if (filters.email) return half(sql`1`)",
-    "if (filters.email) return half(sql`0`)",
+    "if (filters.hasEmail) return half(sql`1`)",
+    "if (filters.hasEmail) return half(sql`0`)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
@@ -54,24 +54,24 @@ export const mutations: readonly Mutation[] = [
   line(
     "a limit of 101",
     "src/contract/parameters.ts",
-    "maximum: pageSize.most,",
-    "maximum: pageSize.most + 1,",
+    "maximum: pageSize.max,",
+    "maximum: pageSize.max + 1,",
     "test/spec/4-1-parameters.test.ts",
   ),
   line(
     "bounds rounded down",
-    "src/contract/query.ts",
-    'readMoment(text, "up")',
-    'readMoment(text, "down")',
+    "src/contract/parameters.ts",
+    'null : readMoment(since, "up")',
+    'null : readMoment(since, "down")',
     "test/spec/4-1-leads.test.ts",
     "test/spec/4-1-parameters.test.ts",
   ),
   line("a window of 61", "src/limiter.ts", "if (used >= limit)", "if (used > limit)", "test/spec/8-limits.test.ts"),
   line(
     "a refused request that counts as used",
-    "src/api/auth.ts",
-    "  if (!allowed) throw",
-    "  if (!allowed) usage.count(key.number, context.arrivedMs);\n  if (!allowed) throw",
+    "src/api/app.ts",
+    "    if (!allowed) throw",
+    "    if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
     "test/spec/8-limits.test.ts",
     "test/spec/4-3-usage.test.ts",
   ),
@@ -85,7 +85,7 @@ export const mutations: readonly Mutation[] = [
   line(
     "a revoked key that passes",
     "src/api/auth.ts",
-    "isActive(key, context.arrivedMs) ? key",
+    "isActive(key, call.arrivedMs) ? key",
     "true ? key",
     "test/spec/3-states.test.ts",
   ),
@@ -180,8 +180,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a redirect to the host that the client named",
     "src/api/host.ts",
-    "const url = baseUrl + path",
-    'const url = "http://" + request.headers.get("host") + path',
+    '{ path, search }: Call): Redirect {\n  return { object: "redirect", url: baseUrl + path',
+    '{ path, search, request }: Call): Redirect {\n  return { object: "redirect", url: "http://" + request.headers.get("host") + path',
     "test/spec/1-host.test.ts",
   ),
   line(
@@ -194,8 +194,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a path in the log as it came",
     "src/api/reply.ts",
-    "path: safePath(context.path)",
-    "path: context.path",
+    "path: safePath(call.path)",
+    "path: call.path",
     "test/ops/log.test.ts",
   ),
   line(

@@ -10,10 +10,10 @@ const key = document.getElementById("key");
 
 const description = await (await fetch("/openapi.json")).json();
 description.servers = [{ url: location.origin }];
-// The field above stands in for the dialog of Swagger UI.
+// The field above replaces the dialog of Swagger UI.
 delete description.security;
 delete description.components.securitySchemes;
-// Errors and headers are explained on /docs; here the real answer is what counts.
+// /docs explains errors and headers. Here the real response is shown.
 for (const { get } of Object.values(description.paths)) {
   const { description: text, content } = get.responses["200"];
   get.responses = { 200: { description: text, content } };
@@ -25,9 +25,9 @@ const without = () => () => null;
 SwaggerUIBundle({
   spec: description,
   domNode: explorer,
-  // What stands on /docs already, and the choice among one server.
+  // /docs has the introduction, and there is only one server to choose.
   plugins: [{ wrapComponents: { InfoContainer: without, ServersContainer: without } }],
-  // The key is nowhere but in its field: in no storage, no address, and not in the line for curl that is shown.
+  // The key is only in its field: in no storage, no address, and not in the curl line that is shown.
   requestInterceptor(request) {
     const secret = key.value.trim();
     if (secret === "" || request.loadSpec) return request;
@@ -37,7 +37,7 @@ SwaggerUIBundle({
     return request;
   },
   persistAuthorization: false,
-  // A link inside the button that opens an operation could not be told apart from it.
+  // A link inside the button that opens an operation could not be distinguished from it.
   deepLinking: false,
   docExpansion: "list",
   defaultModelsExpandDepth: -1,
@@ -47,7 +47,7 @@ SwaggerUIBundle({
   supportedSubmitMethods: ["get"],
 });
 
-// Names and tab stops that Swagger UI leaves out, given to what appears.
+// Adds the names and tab stops that Swagger UI leaves out.
 function name() {
   for (const choice of explorer.querySelectorAll("select:not([aria-label])")) {
     const row = choice.closest("tr[data-param-name], tr[data-code]");

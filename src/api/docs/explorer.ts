@@ -1,11 +1,12 @@
-/** The explorer at /docs/try: Swagger UI from its package, with a key that only the open page knows. */
+/** The explorer at /docs/try: Swagger UI from its package, with a field for the key that only the open page knows. */
 import { version } from "swagger-ui-dist/package.json";
 import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { publicPaths } from "../../contract/paths.ts";
+import baseStyle from "./base.css" with { type: "text" };
 import start from "./explorer.browser.js" with { type: "text" };
 import style from "./explorer.css" with { type: "text" };
-import { iconAddress } from "./markup.ts";
+import { iconAddress } from "./page.ts";
 
 const at = publicPaths.explorer;
 
@@ -16,7 +17,7 @@ interface Asset {
 
 const script = { "Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "no-cache" };
 const sheet = { "Content-Type": "text/css; charset=utf-8", "Cache-Control": "no-cache" };
-/** The page names the version of these 1.5 MB in their addresses, so that a browser loads each version once. */
+/** The addresses of these 1.5 MB have their version, so that a browser loads each version once. */
 const lasting = { "Cache-Control": "public, max-age=31536000, immutable" };
 
 const page = `<!doctype html>
@@ -34,8 +35,8 @@ const page = `<!doctype html>
 <header>
 <a href="${publicPaths.docs}">Leadfile API</a>
 <h1>Try it</h1>
-<p>Requests go to this server alone, and count towards the limit. The key stays in the memory of this page, and is gone
-when you close it.</p>
+<p>Requests go to this server alone, and count toward the limit. The key stays in the memory of this page until you close
+it.</p>
 <form><label class="key">API key <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="lf_…"></label></form>
 <h2 class="unseen">Operations</h2>
 </header>
@@ -58,11 +59,11 @@ const pageHeaders = {
   "Cache-Control": "no-cache",
 };
 
-/** What is served below /docs/, by its path. */
+/** The files below /docs/, by path. */
 export const explorerAssets: Readonly<Record<string, Asset>> = {
   [at]: { headers: pageHeaders, body: page },
   [`${at}/explorer.js`]: { headers: script, body: start },
-  [`${at}/explorer.css`]: { headers: sheet, body: style },
+  [`${at}/explorer.css`]: { headers: sheet, body: baseStyle + style },
   [`${at}/swagger-ui.js`]: { headers: { ...script, ...lasting }, body: Bun.file(explorerCode) },
   [`${at}/swagger-ui.css`]: { headers: { ...sheet, ...lasting }, body: Bun.file(explorerStyle) },
 };

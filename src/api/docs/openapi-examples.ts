@@ -1,10 +1,9 @@
 /** The examples of the description. A test has a running server answer each of them. */
 import { type ErrorCode, errors } from "../../contract/errors.ts";
-import type { Lead } from "../../contract/lead.ts";
-import type { LeadList, PixelList } from "../../contract/list.ts";
-import { leadParameters } from "../../contract/parameters.ts";
+import type { Lead, LeadList } from "../../contract/lead.ts";
+import { accepts } from "../../contract/parameters.ts";
+import type { PixelList } from "../../contract/pixel.ts";
 import type { Usage } from "../../contract/usage.ts";
-import type { Json } from "./openapi-schemas.ts";
 
 /** A made-up person; the number is one of those that are kept for fiction. */
 const lead: Lead = {
@@ -55,26 +54,42 @@ const pixels: PixelList = {
 };
 const usage: Usage = { object: "usage", requests_today: 42, requests_this_month: 1204, rate_limit_per_min: 60 };
 
-/** The usual answer of each endpoint. */
-export const answers = { leads: page, pixels, usage };
+interface BodyExamples {
+  readonly description: string;
+  readonly examples?: Readonly<
+    Record<string, { readonly summary: string; readonly value: LeadList | PixelList | Usage }>
+  >;
+}
 
-type Examples = Readonly<Record<string, { readonly summary: string; readonly value: Json }>>;
-
-/** Bodies of 200 by the name of their schema. */
-export const bodyExamples: Readonly<Record<string, Examples>> = {
+/** The responses that are no errors, by the name of their schema. */
+export const bodyExamples: Readonly<Record<string, BodyExamples>> = {
   LeadList: {
-    page: { summary: "A page with more behind it: ask again with before=next_cursor.", value: page },
-    last_page: { summary: "The last page. What is not resolved for a visitor is null.", value: lastPage },
-    nothing: { summary: "Nothing matches, which is no error.", value: nothing },
+    description: "A page of leads.",
+    examples: {
+      page: { summary: "A page with more after it: request the next one with before=next_cursor.", value: page },
+      last_page: { summary: "The last page. A field that is not known for a visitor is null.", value: lastPage },
+      nothing: { summary: "Nothing matches, which is no error.", value: nothing },
+    },
   },
-  PixelList: { pixels: { summary: "Every pixel has an id and a status.", value: pixels } },
-  Usage: { usage: { summary: "The call that asks is counted as well.", value: usage } },
+  PixelList: {
+    description: "All pixels of the account.",
+    examples: { pixels: { summary: "Every pixel has an ID and a status.", value: pixels } },
+  },
+  Usage: {
+    description: "The counts of the presented key.",
+    examples: { usage: { summary: "This request is counted as well.", value: usage } },
+  },
+  Redirect: {
+    description:
+      "The request came to the bare domain or over plain HTTP. Send it to `url` yourself: many clients drop the " +
+      "Authorization header when they follow a redirect to another host. It counts nowhere.",
+  },
 };
 
-/** The message that comes with a code; for a 400, one of its messages. */
+/** Returns the message that comes with a code. For a 400, it is one of the possible messages. */
 export function exampleMessage(code: ErrorCode, limitPerMin: number): string {
   if (code === "rate_limit_exceeded") return errors[code].message(limitPerMin);
-  if (code === "invalid_parameter") return errors[code].message("limit", leadParameters.limit.accepts);
-  if (code === "invalid_cursor") return errors[code].message("before", leadParameters.before.accepts);
+  if (code === "invalid_parameter") return errors[code].message("limit", accepts.limit);
+  if (code === "invalid_cursor") return errors[code].message("before", accepts.before);
   return errors[code].message;
 }

@@ -1,112 +1,140 @@
-/** The description of the API (OpenAPI 3.1), made once from the contract. */
-import { version } from "../../../package.json";
-import { type ErrorCode, errors } from "../../contract/errors.ts";
-import { pageSize } from "../../contract/limits.ts";
-import { LeadList, PixelList } from "../../contract/list.ts";
-import { leadParameters } from "../../contract/parameters.ts";
-import { paths, publicPaths } from "../../contract/paths.ts";
-import { Usage } from "../../contract/usage.ts";
-import { type ExampleSettings, responsesOf, sharedHeaders, sharedResponses } from "./openapi-responses.ts";
-import { type Json, sharedSchemas, toJson } from "./openapi-schemas.ts";
+/** The description at /openapi.json: what @elysiajs/swagger derives from the routes, completed to valid OpenAPI 3.1. */
+import { swagger } from "@elysiajs/swagger";
+import { Elysia } from "elysia";
+import { type ErrorCode, errorBody, errorCodes, errors } from "../../contract/errors.ts";
+import { namesOf } from "../../contract/names.ts";
+import { accepts } from "../../contract/parameters.ts";
+import { publicPaths } from "../../contract/paths.ts";
+import { type Call, calls } from "../call.ts";
+import { bodyExamples, exampleMessage } from "./openapi-examples.ts";
+import { headersOf, preamble, sharedHeaders } from "./openapi-preamble.ts";
 
-/** All of the description but its operations, which the routes carry. */
-export function describeApi(baseUrl: string, limitPerMin: number, adminCommand: string): object {
+/** Makes the route of the description. `send` answers with its text. */
+export function describeApi(baseUrl: string, limitPerMin: number, send: (call: Call, body: string) => Response) {
+  let description: string | null = null;
+  return (
+    new Elysia()
+      .use(calls)
+      .onAfterHandle(({ call, response }) => {
+        if (response instanceof Response) return response;
+        description ??= JSON.stringify(complete(response as Derived, baseUrl, limitPerMin)); // The plugin's own answer.
+        return send(call, description);
+      })
+      // The plugin's page loads from another host. Our explorer takes its path: the last route of a path wins.
+      .use(
+        swagger({
+          path: publicPaths.explorer,
+          specPath: publicPaths.openapi,
+          documentation: preamble(baseUrl),
+        }),
+      )
+  );
+}
+
+type Json = null | boolean | number | string | undefined | readonly Json[] | { readonly [name: string]: Json };
+type JsonObject = { [name: string]: Json };
+
+interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly examples: Json;
+  readonly schema: JsonObject;
+}
+
+/** The part that is completed of what the plugin derives. */
+interface Derived extends JsonObject {
+  readonly paths: { readonly [path: string]: { readonly get: Operation } };
+  readonly components: JsonObject;
+}
+
+interface Operation extends JsonObject {
+  readonly parameters: readonly Parameter[] & Json;
+  readonly responses: { readonly [status: string]: Response31 };
+}
+
+interface Response31 extends JsonObject {
+  readonly $id: string;
+  readonly content: { readonly "application/json": { readonly schema: JsonObject } };
+}
+
+function complete(derived: Derived, baseUrl: string, limitPerMin: number): Json {
+  const schemas: JsonObject = {};
+
+  /** An error's response: each of its codes with its condition and an example. */
+  function failure(codes: readonly ErrorCode[], status: number, schema: Json): JsonObject {
+    const example = (code: ErrorCode) => ({
+      summary: errors[code].condition,
+      value: errorBody(code, exampleMessage(code, limitPerMin), baseUrl),
+    });
+    return {
+      description: codes.map((code) => `\`${code}\`: ${errors[code].condition}`).join("\n\n"),
+      headers: headersOf(status),
+      content: {
+        "application/json": { schema, examples: Object.fromEntries(codes.map((code) => [code, example(code)])) },
+      },
+    };
+  }
+
+  function response(status: number, { $id, content }: Response31): JsonObject {
+    const schema = refer({ $id, ...content["application/json"].schema }, schemas);
+    const codes = errorCodes.filter((code) => errors[code].status === status && code !== "not_found");
+    if (codes.length > 0) return failure(codes, status, schema);
+    const { description, examples } = bodyExamples[$id] ?? {};
+    return { description, headers: headersOf(status), content: { "application/json": { schema, examples } } };
+  }
+
+  const paths = mapValues(derived.paths, ({ get }) => ({
+    get: {
+      ...get,
+      parameters: get.parameters.length === 0 ? undefined : get.parameters.map(completeParameter),
+      responses: mapValues(get.responses, (of, status) => response(Number(status), of)),
+    },
+  }));
+  const error = { $ref: "#/components/schemas/ErrorResponse" };
+  const responses = {
+    NotFound: failure(["not_found"], 404, error),
+    MethodNotAllowed: failure(["method_not_allowed"], 405, error),
+  };
+  const components = { ...derived.components, headers: sharedHeaders(limitPerMin), responses, schemas };
+  return { ...derived, paths, components };
+}
+
+/** Parameters have their examples in the schema, and say which error an invalid value causes. */
+function completeParameter({ name, description, examples, schema, ...rest }: Parameter): Json {
+  const code = name === "before" ? "invalid_cursor" : name === "pixel_id" ? "unknown_pixel" : "invalid_parameter";
+  const accepted = namesOf(accepts).find((known) => known === name);
+  const takes = accepted === undefined ? "" : `Takes ${accepts[accepted]}. `;
   return {
-    openapi: "3.1.0",
-    info: {
-      title: "Leadfile",
-      summary: "The identified visitors of your websites, read-only.",
-      version,
-      description: description(limitPerMin),
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    externalDocs: {
-      url: `${baseUrl}${publicPaths.docs}`,
-      description: "First requests, paging, polling, and a section per error",
-    },
-    servers: [{ url: baseUrl, description: "This server" }],
-    security: [{ apiKey: [] }],
-    tags: [
-      { name: "Leads", description: "Identified visits, newest first." },
-      { name: "Pixels", description: "What captures the visits." },
-      { name: "Usage", description: "What the presented key has used." },
-    ],
-    components: {
-      securitySchemes: { apiKey: apiKey(adminCommand) },
-      headers: sharedHeaders(limitPerMin),
-      responses: sharedResponses({ baseUrl, limitPerMin }),
-      schemas: sharedSchemas(),
-    },
+    name,
+    ...rest,
+    description: `${description} ${takes}Anything else is ${errors[code].status} \`${code}\`.`,
+    schema: { ...flatten(schema), examples },
   };
 }
 
-const apiKey = (adminCommand: string) => ({
-  type: "http",
-  scheme: "bearer",
-  bearerFormat: "lf_ and 38 characters",
-  description:
-    `Made with \`${adminCommand} key create ACCOUNT\`, shown once. A key reads all pixels of its account. It must never be ` +
-    "in a page's code, a public repository or a URL; there are no CORS headers, on purpose.",
-});
-
-function description(limitPerMin: number): string {
-  return `Leads are the identified visits of an account's websites. Every request is a GET with an API key, every answer JSON.
-
-**Paging.** While \`has_more\` is true, ask again with \`before\` set to \`next_cursor\`. Every lead of an account has a
-millisecond of its own, so none is skipped and none comes twice, whatever is imported meanwhile.
-
-**Polling.** Read all pages, then keep the newest \`identified_at\` and send it as \`since\`. It is inclusive: drop what you
-have by its \`id\`. Where sources deliver late, look back by an overlap. Only a full walk shows what was
-changed or erased.
-
-**Limits.** ${limitPerMin} requests per key and UTC clock minute. Every request with a live key counts, whatever the answer;
-a 429 does not. After one, wait for \`Retry-After\`.
-
-**Parameters** are strict: each at most once, and an unknown, empty or malformed one is a 400 that names it. Nothing is
-clamped.
-
-**Other paths** answer 404 \`not_found\`, **other methods** than GET 405 \`method_not_allowed\`, both as described under
-\`components/responses\`.`;
+/** Replaces each named schema by a reference, and puts it into `schemas` under its name. */
+function refer(schema: Json, schemas: JsonObject): Json {
+  if (Array.isArray(schema)) return schema.map((item) => refer(item, schemas));
+  if (typeof schema !== "object" || schema === null) return schema;
+  const { $id, ...rest } = flatten(schema as JsonObject); // Array.isArray does not exclude a readonly array.
+  const whole = mapValues(rest, (value) => refer(value, schemas));
+  if (typeof $id !== "string") return whole;
+  schemas[$id] = whole;
+  return { $ref: `#/components/schemas/${$id}` };
 }
 
-/** The operations, each for its route: parameters and answers from the schemas of the contract. */
-export function describeOperations(baseUrl: string, limitPerMin: number): Record<keyof typeof paths, object> {
-  const settings: ExampleSettings = { baseUrl, limitPerMin };
-  return {
-    leads: {
-      operationId: "listLeads",
-      tags: ["Leads"],
-      summary: "List leads, newest first",
-      description: `The identified visitors across all pixels of the account, ordered by \`identified_at\` descending: a page of ${pageSize.usual}, or of \`limit\`. A \`before\` at or below \`since\`, and a state or city that matches nothing, give an empty page and no error.`,
-      parameters: parameters(),
-      responses: responsesOf(LeadList, "A page of leads.", ["unknown_pixel"], settings),
-    },
-    pixels: {
-      operationId: "listPixels",
-      tags: ["Pixels"],
-      summary: "List pixels",
-      description: `The pixels of the account, in the order in which they were created. Their ids are the values of \`pixel_id\` on GET ${paths.leads}. Takes no parameters.`,
-      responses: responsesOf(PixelList, "All pixels of the account.", [], settings),
-    },
-    usage: {
-      operationId: "getUsage",
-      tags: ["Usage"],
-      summary: "Count the requests of this key",
-      description:
-        "What the presented key has used in the current UTC day and month, this call included. Takes no parameters.",
-      responses: responsesOf(Usage, "The counts of the presented key.", [], settings),
-    },
-  };
+/** Writes a union as generators of clients know it best: as a list of types, or with `enum`. */
+function flatten({ anyOf, ...rest }: JsonObject): JsonObject {
+  if (!Array.isArray(anyOf)) return anyOf === undefined ? rest : { ...rest, anyOf };
+  const types = anyOf.map(({ type }) => type);
+  if (types.every((type) => type === "boolean")) return { ...rest, type: "boolean" };
+  if (types.includes("null")) return { ...anyOf[0], ...rest, type: types };
+  return { ...rest, type: types[0], enum: anyOf.map((constant) => constant.const) };
 }
 
-/** Two parameters have a code of their own (§7). */
-const codeOf: Readonly<Record<string, ErrorCode>> = { before: "invalid_cursor", pixel_id: "unknown_pixel" };
-
-function parameters(): Json {
-  return Object.entries(leadParameters).map(([name, { schema, accepts }]) => {
-    const { description: what, ...rest } = toJson(schema);
-    const code = codeOf[name] ?? "invalid_parameter";
-    const refusal = `Anything else is ${errors[code].status} \`${code}\`.`;
-    return { name, in: "query", required: false, description: `${what} Takes ${accepts}. ${refusal}`, schema: rest };
-  });
+function mapValues<Value, Mapped>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => Mapped,
+): Record<string, Mapped> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 }

@@ -1,4 +1,4 @@
-// What the page can do besides being read; without JavaScript nothing is missing but these conveniences.
+// Conveniences of the page. Without JavaScript, nothing else is missing.
 
 for (const block of document.querySelectorAll(".code")) {
   const button = document.createElement("button");
@@ -22,7 +22,7 @@ for (const block of document.querySelectorAll(".code")) {
   block.append(button);
 }
 
-// Whoever chose a language once means it for the whole page.
+// A language that is chosen once is chosen for the whole page.
 for (const choice of document.querySelectorAll(".tabs input")) {
   choice.addEventListener("change", () => {
     for (const same of document.querySelectorAll(`.tabs input[value="${choice.value}"]`)) same.checked = true;

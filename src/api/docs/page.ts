@@ -1,11 +1,14 @@
-/** The page at /docs. It is one answer, needs no other host, and reads well without JavaScript. */
+/** The page at /docs, rendered from docs/api.md. It is one response, needs no other host, and reads well without JavaScript. */
 import { hash } from "node:crypto";
+import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
 import { publicPaths } from "../../contract/paths.ts";
-import { iconAddress } from "./markup.ts";
+import { adminCommand } from "../../program-name.ts";
+import baseStyle from "./base.css" with { type: "text" };
 import script from "./page.browser.js" with { type: "text" };
-import style from "./page.css" with { type: "text" };
-import { type Section, sections } from "./sections.ts";
+import pageStyle from "./page.css" with { type: "text" };
+
+const style = baseStyle + pageStyle;
 
 /** The headers of the page. The browser may load nothing else for it. */
 export const docsHeaders = {
@@ -17,9 +20,15 @@ export const docsHeaders = {
   "Cache-Control": "no-cache",
 };
 
-/** The page of the server at an origin, which its programs ask. The entry of each error is at `#` and its code. */
-export function docsPage(origin: string, limitPerMin: number, adminCommand: string): string {
-  const all = sections(origin, limitPerMin, adminCommand);
+interface Heading {
+  readonly level: string;
+  readonly id: string;
+  readonly title: string;
+}
+
+/** Renders the page of the server at an origin, which its programs call. Each error is at `#` and its code. */
+export function docsPage(origin: string): string {
+  const { html, headings } = render(origin);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -34,14 +43,10 @@ export function docsPage(origin: string, limitPerMin: number, adminCommand: stri
 <nav aria-label="Contents">
 <a class="name" href="${publicPaths.docs}">Leadfile API</a>
 <span class="version">${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
-<ul>
-${all.map(entry).join("\n")}
-</ul>
+<ul>${menu(headings)}</ul>
 </nav>
 <main id="content" tabindex="-1">
-<h1>Leadfile API</h1>
-<p class="lead">Your identified website visitors as read-only JSON: three GET endpoints, one API key, cursor paging.</p>
-${all.map(({ id, title, body }) => `<section id="${id}">\n<h2>${title}</h2>\n${body}\n</section>`).join("\n")}
+${html}
 </main>
 <script>${script}</script>
 </body>
@@ -49,11 +54,86 @@ ${all.map(({ id, title, body }) => `<section id="${id}">\n<h2>${title}</h2>\n${b
 `;
 }
 
-function entry({ id, title, parts = [] }: Section): string {
-  const below = parts.map((part) => `<li><a href="#${part}">${part}</a></li>`).join("");
-  return `<li><a href="#${id}">${title}</a>${below === "" ? "" : `<ul>${below}</ul>`}</li>`;
+function menu(headings: readonly Heading[]): string {
+  const link = ({ id, title }: Heading) => `<a href="#${id}">${title}</a>`;
+  return headings
+    .filter(({ level }) => level === "2")
+    .map((section) => {
+      const after = headings.slice(headings.indexOf(section) + 1);
+      const next = after.findIndex(({ level }) => level === "2");
+      const parts = after.slice(0, next === -1 ? undefined : next).map((part) => `<li>${link(part)}</li>`);
+      return `<li>${link(section)}${parts.length === 0 ? "" : `<ul>${parts.join("")}</ul>`}</li>`;
+    })
+    .join("\n");
+}
+
+const block = String.raw`<pre><code class="language-(\w+)">([\s\S]*?)</code></pre>\s*`;
+
+/** Renders the Markdown. Headings get an anchor, and programs that follow one another become tabs. */
+function render(origin: string): { html: string; headings: Heading[] } {
+  const headings: Heading[] = [];
+  const html = Bun.markdown
+    .html(markdown.replaceAll("bun admin", adminCommand))
+    .replaceAll(new RegExp(`<h([23])>(.*?)</h\\1>|(?:${block})+`, "g"), (found, level, title) => {
+      if (level === undefined) return renderCode(found, headings.at(-1)?.id ?? "", origin);
+      const id = title
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, "")
+        .replaceAll(" ", "-");
+      headings.push({ level, id, title });
+      return `<h${level} id="${id}">${title}</h${level}>`;
+    });
+  return { html, headings };
+}
+
+const languages: Readonly<Record<string, string>> = { sh: "curl", ts: "TypeScript", python: "Python" };
+
+/** Renders blocks of code. Radio buttons choose the language that is shown, without JavaScript. */
+function renderCode(blocks: string, topic: string, origin: string): string {
+  const programs = [...blocks.matchAll(new RegExp(block, "g"))].map(([, language = "", code = ""]) => {
+    const shown = tint(code.trim().replaceAll("http://127.0.0.1:3000", () => inCode(origin, language)));
+    const label = language === "json" ? "" : ` role="region" aria-label="${languages[language]}, ${topic}"`;
+    const html = `<div class="code" data-language="${language}"><pre tabindex="0"${label}><code>${shown}</code></pre></div>`;
+    return { language, html };
+  });
+  const html = programs.map((program) => program.html).join("\n");
+  if (programs[0]?.language === "json") return html;
+  const choices = programs.map(({ language }, place) => {
+    const id = `${topic}-${language}`;
+    const input = `<input type="radio" name="${topic}" id="${id}" value="${language}"${place === 0 ? " checked" : ""}>`;
+    return `${input}<label for="${id}">${languages[language]}</label>`;
+  });
+  return `<fieldset class="tabs"><legend class="unseen">Language</legend>${choices.join("")}\n${html}\n</fieldset>\n`;
+}
+
+/** Writes an origin as the text between double quotes of a language, in HTML. The owner may have set an odd BASE_URL. */
+function inCode(origin: string, language: string): string {
+  return Bun.escapeHTML(origin.replaceAll(language === "sh" ? /[\\"$`]/g : /[\\"]/g, String.raw`\$&`));
+}
+
+const words =
+  "async await break const def except for from function if import in let new not of raise return throw try while with yield";
+const token = new RegExp(
+  `(?<comment>(?<=^|\\n|\\s{2})(?:#|//) [^\\n]*)|(?<text>&quot;(?:\\\\.|(?!&quot;).)*&quot;|\`[^\`]*\`)|\\b(?<word>${words.replaceAll(" ", "|")})\\b`,
+  "g",
+);
+
+/** Marks the comments, strings, and keywords of code that is HTML already. */
+function tint(html: string): string {
+  return html.replaceAll(token, (found, comment, text) => {
+    const kind = comment !== undefined ? "comment" : text !== undefined ? "text" : "word";
+    return `<span class="${kind}">${found}</span>`;
+  });
 }
 
 function digestOf(text: string): string {
   return `sha256-${hash("sha256", text, "base64")}`;
 }
+
+/** A card with a person. */
+const drawing =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3.5" fill="#0a58a8"/>' +
+  '<circle cx="8" cy="6" r="2.4" fill="#fff"/><path d="M3.4 13c.5-2.7 2.3-4 4.6-4s4.1 1.3 4.6 4z" fill="#fff"/></svg>';
+
+/** The icon of the pages in a browser's tab, as an address that needs no request. */
+export const iconAddress = `data:image/svg+xml,${encodeURIComponent(drawing)}`;

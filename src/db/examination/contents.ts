@@ -57,7 +57,7 @@ function neededParts(): string[] {
 
 /** Every combination of filters must search an index by all of its conditions, and sort nothing. */
 function slowFilters(database: Connection): string[] {
-  const names = ["pixel", "state", "city", "email"] as const;
+  const names = ["pixelId", "state", "city", "hasEmail"] as const;
   const combinations = Array.from({ length: 2 ** names.length }, (_, bits) =>
     names.filter((_, place) => (bits >> place) & 1),
   );
@@ -66,7 +66,7 @@ function slowFilters(database: Connection): string[] {
 
 function isSlow(database: Connection, chosen: readonly (keyof Filters)[]): boolean {
   const has = (name: keyof Filters) => chosen.includes(name);
-  const filters = { pixel: has("pixel"), state: has("state"), city: has("city"), email: has("email") };
+  const filters = { pixelId: has("pixelId"), state: has("state"), city: has("city"), hasEmail: has("hasEmail") };
   const query = preparePage(database, filters).getQuery();
   const steps = database.$client
     .query<{ detail: string }, null[]>(`EXPLAIN QUERY PLAN ${query.sql}`)

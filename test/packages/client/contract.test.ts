@@ -4,8 +4,8 @@ import { version as serverVersion } from "../../../package.json";
 import { version } from "../../../packages/client/package.json";
 import * as client from "../../../packages/client/src/leadfile.ts";
 import { errorCodes } from "../../../src/contract/errors.ts";
-import type { Lead } from "../../../src/contract/lead.ts";
-import type { LeadList, PixelList } from "../../../src/contract/list.ts";
+import type { Lead, LeadList } from "../../../src/contract/lead.ts";
+import type { PixelList } from "../../../src/contract/pixel.ts";
 import type { Usage } from "../../../src/contract/usage.ts";
 import { contractFile, contractText } from "./generate.ts";
 

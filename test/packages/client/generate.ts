@@ -2,17 +2,16 @@
 import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { errorCodes } from "../../../src/contract/errors.ts";
-import { Lead } from "../../../src/contract/lead.ts";
-import { LeadList, PixelList } from "../../../src/contract/list.ts";
-import { leadParameters } from "../../../src/contract/parameters.ts";
-import { Pixel } from "../../../src/contract/pixel.ts";
+import { Lead, LeadList } from "../../../src/contract/lead.ts";
+import { LeadParameters } from "../../../src/contract/parameters.ts";
+import { Pixel, PixelList } from "../../../src/contract/pixel.ts";
 import { Usage } from "../../../src/contract/usage.ts";
 
 export const contractFile = join(import.meta.dir, "../../../packages/client/src/contract.ts");
 
 /** Returns the text of src/contract.ts. */
 export function contractText(): string {
-  const query = Object.entries(leadParameters).map(([name, { schema }]) => {
+  const query = Object.entries<TSchema>(LeadParameters.properties).map(([name, schema]) => {
     const type = schema["format"] === "date-time" ? "string | Date" : typeOf(schema);
     return field(schema, `${name}?: ${type} | undefined;`);
   });
@@ -42,7 +41,8 @@ function field({ description }: TSchema, declaration: string): string {
 }
 
 function typeOf(schema: TSchema): string {
-  if (schema["anyOf"] !== undefined) return (schema["anyOf"] as TSchema[]).map(typeOf).join(" | ");
+  if (schema["anyOf"] !== undefined)
+    return (schema["anyOf"] as TSchema[]).map(typeOf).join(" | ").replace("true | false", "boolean");
   if (schema["const"] !== undefined) return JSON.stringify(schema["const"]);
   if (schema["type"] === "array") return `${(schema["items"] as TSchema).$id}[]`;
   return schema["type"] === "integer" ? "number" : String(schema["type"]);

@@ -1,7 +1,7 @@
 /** Keys that read, imports between them, days that pass: a server's store, and a model that remembers every answer. */
 
-import { createContext } from "../../../src/api/context.ts";
-import { createLeadsAnswer } from "../../../src/api/leads.ts";
+import { pino } from "pino";
+import { createApp } from "../../../src/api/app.ts";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { digestOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
@@ -9,6 +9,7 @@ import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { openAdminStore } from "../../../src/db/admin-store.ts";
 import { openServedStore } from "../../../src/db/served-store.ts";
+import { createLimiter } from "../../../src/limiter.ts";
 import type { Received } from "../../../src/store/disclosures.ts";
 import type { ServedStore } from "../../../src/store/serving.ts";
 import { imported } from "../../db/importing.ts";
@@ -58,7 +59,7 @@ export function openWorld(file: string, below: Below, changes = false): World {
   );
   const model = new Map<string, { first: string; last: string }>();
   let served = openServedStore(file);
-  let answer = createLeadsAnswer(served);
+  let app = appOf(served, () => nowMs);
   const brought: Lead[][] = [];
   let nowMs = noonMs;
   let pages = 0;
@@ -68,7 +69,7 @@ export function openWorld(file: string, below: Below, changes = false): World {
     const reader = readers[place];
     if (reader === undefined) return;
     const search = questionOf(reader, below, nowMs);
-    const body = await ask(served, answer, reader.secret, search, nowMs);
+    const body = await ask(app, reader.secret, search);
     pages++;
     for (const { id } of body.data) {
       const known = model.get(`${id} ${keyIds[place]}`);
@@ -136,7 +137,7 @@ export function openWorld(file: string, below: Below, changes = false): World {
   function restart(): void {
     served.close();
     served = openServedStore(file);
-    answer = createLeadsAnswer(served);
+    app = appOf(served, () => nowMs);
   }
 
   return {
@@ -176,17 +177,20 @@ interface Reader {
 
 type Answered = { readonly data: Lead[]; readonly next_cursor: string | null };
 
-async function ask(
-  store: ServedStore,
-  answer: ReturnType<typeof createLeadsAnswer>,
-  secret: string,
-  search: string,
-  nowMs: number,
-): Promise<Answered> {
-  const context = createContext(new Request(`http://localhost/api/v1/leads?${search}`), 1000, nowMs);
-  context.storeVersion = store.version();
-  context.key = store.keys.find(digestOf(secret));
-  return JSON.parse(await new Response(answer(context)).text());
+function appOf(store: ServedStore, now: () => number) {
+  const settings = { baseUrl: "http://localhost", trustProxy: false, publicMetrics: false };
+  const inflow = () => ({ spoolBytes: 0, failedFiles: 0 });
+  const limiter = createLimiter(1_000_000_000);
+  return createApp(
+    { store, limiter, log: pino({ level: "silent" }), now, inflow, ...settings },
+    { requestIP: () => null },
+  );
+}
+
+async function ask(app: ReturnType<typeof appOf>, secret: string, search: string): Promise<Answered> {
+  const headers = { Authorization: `Bearer ${secret}` };
+  const answer = await app.fetch(new Request(`http://localhost/api/v1/leads?${search}`, { headers }));
+  return (await answer.json()) as Answered; // A test of its own holds the shape.
 }
 
 /** A poll, a walk that goes on, or anything at all. */

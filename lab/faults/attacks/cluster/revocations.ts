@@ -22,7 +22,7 @@ export const clusterRevocations: Fault = {
     {
       name: "a server that does not look for what others wrote",
       times: 1,
-      patches: [{ file: "src/api/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
+      patches: [{ file: "src/api/cache.ts", from: "if (databaseVersion !== knownVersion) clear();", to: "" }],
     },
   ],
   run,

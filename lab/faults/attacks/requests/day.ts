@@ -25,8 +25,8 @@ export const day: Fault = {
       patches: [
         {
           file: "src/api/reply.ts",
-          from: "  return (context, { status, code, cause }) => {\n",
-          to: '  return (context, { status, code, cause }) => {\nif (Math.random() < 0.05) require("node:fs").openSync("/dev/null");\n',
+          from: "  return (call, { status, code, cause }) => {\n",
+          to: '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.05) require("node:fs").openSync("/dev/null");\n',
         },
       ],
     },
@@ -35,8 +35,8 @@ export const day: Fault = {
       patches: [
         {
           file: "src/api/reply.ts",
-          from: "  return (context, { status, code, cause }) => {\n",
-          to: "  return (context, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(32_768, 1));\n",
+          from: "  return (call, { status, code, cause }) => {\n",
+          to: "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(32_768, 1));\n",
         },
       ],
     },

@@ -23,9 +23,9 @@ export const hostile: Fault = {
       name: "text that cannot be decoded thrown on",
       patches: [
         {
-          file: "src/contract/query.ts",
-          from: "  try {\n    return decodeURIComponent(raw.replaceAll",
-          to: "  decodeURIComponent(raw);\n  try {\n    return decodeURIComponent(raw.replaceAll",
+          file: "src/api/query.ts",
+          from: "  try {\n    const text = decodeURIComponent(raw.replaceAll",
+          to: "  decodeURIComponent(raw);\n  try {\n    const text = decodeURIComponent(raw.replaceAll",
         },
       ],
     },
@@ -34,8 +34,8 @@ export const hostile: Fault = {
       patches: [
         {
           file: "src/api/reply.ts",
-          from: "  return (context, { status, code, cause }) => {\n",
-          to: "  return (context, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
+          from: "  return (call, { status, code, cause }) => {\n",
+          to: "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
         },
       ],
     },

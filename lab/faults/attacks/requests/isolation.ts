@@ -23,14 +23,14 @@ export const isolation: Fault = {
       patches: [
         {
           file: "src/api/auth.ts",
-          from: "  context.key = key;",
-          to: "  context.key = { ...key, account: 1 };",
+          from: "return { key: credential };",
+          to: "return { key: { ...credential, account: 1 } };",
         },
       ],
     },
     {
       name: "pages kept without their account",
-      patches: [{ file: "src/api/leads.ts", from: "{account} $", to: "" }],
+      patches: [{ file: "src/api/leads.ts", from: "{key.account} $", to: "" }],
     },
   ],
   run,

@@ -16,7 +16,7 @@ export const revocation: Fault = {
   breakages: [
     {
       name: "a server that does not look whether others have written",
-      patches: [{ file: "src/api/cache.ts", from: "if (storeVersion !== knownVersion) clear();", to: "" }],
+      patches: [{ file: "src/api/cache.ts", from: "if (databaseVersion !== knownVersion) clear();", to: "" }],
     },
   ],
   run,

@@ -1,0 +1,118 @@
+/** The query string, read strictly before Elysia validates it: every parameter known, sent once, and decodable. */
+import { Type } from "@sinclair/typebox";
+import { distance } from "fastest-levenshtein";
+import { ApiError, errors } from "../contract/errors.ts";
+import { namesOf } from "../contract/names.ts";
+import { withoutKeys } from "../contract/new-key.ts";
+import { accepts, type LeadParameter } from "../contract/parameters.ts";
+import type { Call } from "./call.ts";
+
+/** The query of an endpoint that takes no parameters. */
+export const noParameters = Type.Object({});
+
+interface Queried {
+  readonly call: Call;
+  query: unknown;
+}
+
+/**
+ * Makes the `transform` of a route that takes some parameters. Elysia would ignore unknown parameters, take the last of
+ * repeated ones, and pass on what it cannot decode. The transform throws the 400 of the first unknown parameter, then
+ * that of the first repeated one, and leaves the values for the schema of the route to check.
+ */
+export function strictQuery(...known: readonly LeadParameter[]): (context: Queried) => void {
+  return (context) => {
+    context.query = readQuery(context.call.search, known);
+  };
+}
+
+function readQuery(search: string, known: readonly LeadParameter[]): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  const repeated = new Set<string>();
+  for (const pair of search.split("&")) {
+    if (pair === "") continue;
+    const [name, value] = splitPair(pair);
+    if (!isOneOf(known, name)) throw refusal(name, unknownMessage(name, known));
+    if (Object.hasOwn(query, name)) repeated.add(name);
+    else query[name] = readValue(name, value);
+  }
+  const [first] = repeated.size === 0 ? [] : Object.keys(query).filter((name) => repeated.has(name));
+  if (first !== undefined) throw refusal(first, `The parameter ${first} was sent more than once; send it once.`);
+  return query;
+}
+
+/** Splits a pair into its decoded name and its raw value. Without an equals sign, the value is empty. */
+function splitPair(pair: string): [name: string, value: string] {
+  const equals = pair.indexOf("=");
+  const name = equals === -1 ? pair : pair.slice(0, equals);
+  return [decode(name) ?? name, equals === -1 ? "" : pair.slice(equals + 1)];
+}
+
+const isOneOf = <Name extends string>(known: readonly Name[], name: string): name is Name =>
+  (known as readonly string[]).includes(name); // An array of some names can be asked for any.
+
+/** Returns the text that a name or a value stands for; null if it is not percent-encoded UTF-8, or has a NUL. */
+function decode(raw: string): string | null {
+  // Most names and values are plain. To see that costs a fraction of decoding them.
+  if (!/[%+]/.test(raw)) return raw;
+  try {
+    const text = decodeURIComponent(raw.replaceAll("+", " "));
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the value that a parameter's text stands for. A text that stands for none stays as it is, and fails validation. */
+function readValue(name: LeadParameter, raw: string): unknown {
+  const text = decode(raw);
+  if (text === null) return null;
+  switch (name) {
+    case "limit":
+      // "05", "5.0" and "0x5" are other ways to write a number. Only the canonical one is accepted.
+      return String(Number(text)) === text ? Number(text) : text;
+    case "has_email":
+      return text === "true" || text === "false" ? text === "true" : text;
+    case "before":
+    case "since":
+      // A + that was not encoded has become a space.
+      return text.replace(/ (\d{2}:?\d{2})$/, "+$1");
+    default:
+      return text;
+  }
+}
+
+/** Returns the 400 of a parameter whose value its schema does not accept. */
+export function invalidValue(path: string, value: unknown): ApiError {
+  const name = path.slice(1);
+  const known = namesOf(accepts).find((one) => one === name);
+  if (known === undefined) throw new Error("Elysia refused what is no parameter");
+  const takes = `it takes ${accepts[known]}`;
+  if (value === null)
+    return refusal(name, `The parameter ${name} is not percent-encoded UTF-8, or has a NUL; ${takes}.`);
+  if (value === "") return refusal(name, `The parameter ${name} is empty; ${takes}, or leave it out.`);
+  return refusal(name, errors.invalid_parameter.message(name, accepts[known]));
+}
+
+/** The cursor has an error code of its own (§4.1 rule 3, §7). */
+function refusal(name: string, message: string): ApiError {
+  return new ApiError(name === "before" ? "invalid_cursor" : "invalid_parameter", message);
+}
+
+function unknownMessage(name: string, known: readonly string[]): string {
+  // A client may log the message, and the name may be a key that was sent by mistake.
+  const safe = withoutKeys(name);
+  const shown = safe.length > 40 ? `${safe.slice(0, 40)}…` : safe;
+  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
+  if (known.length === 0) return `${is}; this endpoint takes no parameters.`;
+  const close = known.find((candidate) => isClose(name, candidate));
+  return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
+}
+
+/** A typing error in up to a third of the letters, the same letters in another order, or the beginning of the name. */
+function isClose(name: string, candidate: string): boolean {
+  if (name.length > 2 * candidate.length) return false;
+  const lower = name.toLowerCase();
+  if ([...lower].sort().join() === [...candidate].sort().join()) return true;
+  return distance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
+}
