@@ -1,27 +1,27 @@
-/** The tool list_leads: some leads, newest first, as a table that fits into a model's memory. */
+/** The tool list_leads: some leads, newest first, as a table that fits into the context of a model. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Lead, Leadfile, LeadQuery } from "../../client/src/leadfile.ts";
 import { cut, type Show } from "./mask.ts";
 
-export const mostLeads = 20;
-const longestText = 80;
-/** Below the 4,000 that are promised: other models count somewhat otherwise. */
-const mostTokens = 3_500;
+export const maxLeads = 20;
+const maxTextLength = 80;
+/** Below the promised 4,000, because other models count tokens differently. */
+const maxTokens = 3_500;
 
 interface Table {
   readonly columns: readonly string[];
   /** In the order of the columns, newest first. */
   readonly leads: readonly (readonly (string | null)[])[];
   readonly has_more: boolean;
-  /** What `before` takes for the next leads; null where there are none. */
+  /** The value of `before` for the next leads; null if there are none. */
   readonly next_before: string | null;
 }
 
-/** As many of the leads as fit; the others come with `before` set to `next_before`. */
+/** Returns as many leads as fit; `before` set to `next_before` returns the others. */
 export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, signal: AbortSignal): Promise<Table> {
-  const page = await client.leads.list({ ...query, limit: query.limit ?? mostLeads, signal });
+  const page = await client.leads.list({ ...query, limit: query.limit ?? maxLeads, signal });
   const columns = columnsOf(page.data);
-  const cell = (text: string | null) => (text === null ? null : cut(text, longestText));
+  const cell = (text: string | null) => (text === null ? null : cut(text, maxTextLength));
   const rows = page.data.map((lead) => columns.map((field) => cell(show(field, lead))));
   const fitting = howManyFit(rows, tokensOf(JSON.stringify(columns)));
   const last = page.data[fitting - 1];
@@ -34,7 +34,7 @@ export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, 
   };
 }
 
-/** The fields that any of the leads has. */
+/** Returns the fields that at least one lead has. */
 function columnsOf(leads: readonly Lead[]): (keyof Lead)[] {
   const [first] = leads;
   if (first === undefined) return [];
@@ -43,13 +43,13 @@ function columnsOf(leads: readonly Lead[]): (keyof Lead)[] {
 }
 
 function howManyFit(rows: readonly (readonly (string | null)[])[], used: number): number {
-  // What stands around the table takes less than this.
-  let left = mostTokens - used - 100;
+  // The JSON around the table takes fewer than 100 tokens.
+  let left = maxTokens - used - 100;
   const over = rows.findIndex((row) => (left -= tokensOf(JSON.stringify(row)) + 1) < 0);
   return over === -1 ? rows.length : over;
 }
 
-/** Tokens of a text as o200k counts them. What looks like a special token of a model is a text like any other. */
+/** Counts tokens as o200k does. A special token of a model in the text is counted as text. */
 function tokensOf(text: string): number {
   return countTokens(text, { disallowedSpecial: new Set<string>() });
 }

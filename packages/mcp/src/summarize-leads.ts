@@ -2,15 +2,15 @@
 import { type Lead, type Leadfile, LeadfileError, type LeadQuery } from "../../client/src/leadfile.ts";
 import { cut, type Show } from "./mask.ts";
 
-export const usualDays = 30;
-export const mostDays = 92;
+export const defaultDays = 30;
+export const maxDays = 92;
 const dayMs = 86_400_000;
 const fullPage = 100;
-const longestLabel = 100;
-/** More lines than these are summed up in one. */
-const mostLabels = 25;
-/** Those of the US, its territories and its forces all have a line: what a summary sums up, nobody can add to another. */
-const mostStates = 64;
+const maxLabelLength = 100;
+/** The largest counts are listed; the others are added up. */
+const maxLabels = 25;
+/** All states, territories, and military codes are listed: sums of others could not be added up across two summaries. */
+const maxStates = 64;
 
 type Counts = Map<string, number>;
 
@@ -18,7 +18,7 @@ interface Summary {
   readonly since: string;
   readonly before: string;
   readonly leads: number;
-  /** How to count the rest; null when all leads were counted. */
+  /** How to count the rest; null if all leads were counted. */
   readonly missing: string | null;
   readonly by_day: Readonly<Record<string, number>>;
   readonly by_pixel: Readonly<Record<string, number>>;
@@ -28,25 +28,25 @@ interface Summary {
   readonly by_source: Readonly<Record<string, number>>;
 }
 
-/** A span that is too long. The message says what is accepted. */
+/** The error for a span that is too long. The message says what is accepted. */
 export class SpanError extends Error {
   override readonly name = "SpanError";
 }
 
-/** The span of the query; by default the last 30 days. The server refuses a text that is no time. */
+/** Returns the span of a query; by default the last 30 days. The server refuses a text that is no time. */
 export function spanOf(query: LeadQuery, nowMs: number): { readonly since: string; readonly before: string } {
   const before = String(query.before ?? new Date(nowMs + 1).toISOString());
   const beforeMs = Date.parse(before);
   const since = String(
-    query.since ?? (Number.isNaN(beforeMs) ? before : new Date(beforeMs - usualDays * dayMs).toISOString()),
+    query.since ?? (Number.isNaN(beforeMs) ? before : new Date(beforeMs - defaultDays * dayMs).toISOString()),
   );
-  if (beforeMs - Date.parse(since) > mostDays * dayMs) {
-    throw new SpanError(`A summary covers ${mostDays} days at most. Ask for a part of the time: set since and before.`);
+  if (beforeMs - Date.parse(since) > maxDays * dayMs) {
+    throw new SpanError(`A summary covers ${maxDays} days at most. Ask for a part of the time: set since and before.`);
   }
   return { since, before };
 }
 
-/** Counts page by page. Where no more can be read in one call, it gives the counts so far, and where to go on. */
+/** Counts page by page. If one call cannot read all leads, it returns the counts so far and how to continue. */
 export async function summarizeLeads(
   client: Leadfile,
   show: Show,
@@ -70,22 +70,22 @@ export async function summarizeLeads(
     missing:
       cursor === null
         ? null
-        : `Counted back to ${cursor}; no more could be read in this call. ` +
-          `Ask again with since ${query.since} and before ${cursor}, all else as it is, and add up the counts.`,
+        : `Counted back to ${cursor}; this call could not read more. ` +
+          `Ask again with since ${query.since} and before ${cursor}, keep the rest, and add up the counts.`,
     by_day: Object.fromEntries([...counts.day].toSorted()),
-    by_pixel: largest(counts.pixel, mostLabels),
-    by_page: largest(counts.page, mostLabels),
-    by_state: largest(counts.state, mostStates),
-    by_source: largest(counts.source, mostLabels),
+    by_pixel: largest(counts.pixel, maxLabels),
+    by_page: largest(counts.page, maxLabels),
+    by_state: largest(counts.state, maxStates),
+    by_source: largest(counts.source, maxLabels),
   };
 }
 
-/** Null where no page can be had in this call, but some were counted. */
+/** Returns null if no further page can be read in this call, but some were. */
 async function nextPage(client: Leadfile, query: LeadQuery, leads: number, signal: AbortSignal) {
   try {
     return await client.leads.list({ ...query, signal });
   } catch (cause) {
-    // With a key that was revoked meanwhile, or the like, to ask again would not help.
+    // After an error that lasts, such as a revoked key, asking again would not help.
     if (leads === 0 || (cause instanceof LeadfileError && !cause.transient)) throw cause;
     return null;
   }
@@ -100,11 +100,11 @@ function count(counts: Record<"day" | "pixel" | "page" | "state" | "source", Cou
 }
 
 function add(counts: Counts, label: string): void {
-  const shown = cut(label, longestLabel);
+  const shown = cut(label, maxLabelLength);
   counts.set(shown, (counts.get(shown) ?? 0) + 1);
 }
 
-/** The largest first, up to a number, and the sum of all others. */
+/** The largest counts first, up to a number of them, and the sum of all others. */
 function largest(counts: Counts, most: number): Record<string, number> {
   const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
   const others = sorted.slice(most).reduce((sum, [, leads]) => sum + leads, 0);

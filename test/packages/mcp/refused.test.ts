@@ -78,10 +78,10 @@ describe("what a model cannot mend, it can tell", () => {
   test("a server that is away, and an address without the API, are for whoever started the program", async () => {
     const server = await serve();
     const elsewhere = await anAgent(`${server.url}/elsewhere`, server.aKey());
-    expect((await elsewhere.call("usage")).text).toMatch(/not_found.*whoever started this program checks its URL/);
+    expect((await elsewhere.call("usage")).text).toMatch(/not_found.*whoever started this program to check its URL/);
     const { call } = await anAgent(server.url, server.aKey(), swift);
     await server.stop();
-    expect((await call("usage")).text).toMatch(/was not reached.*in a minute.*started this program checks its URL/);
+    expect((await call("usage")).text).toMatch(/was not reached.*in a minute.*started this program to check its URL/);
   });
 
   test("a key that a proxy takes away is for whoever runs the server", async () => {
