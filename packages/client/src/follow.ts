@@ -3,14 +3,13 @@ import type { Clock } from "./clock.ts";
 import type { Lead } from "./contract.ts";
 import { type Duration, toMs } from "./duration.ts";
 import { LeadfileError } from "./errors.ts";
-import type { CallOptions, LeadFilter, List } from "./leads.ts";
+import type { CallOptions, LeadFilter } from "./leads.ts";
 import { oldestFirst } from "./oldest-first.ts";
 import { beginProgress, type Checkpoint, createKeeper, type Progress, readProgress } from "./progress.ts";
-import { recognize } from "./source.ts";
+import { type Account, recognize } from "./source.ts";
 
-/** A server, and whose leads it gives, as `sourceOf` has it. */
-export interface Followed {
-  readonly list: List;
+/** An account to follow. `source` says whose leads it has, as `sourceOf` returns it. */
+export interface Followed extends Account {
   readonly clock: Clock;
   readonly source: () => Promise<string>;
 }
@@ -48,16 +47,16 @@ export interface Batch {
  * quietly after the lead in hand.
  */
 export async function* followLeads(
-  { list, clock, source }: Followed,
+  followed: Followed,
   { checkpoint, ...options }: FollowOptions,
 ): AsyncGenerator<Lead, void, undefined> {
   const saved = (await checkpoint?.load()) ?? null;
-  const progress = progressOf(saved, await source(), options);
+  const progress = progressOf(saved, await followed.source(), options);
   // Kept before the first lead comes: a restart must not begin at a later `since`.
   let isKept = saved === null;
   if (isKept) await checkpoint?.save(progress.write());
   const keep = createKeeper(checkpoint, progress);
-  for await (const leads of poll(list, clock, progress, options)) {
+  for await (const leads of poll(followed, progress, options)) {
     // Where nothing can be saved, each restart would give the same lead again.
     if (!isKept) await checkpoint?.save(progress.write());
     isKept = true;
@@ -75,12 +74,12 @@ export async function* followLeads(
  * exactly once, crash or not. Without a checkpoint to begin with, the first batch may be empty: it keeps the beginning.
  */
 export async function* followBatches(
-  { list, clock, source }: Followed,
+  followed: Followed,
   { checkpoint = null, ...options }: BatchOptions,
 ): AsyncGenerator<Batch, void, undefined> {
-  const progress = progressOf(checkpoint, await source(), options);
+  const progress = progressOf(checkpoint, await followed.source(), options);
   if (checkpoint === null) yield { leads: [], checkpoint: progress.write() };
-  for await (const leads of poll(list, clock, progress, options)) {
+  for await (const leads of poll(followed, progress, options)) {
     for (const lead of leads) progress.take(lead);
     yield { leads, checkpoint: progress.write() };
     if (isAborted(options.signal)) return;
@@ -94,18 +93,18 @@ function progressOf(saved: string | null, source: string, { since, overlap = "1h
 
 /** New leads in parts, never an empty one. The caller marks them in the progress before it asks for the next part. */
 async function* poll(
-  list: List,
-  clock: Clock,
+  followed: Followed,
   progress: Progress,
   { since: _, every = "1m", overlap: __, signal, onError, ...filter }: PollOptions,
 ): AsyncGenerator<readonly Lead[], void, undefined> {
+  const { list, clock } = followed;
   const everyMs = toMs("every", every);
   let isRecognized = false;
   while (!isAborted(signal)) {
     const begunMs = clock.now();
     let pauseMs = everyMs;
     try {
-      if (!isRecognized) await recognize(list, filter, progress, signal);
+      if (!isRecognized) await recognize(followed, filter, progress, signal);
       isRecognized = true;
       for await (const leads of oldestFirst(list, filter, progress.fromMs, signal)) {
         const fresh = leads.filter(progress.isNew);

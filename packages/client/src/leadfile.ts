@@ -1,7 +1,14 @@
 /** @leadfile/client: reads leads, pixels and usage from a Leadfile server. */
 import { connect, type Get } from "./connection.ts";
 import type { Lead, LeadList, LeadQuery, Pixel, PixelList, Usage } from "./contract.ts";
-import { type Batch, type BatchOptions, type FollowOptions, followBatches, followLeads } from "./follow.ts";
+import {
+  type Batch,
+  type BatchOptions,
+  type Followed,
+  type FollowOptions,
+  followBatches,
+  followLeads,
+} from "./follow.ts";
 import { type AllOptions, allLeads, type CallOptions, createList } from "./leads.ts";
 import { type LeadfileOptions, readSettings } from "./settings.ts";
 import { sourceOf } from "./source.ts";
@@ -37,7 +44,12 @@ export class Leadfile {
     const settings = readSettings(options);
     const get = connect(settings);
     const list = createList(get);
-    const followed = { list, clock: settings.clock, source: () => sourceOf(settings) };
+    const followed: Followed = {
+      list,
+      listPixels: (signal) => listPixels(get, signal),
+      clock: settings.clock,
+      source: () => sourceOf(settings),
+    };
     this.leads = {
       list: ({ signal, ...query } = {}) => list(query, signal),
       all: (all = {}) => allLeads(list, all),

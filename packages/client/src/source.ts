@@ -1,9 +1,16 @@
-/** Whose leads a checkpoint is about. The API does not name the account, so that its own leads must tell. */
+/** Whose leads a checkpoint is about. The API does not name the account, so its leads and pixels must tell. */
+import type { Pixel } from "./contract.ts";
 import { SettingError } from "./errors.ts";
 import { fullPage, type LeadFilter, type List } from "./leads.ts";
 import type { Progress } from "./progress.ts";
 
-/** The address of the server, and a digest of the key: where both are the same, the account is. */
+/** A server, as a follower uses it. */
+export interface Account {
+  readonly list: List;
+  readonly listPixels: (signal: AbortSignal | undefined) => Promise<Pixel[]>;
+}
+
+/** The address of the server, and a digest of the key: if both are the same, the account is. */
 export async function sourceOf({ baseUrl, key }: { readonly baseUrl: string; readonly key: string }): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
   const bytes = [...new Uint8Array(digest, 0, 8)];
@@ -11,19 +18,19 @@ export async function sourceOf({ baseUrl, key }: { readonly baseUrl: string; rea
 }
 
 /**
- * Looks for the leads that were given last where another key or address was used then. Throws a SettingError where there
- * is none of them: behind the last lead of another account, leads of this one would be passed.
+ * Checks that a key or an address that differs from the one of the checkpoint belongs to the same account. Throws a
+ * SettingError otherwise: of another account, leads older than the checkpoint would be missed.
  */
 export async function recognize(
-  list: List,
+  account: Account,
   filter: LeadFilter,
-  { fromMs, newestMs, source, sourceBefore, isNew }: Progress,
+  progress: Progress,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  const { newestMs, source, sourceBefore, fromMs } = progress;
   if (newestMs === null || sourceBefore === null || sourceBefore === source) return;
-  const span = { since: new Date(fromMs), before: new Date(newestMs + 1) };
-  const { data } = await list({ ...filter, ...span, limit: fullPage }, signal);
-  if (data.some((lead) => !isNew(lead))) return;
+  if (await hasGivenLead(account, filter, progress, newestMs, signal)) return;
+  if (await isEmptied(account, filter, progress, newestMs, signal)) return;
   const address = addressOf(sourceBefore);
   const other = address === addressOf(source) ? "another key" : address;
   throw new SettingError(
@@ -31,5 +38,39 @@ export async function recognize(
       `A new checkpoint with since ${new Date(fromMs).toISOString()} begins at the same time.`,
   );
 }
+
+/** Returns whether any of the leads that were given is there: one of the overlap, or one of the few older ones. */
+async function hasGivenLead(
+  { list }: Account,
+  filter: LeadFilter,
+  { fromMs, isNew, older }: Progress,
+  newestMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { data } = await list({ ...filter, ...span(fromMs, newestMs + 1), limit: fullPage }, signal);
+  if (data.some((lead) => !isNew(lead))) return true;
+  for (const [id, ms] of older.toReversed()) {
+    const { data } = await list({ ...span(ms, ms + 1), limit: 1 }, signal);
+    if (data[0]?.id === id) return true;
+  }
+  return false;
+}
+
+/**
+ * Returns whether the account has the pixel of the newest lead that was given, but no lead in all the time that was
+ * followed: then all of them were erased, and none can be missed.
+ */
+async function isEmptied(
+  { list, listPixels }: Account,
+  filter: LeadFilter,
+  { begunMs, pixelId }: Progress,
+  newestMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { data } = await list({ ...filter, ...span(begunMs, newestMs + 1), limit: 1 }, signal);
+  return data.length === 0 && (await listPixels(signal)).some(({ id }) => id === pixelId);
+}
+
+const span = (sinceMs: number, beforeMs: number) => ({ since: new Date(sinceMs), before: new Date(beforeMs) });
 
 const addressOf = (source: string): string => source.split(" ", 1)[0] ?? "";

@@ -1,19 +1,22 @@
 /** A checkpoint is of one account: with another one it is refused, with another key or address of the same it goes on. */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { fileCheckpoint } from "../../../packages/client/src/file.ts";
 import { SettingError } from "../../../packages/client/src/leadfile.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { someLeads } from "../../support/builders.ts";
+import { aLead, someLeads } from "../../support/builders.ts";
+import { aFolder } from "../../support/folder.ts";
 import { connected, take } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";
 
 describe("another account is not followed from where a checkpoint ends", () => {
   test("behind another key it is refused with the time at which a new one begins, and stays as it was", async () => {
-    const leads = someLeads(3);
+    const [others, leads] = [someLeads(2), someLeads(3)];
     const server = await connected({ leads });
     const checkpoint = aCheckpoint();
     await followFor(server, 3, { checkpoint, overlap: "1m" });
     const before = checkpoint.saved.at(-1);
-    const other = server.aClient({ key: server.aKey(server.anAccount({ leads: someLeads(2) })) });
+    const other = server.aClient({ key: server.aKey(server.anAccount({ leads: others })) });
     const refusal = await take(other.leads.follow({ checkpoint, overlap: "1m" }), 1).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(SettingError);
     expect(refusal).toHaveProperty("message", expect.stringContaining("with another key"));
@@ -22,15 +25,59 @@ describe("another account is not followed from where a checkpoint ends", () => {
   });
 
   test("at another address it is refused with the address of before; batches do the same", async () => {
-    const server = await connected({ leads: someLeads(2) });
-    const other = await connected({ leads: someLeads(2) });
+    const [others, leads] = [someLeads(2), someLeads(2)];
+    const server = await connected({ leads });
+    const other = await connected({ leads: others });
     const kept = (await take(server.leadfile.leads.batches(), 2)).at(-1);
     const refused = take(other.leadfile.leads.batches({ checkpoint: kept?.checkpoint }), 1);
     await expect(refused).rejects.toThrow(`with ${server.line.url}, and its last leads are not here`);
   });
+
+  test("behind another key it is refused, although its leads are all newer, when it lacks the pixel", async () => {
+    const server = await connected({ leads: someLeads(1) });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 1, { checkpoint });
+    const others = server.anAccount({ leads: someLeads(1, { pixel_id: "px_other" }) });
+    const other = server.aClient({ key: server.aKey(others) });
+    await expect(take(other.leads.follow({ checkpoint }), 1)).rejects.toThrow("with another key");
+  });
 });
 
 describe("the same account goes on", () => {
+  const hourMs = 3_600_000;
+  /** Leads of eight hours, a quarter of an hour apart. */
+  const aDay = () =>
+    Array.from({ length: 32 }, (_, n) =>
+      aLead({ identified_at: at(someLeads(1)[0], (n * hourMs) / 4), email: null, phone: null }),
+    );
+
+  test.each([
+    ["in a memory", aCheckpoint],
+    ["in a file that grows", () => fileCheckpoint(join(aFolder(), "checkpoint"))],
+  ])("with a new key, although the leads of the last hour were erased, with a checkpoint %s", async (_, make) => {
+    const leads = aDay();
+    const server = await connected({ leads });
+    const checkpoint = make();
+    await followFor(server, leads.length, { checkpoint });
+    for (const lead of leads.slice(-5)) erase(server, lead);
+    const fresh = aLead({ identified_at: at(leads.at(-1), 1) });
+    server.importMore([fresh]);
+    const renewed = server.aClient({ key: server.aKey() });
+    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
+  });
+
+  test("with a new key, although every lead that was followed was erased", async () => {
+    const leads = aDay();
+    const server = await connected({ leads });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 2, { checkpoint, since: leads[30]?.identified_at });
+    for (const lead of leads.slice(30)) erase(server, lead);
+    const fresh = aLead({ identified_at: at(leads.at(-1), 1) });
+    server.importMore([fresh]);
+    const renewed = server.aClient({ key: server.aKey() });
+    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
+  });
+
   test("with a new key, at a new address, while one of the last leads is there", async () => {
     const leads = someLeads(6, { email: null, phone: null });
     const server = await connected({ leads: leads.slice(0, 3) });

@@ -33,7 +33,7 @@ test("the checkpoint of another account is refused in one line, and stays as it 
   await until(() => first.lines().length === 1);
   await first.end();
   const checkpoint = readFileSync(join(first.folder, "cp"), "utf8");
-  const others = { LEADFILE_KEY: aKey(anAccount({ leads: someLeads(1) })) };
+  const others = { LEADFILE_KEY: aKey(anAccount({ leads: someLeads(1, { pixel_id: "px_other" }) })) };
   const second = follow([url, "--checkpoint", "cp"], { settings: others, folder: first.folder });
   expect(await second.exited).toBe(2);
   expect(second.errors()).toMatch(
