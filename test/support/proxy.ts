@@ -110,7 +110,6 @@ function setUpNginx(
     "/etc/letsencrypt/live/www.example.com/privkey.pem": pair.TLS_KEY,
     "client_header_timeout 10s": "client_header_timeout 1s",
     "/var/log/nginx": folder,
-    "/var/www/letsencrypt": join(folder, "acme"),
   });
   mkdirSync(join(folder, "temporary"));
   writeFileSync(join(folder, "leadfile.conf"), site);

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Installs Leadfile as a systemd service, or upgrades it: sh deploy/install.sh
+# Run it as root in the folder of an unpacked release. Settings and data that exist are kept.
+#   --uninstall   stops the service and removes the program; data, backups, and settings stay
+set -eu
+
+bin=/usr/local/bin/leadfile
+admin=/usr/local/sbin/leadfile-admin
+units=/etc/systemd/system
+here=$(cd "$(dirname "$0")" && pwd)
+program=${LEADFILE_PROGRAM:-$here/../leadfile}
+
+fail() {
+	echo "$1" >&2
+	exit 1
+}
+
+# Without systemd as the first process, as in an image that is being built, units are enabled and not started.
+if [ -d /run/systemd/system ]; then now=--now; else now=; fi
+
+uninstall() {
+	for unit in "$here"/systemd/*.service "$here"/systemd/*.timer; do
+		name=$(basename "$unit")
+		if [ -e "$units/$name" ]; then
+			systemctl disable --quiet $now "$name" || true
+			rm "$units/$name"
+		fi
+	done
+	[ -z "$now" ] || systemctl daemon-reload
+	rm -f "$bin" "$admin" /etc/sysusers.d/leadfile.conf /etc/tmpfiles.d/leadfile.conf
+	echo "Leadfile is removed. To delete the data, too:"
+	echo "  rm -r /var/lib/leadfile /var/backups/leadfile /etc/leadfile.env && userdel leadfile"
+}
+
+install_all() {
+	[ -f "$program" ] || fail "There is no $program. Unpack a release and run: sh deploy/install.sh"
+	"$program" --version >/dev/null 2>&1 ||
+		fail "$program does not run on this machine. Download the release for its processor and C library ($(uname -m))."
+	# The new file gets the name in one step, so that a running server keeps the old one.
+	install -D -m 755 "$program" "$bin.new"
+	mv "$bin.new" "$bin"
+	install -D -m 755 "$here/leadfile-admin" "$admin"
+	install -D -m 644 "$here/systemd/leadfile-sysusers.conf" /etc/sysusers.d/leadfile.conf
+	install -D -m 644 "$here/systemd/leadfile-tmpfiles.conf" /etc/tmpfiles.d/leadfile.conf
+	systemd-sysusers /etc/sysusers.d/leadfile.conf
+	systemd-tmpfiles --create /etc/tmpfiles.d/leadfile.conf
+	[ -e /etc/leadfile.env ] || install -m 640 -g leadfile "$here/leadfile.env" /etc/leadfile.env
+	install -D -m 644 -t "$units" "$here"/systemd/*.service "$here"/systemd/*.timer
+	[ -z "$now" ] || systemctl daemon-reload
+	systemctl enable --quiet $now leadfile-backup.timer
+	systemctl enable --quiet leadfile.service
+	[ -z "$now" ] || systemctl restart leadfile.service
+	echo "$("$bin" --version) is installed. Settings: /etc/leadfile.env. Next:"
+	echo "  leadfile-admin account create NAME"
+	echo "  leadfile-admin doctor"
+}
+
+[ "$(id -u)" = 0 ] || fail "Run this as root: sudo sh deploy/install.sh"
+case "${1:-}" in
+"") install_all ;;
+--uninstall) uninstall ;;
+*) fail "Unknown option $1. Use no option to install, or --uninstall." ;;
+esac

@@ -1,0 +1,108 @@
+/** The commands of docs/operations.md for Debian, pasted in their order on a fresh Debian 12 that runs systemd. */
+import { describe, expect, test } from "bun:test";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { version } from "../../../package.json";
+import { blocksOf } from "../../docs/walkthrough.ts";
+import { theExecutable } from "../../support/executable.ts";
+import { aFolder } from "../../support/folder.ts";
+
+const root = join(import.meta.dir, "../../..");
+/** Debian 12 with systemd, nginx, Caddy and certbot, as .ci/run makes it with debootstrap. */
+const debian = join(homedir(), ".cache/leadfile-tools/debian12");
+
+const missing =
+  process.getuid?.() !== 0
+    ? "needs root"
+    : Bun.which("systemd-nspawn") === null
+      ? "needs systemd-nspawn"
+      : existsSync(join(debian, "etc/debian_version"))
+        ? null
+        : "needs a Debian root, which .ci/run makes";
+
+const blocks = blocksOf(readFileSync(join(root, "docs/operations.md"), "utf8")).filter(({ info }) =>
+  info.startsWith("sh debian"),
+);
+
+/** A release as it is downloaded, with a vendor's file beside it. */
+function downloadInto(folder: string): void {
+  const name = `leadfile-${version}-linux-x64`;
+  const release = join(folder, name);
+  mkdirSync(release, { recursive: true });
+  cpSync(theExecutable(), join(release, "leadfile"));
+  cpSync(join(root, "deploy"), join(release, "deploy"), { recursive: true });
+  writeFileSync(join(release, "export.csv"), "email,identified_at\ndana@example.com,2026-01-31T09:15:00Z\n");
+  const pack = `tar -czf ${name}.tar.gz ${name} && rm -r ${name} && sha256sum *.tar.gz > SHA256SUMS`;
+  expect(Bun.spawnSync(["sh", "-c", pack], { cwd: folder }).exitCode).toBe(0);
+}
+
+/** Boots a copy of Debian, runs a script as root as its last service, and gives what it printed and its status. */
+function runOnDebian(script: string, without: string): { status: string; printed: string } {
+  const machine = join(aFolder(), "machine");
+  expect(Bun.spawnSync(["cp", "-a", debian, machine]).exitCode).toBe(0);
+  // A machine has one proxy; the other one would have its ports.
+  rmSync(join(machine, "etc/systemd/system/multi-user.target.wants", `${without}.service`), { force: true });
+  downloadInto(join(machine, "root/download"));
+  const put = (path: string, text: string, mode = 0o644) => {
+    writeFileSync(join(machine, path), text);
+    chmodSync(join(machine, path), mode);
+  };
+  // Nobody can prove a domain here: certbot gives a certificate of its own.
+  put(
+    "usr/bin/certbot",
+    `#!/bin/sh
+set -e
+systemctl stop nginx
+mkdir -p /etc/letsencrypt/live/www.example.org && cd /etc/letsencrypt/live/www.example.org
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=www.example.org -keyout privkey.pem -out fullchain.pem
+systemctl start nginx
+`,
+    0o755,
+  );
+  put("etc/hosts", "127.0.0.1 localhost\n");
+  put("root/pasted.sh", `cd /root/download\nset -e\n${script}\n`);
+  put(
+    "etc/systemd/system/pasted.service",
+    `[Unit]
+After=multi-user.target
+[Service]
+Type=oneshot
+Environment=HOME=/root
+ExecStart=/bin/sh -c "bash -x /root/pasted.sh > /root/printed 2>&1; echo $? > /root/status; systemctl poweroff --force --force"
+`,
+  );
+  put("etc/systemd/system/pasted.timer", "[Timer]\nOnBootSec=1s\n[Install]\nWantedBy=timers.target\n");
+  Bun.spawnSync(["ln", "-sf", "../pasted.timer", join(machine, "etc/systemd/system/timers.target.wants/pasted.timer")]);
+  const boot = ["--boot", "--register=no", "--keep-unit", "--private-network", "--quiet", "--console=pipe"];
+  Bun.spawnSync(["timeout", "300", "systemd-nspawn", "--directory", machine, ...boot], { stdin: "ignore" });
+  const read = (path: string) => (existsSync(join(machine, path)) ? readFileSync(join(machine, path), "utf8") : "");
+  const result = { status: read("root/status").trim(), printed: read("root/printed") };
+  Bun.spawnSync(["rm", "-rf", machine]);
+  return result;
+}
+
+describe.skipIf(missing !== null)(`on a fresh Debian 12${missing === null ? "" : ` (${missing})`}`, () => {
+  test.each(["nginx", "caddy"])("every documented command runs in its order, with %s as the proxy", (proxy) => {
+    const other = proxy === "nginx" ? "caddy" : "nginx";
+    const pasted = blocks.filter(({ info }) => !info.endsWith(`proxy=${other}`)).map(({ text }) => text);
+    // A warning, such as that there is no backup yet, is an answer.
+    const script = pasted
+      .join("\n")
+      .replaceAll("YOUR.DOMAIN", "example.org")
+      .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1");
+    const served = `
+systemctl is-active leadfile ${proxy}
+curl --fail --silent --max-time 10 http://127.0.0.1:3000/healthz
+curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve www.example.org:80:127.0.0.1 http://www.example.org/docs
+leadfile-admin account list
+cd / && leadfile-admin account list
+sh /root/download/leadfile-*/deploy/install.sh --uninstall
+test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
+`;
+    const { status, printed } = runOnDebian(script + served, other);
+    expect([status, status === "0" ? "" : printed]).toEqual(["0", ""]);
+    expect(printed).toMatch(/"status":"ok"/);
+    expect(printed).toContain("through the proxy: 308");
+  });
+});
