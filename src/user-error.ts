@@ -14,8 +14,9 @@ export class UserError extends Error {
     message: string,
     readonly advice: string,
     readonly status: UserErrorStatus = 1,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 
   /** What is shown: what is wrong, then what to do. */

@@ -8,7 +8,6 @@ import type { LeadDatabase } from "../../src/db/connection.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { openCapturing } from "./capturing.ts";
 import { beginClusterImport } from "./import/import.ts";
-import { undoClusterBatch } from "./import/undo.ts";
 import { beginClusterLeads } from "./import/write-planned.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
@@ -76,7 +75,6 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
     imports: {
       ...store.imports,
       begin: (...asked) => beginClusterImport(importing, ...asked),
-      undo: (...asked) => undoClusterBatch({ database, writer }, ...asked),
     },
     sources: {
       ...store.sources,

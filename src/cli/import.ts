@@ -1,10 +1,11 @@
-/** bun admin import: what each import brought, and taking one back. */
+/** bun admin import: lists imports, and undoes one. */
 import { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
+import { type Batch, findBatch, listBatches } from "../db/imports.ts";
+import { hasReplaced, undoBatch } from "../import/write/undo.ts";
 import { statusAfter } from "../operator/ending-signals.ts";
 import { adminCommand } from "../program-name.ts";
-import type { Batch } from "../store/imports.ts";
 import type { Account } from "../store/repositories.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf } from "./arguments.ts";
@@ -16,7 +17,7 @@ import { listed } from "./terminal/table.ts";
 
 export function importsCommand(context: CommandContext): Command {
   return new Command("import")
-    .description("list imports, and take one back")
+    .description("list imports, and undo one")
     .addCommand(listCommand(context))
     .addCommand(undoCommand(context));
 }
@@ -26,7 +27,7 @@ function listCommand(context: CommandContext): Command {
     .description("list the imports of an account that added or replaced leads, newest first")
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
-      const batches = context.store().imports.list(accountOf(context, idOrName));
+      const batches = listBatches(context.database().read, accountOf(context, idOrName).number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
       const output = outputOf(options);
       const text = listed("The account has no imports.", header, batches.map(cells), lesser);
@@ -34,7 +35,7 @@ function listCommand(context: CommandContext): Command {
       const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
       if (cutShort !== undefined) {
         output.say(
-          `Import ${cutShort.number} is not finished: it still runs, or import its file again to complete it.`,
+          `Import ${cutShort.number} is not finished. If it is not running, import its file again to complete it.`,
         );
       }
     });
@@ -42,63 +43,58 @@ function listCommand(context: CommandContext): Command {
 
 function undoCommand(context: CommandContext): Command {
   return jsonCommand("undo")
-    .description("take back exactly the leads that an import added; importing the file again brings them back")
+    .description("remove exactly the leads that an import added; importing the file again adds them again")
     .argument("<ACCOUNT>", "id or exact name")
     .argument("<IMPORT>", "its number, as import list shows it")
     .action(async (idOrName: string, text: string, options) => {
       const account = accountOf(context, idOrName);
-      const batch = findBatch(context, account, text);
-      refuseOverwritten(batch);
+      const batch = batchOf(context, account, text);
+      if (batch.overwritten > 0) throw hasReplaced(batch.number);
       const output = outputOf(options);
-      const removed = batch.undoneMs === null ? await takeBack(context, account, batch, output) : 0;
+      const removed = batch.undoneMs === null ? await undo(context, account, batch, output) : 0;
       const said =
         batch.undoneMs === null
-          ? `Import ${batch.number} is taken back: ${leadsText(removed)} of it ${removed === 1 ? "is" : "are"} gone.`
-          : `Import ${batch.number} was taken back at ${writeMoment(batch.undoneMs)} already.`;
+          ? `Import ${batch.number} is undone: ${leadsText(removed)} removed.`
+          : `Import ${batch.number} was already undone at ${writeMoment(batch.undoneMs)}.`;
       output.result({ import: batch.number, removed }, said);
-      if (removed > 0)
-        output.say("What another file has as well is gone, too: import that file again, and it is back.");
+      if (removed > 0) {
+        output.say(
+          "Leads that another file contains as well are removed too. To add them again, import that file again.",
+        );
+      }
     });
 }
 
-/** Gives how many leads are gone. Throws a UserError where a signal came before all were. */
-async function takeBack(context: CommandContext, account: Account, batch: Batch, output: Output): Promise<number> {
-  const { imports } = context.store();
-  using progress = createProgress("Taking back", batch.imported, output);
+/** Returns the number of removed leads. Throws a UserError if a signal came before all were removed. */
+async function undo(context: CommandContext, account: Account, batch: Batch, output: Output): Promise<number> {
+  const database = context.database();
+  using progress = createProgress("Undoing", batch.imported, output);
   let removed = 0;
   // Listens from here on.
   let signal = await context.pause(0);
-  for await (removed of imports.undo(account, batch, context.now())) {
+  for await (removed of undoBatch(database, account, batch, context.now())) {
     progress.update(removed, removed);
     signal = await context.pause(0);
     if (signal !== null) break;
   }
-  if (signal === null || imports.find(account, batch.number)?.undoneMs !== null) return removed;
+  if (signal === null || findBatch(database.read, account.number, batch.number)?.undoneMs !== null) return removed;
   throw new UserError(
-    `Stopped: ${leadsText(removed)} of import ${batch.number} ${removed === 1 ? "is" : "are"} gone, and the rest stays.`,
-    "Run it again, and it completes; importing the file again brings them back.",
+    `Stopped after ${leadsText(removed)} of import ${batch.number} ${removed === 1 ? "was" : "were"} removed; the others stay.`,
+    "Run the command again to complete it. To add the leads again, import the file again.",
     statusAfter[signal],
   );
 }
 
-function findBatch(context: CommandContext, account: Account, text: string): Batch {
-  const batch = /^\d{1,15}$/.test(text) ? context.store().imports.find(account, Number(text)) : null;
+function batchOf(context: CommandContext, account: Account, text: string): Batch {
+  const batch = /^\d{1,15}$/.test(text) ? findBatch(context.database().read, account.number, Number(text)) : null;
   if (batch !== null) return batch;
   throw new UserError(
     `The account has no import ${JSON.stringify(text)}.`,
-    `${adminCommand} import list shows the numbers.`,
+    `To list the numbers, run: ${adminCommand} import list ACCOUNT`,
   );
 }
 
-function refuseOverwritten({ number, overwritten }: Batch): void {
-  if (overwritten === 0) return;
-  throw new UserError(
-    `Import ${number} replaced ${leadsText(overwritten)}, and what was there before is not kept.`,
-    `It stays; ${adminCommand} import list shows what each import did, and a backup from before has the leads.`,
-  );
-}
-
-/** Whether it neither came to its end nor was taken back, and no later import of that file did what was left. */
+/** Whether it was neither finished nor undone, and no later import of the same file was finished. */
 function isCutShort(batch: Batch, later: readonly Batch[]): boolean {
   return (
     stateOf(batch) === "not finished" &&
@@ -130,8 +126,8 @@ function cells(batch: Batch): string[] {
   return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), oldest, newest, by, file];
 }
 
-/** Nobody can tell one that runs from one that was killed; what both have in common is said. */
-function stateOf({ finishedMs, undoneMs }: Batch): "done" | "not finished" | "taken back" {
-  if (undoneMs !== null) return "taken back";
+/** A running import and one that was killed look the same here. */
+function stateOf({ finishedMs, undoneMs }: Batch): "done" | "not finished" | "undone" {
+  if (undoneMs !== null) return "undone";
   return finishedMs === null ? "not finished" : "done";
 }

@@ -1,9 +1,8 @@
 /** The store that the admin command works with. */
 
 import { openSources } from "../../extensions/delivery/sources.ts";
-import { findBatch, listBatches } from "../import/write/batches.ts";
-import { beginImport, beginStagedImport } from "../import/write/import.ts";
-import { undoBatch } from "../import/write/undo.ts";
+import { beginImport } from "../import/write/import.ts";
+import { writeLeads } from "../import/write/lead-writer.ts";
 import { openRecipientRepository } from "../privacy/disclosures/passed.ts";
 import { openPeople } from "../privacy/people.ts";
 import { openRetention } from "../privacy/retention.ts";
@@ -33,14 +32,13 @@ export function adminStoreOn(database: Connection): AdminStore {
     keys: openKeys(database),
     leads: {
       ...openLeads(database),
-      beginImport: (account, options) => beginImport(database, account, options),
+      beginImport: (account, options) => ({
+        write: (leads, nowMs) => writeLeads(database, account, leads, { ...options, nowMs }),
+      }),
       export: (account) => exportDocuments(database, account),
     },
     imports: {
-      begin: (account, options, origin) => beginStagedImport(database, account, options, origin),
-      list: ({ number }) => listBatches(database, number),
-      find: ({ number: account }, number) => findBatch(database, account, number),
-      undo: (account, batch, nowMs) => undoBatch(database.$client.filename, account, batch, nowMs),
+      begin: (account, options, origin) => beginImport(database, account.number, options, origin),
     },
     stats: (account, sinceMs) => readStats(database, account, sinceMs),
     people: openPeople(database),

@@ -1,10 +1,10 @@
 /** The sizes of what can grow, for the metrics. */
 import { count } from "drizzle-orm";
-import { openLastImport } from "../import/write/batches.ts";
 import { walOf } from "../store/database-files.ts";
 import type { StoreSizes } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf } from "./file.ts";
+import { openLastImport } from "./imports.ts";
 import { leads as stored } from "./schema.ts";
 
 export function measureSizes(database: Connection, path: string): () => StoreSizes {

@@ -1,10 +1,10 @@
 /** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
 import { and, asc, count, eq, gte, isNull, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/calendar.ts";
-import { hasBrought } from "../import/write/batches.ts";
 import type { Share, Stats } from "../store/admin.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
+import { hasBrought } from "./imports.ts";
 import { imports, keys, leads, pixels, usage } from "./schema.ts";
 
 /** Counts what came since a moment, the start of a UTC day. What it reads are indexes, but for the sources. */

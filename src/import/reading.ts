@@ -1,20 +1,15 @@
 /** The first half of an import: it reads a file to its end, and puts every row aside as a lead or as rejected. */
 import { oldestKeptMs } from "../contract/calendar.ts";
-import {
-  emptyCounts,
-  type ImportCounts,
-  type ImportOptions,
-  type RejectedRow,
-  type StagedImport,
-} from "../store/imports.ts";
 import { type Columns, linesAbove, namesMore } from "./map/columns/columns.ts";
 import type { Warning } from "./map/lead/details.ts";
 import { type LeadRules, readLead } from "./map/lead/lead.ts";
 import { createDayOrder } from "./map/values/day-order.ts";
+import { emptyCounts, type ImportCounts, type ImportOptions, type RejectedRow } from "./new-lead.ts";
 import { type OlderLetters, toUtf8 } from "./parse/file/encoding.ts";
 import { type Format, openRows } from "./parse/file/format.ts";
 import type { Source } from "./parse/file/source.ts";
 import type { Row } from "./row.ts";
+import type { StagedImport } from "./staged-import.ts";
 
 export interface Reading {
   readonly source: Source;

@@ -111,23 +111,6 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
       "backup, and then the older one over it: what was erased and revoked since stays so. Begin a new cluster with the " +
       `file: ${adminCommand} cluster init FILE.`,
   ],
-  "nothing put aside": ({ folder, reason }) => [
-    `The folder ${folder} takes no more of the file, which is put aside there first (${reason}).`,
-    "Nothing of it was imported. Make room for some five times the file, unpacked, and import it again.",
-  ],
-  "import cut short": ({ reason }) => [
-    `The import was cut short (${reason}).`,
-    "What was imported until then, if anything, is in; mend the cause, run it again, and it completes.",
-  ],
-  "import undone meanwhile": ({ number }) => [
-    `Import ${number} was taken back while it ran, and has ended: nothing that it added is in.`,
-    "Import its file again to bring all of it in.",
-  ],
-  "undo overtaken": ({ number }) => [
-    `Import ${number} still runs, and has begun to replace leads: it cannot be taken back any more.`,
-    "Import its file again once it has ended: that brings back what is gone.",
-  ],
-
   "nothing to back up": ({ path }) => [
     `There is no database at ${path}.`,
     "Set DATABASE_PATH to the file that the server uses.",

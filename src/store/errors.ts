@@ -50,14 +50,6 @@ interface Problems {
   readonly "program missing": { readonly program: string };
   /** What cannot be done while others serve. */
   readonly "not on a cluster": { readonly act: string };
-  /** The folder of the database takes no more of a file that is read. */
-  readonly "nothing put aside": { readonly folder: string; readonly reason: string };
-  readonly "import cut short": { readonly reason: string };
-  /** Somebody takes back what the import has added so far. */
-  readonly "import undone meanwhile": { readonly number: number };
-  /** While it was taken back, the import went on and replaced leads of others. */
-  readonly "undo overtaken": { readonly number: number };
-
   readonly "nothing to back up": { readonly path: string };
   readonly "no such folder": { readonly folder: string };
   readonly "part of the database": { readonly file: string };

@@ -1,7 +1,8 @@
 /** What the admin command reads and writes: accounts, pixels, keys, leads and imports. */
 import type { KeyLife } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
-import type { Batch, ImportOptions, ImportOrigin, LeadImport, StagedImport } from "./imports.ts";
+import type { ImportOptions, ImportOrigin, ImportOutcome, NewLead } from "../import/new-lead.ts";
+import type { StagedImport } from "../import/staged-import.ts";
 import type { AccountNumber, LeadReader, PixelReader } from "./reading.ts";
 
 export interface Account {
@@ -63,6 +64,11 @@ export interface KeyRepository {
   findByDigest(digest: Buffer): KeyRecord | null;
 }
 
+export interface LeadImport {
+  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
+  write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
+}
+
 export interface LeadRepository extends LeadReader {
   beginImport(account: AccountNumber, options: Omit<ImportOptions, "dryRun">): LeadImport;
   /** The stored documents, oldest first, in groups. */
@@ -71,12 +77,4 @@ export interface LeadRepository extends LeadReader {
 
 export interface ImportRepository {
   begin(account: Account, options: ImportOptions, origin: ImportOrigin): StagedImport;
-  /** Newest first. */
-  list(account: Account): Batch[];
-  find(account: Account, number: number): Batch | null;
-  /**
-   * Takes back exactly the leads that a batch added, in transactions that each are on the disk; each step tells how many
-   * are gone. Cut short and begun again, it completes.
-   */
-  undo(account: Account, batch: Batch, nowMs: number): AsyncGenerator<number>;
 }

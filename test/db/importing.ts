@@ -1,12 +1,8 @@
 /** An import as its command makes it: leads are put aside, looked at, and merged. */
+
+import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
+import type { MergeProgress } from "../../src/import/staged-import.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
-import {
-  emptyCounts,
-  type ImportCounts,
-  type ImportOptions,
-  type MergeProgress,
-  type NewLead,
-} from "../../src/store/imports.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import { noonMs } from "../support/builders.ts";
 

@@ -1,5 +1,6 @@
 /** How the model imports: every rule of an import in its plainest form. */
-import type { ImportOptions, ImportOutcome, LeadImport, NewLead } from "../../src/store/imports.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
+import type { LeadImport } from "../../src/store/repositories.ts";
 
 export interface Row extends NewLead {
   readonly account: number;
@@ -22,7 +23,8 @@ export function beginModelImport({ rows, account, options, hasPixel, createPixel
 
   function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
     const existing = mine().find((row) => row.id === lead.id);
-    if (existing !== undefined && options.onDuplicate === "skip") return { kind: "duplicate", ofOtherVisit: false };
+    const mayReplace = options.onDuplicate === "replace" && existing?.pixelId === lead.pixelId;
+    if (existing !== undefined && !mayReplace) return { kind: "duplicate", ofOtherVisit: false };
     if (options.createPixels) createPixel(lead.pixelId);
     else if (!hasPixel(lead.pixelId)) return { kind: "rejected", why: "unknown pixel" };
     if (existing === undefined) return place(lead, lead.identifiedMs ?? Math.max(nowMs, newest() + 1));

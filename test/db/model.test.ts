@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { writeDocument } from "../../src/contract/stored-lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
-import type { NewLead } from "../../src/store/imports.ts";
+import type { NewLead } from "../../src/import/new-lead.ts";
 import { aLead, importLeads, noonMs } from "../support/builders.ts";
 import { openModel } from "./model.ts";
 import { accountIn, openSqlite } from "./stores.ts";

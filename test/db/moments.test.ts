@@ -9,8 +9,8 @@ import type { Connection } from "../../src/db/connection.ts";
 import { openLeads } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { accounts, leads } from "../../src/db/schema.ts";
-import { beginImport } from "../../src/import/write/import.ts";
-import { aLead, importLeads, newLead, noonMs } from "../support/builders.ts";
+import { writeLeads } from "../../src/import/write/lead-writer.ts";
+import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 
 const latestMs = Date.parse("9999-12-31T23:59:59.999Z");
@@ -42,9 +42,9 @@ test("a lead is found in its account at its moment, and nowhere else, whatever b
   fc.assert(
     fc.property(several, bound, bound, fc.boolean(), (all, sinceMs, beforeMs, filtered) => {
       database.delete(leads).run();
-      const book = { beginImport: beginImport.bind(null, database) };
       for (const { account, ms } of all) {
-        importLeads(book, account, [newLead(aLead({ identified_at: new Date(ms).toISOString() }))]);
+        const lead = newLead(aLead({ identified_at: new Date(ms).toISOString() }));
+        writeLeads(database, account, [lead], { onDuplicate: "skip", createPixels: true, nowMs: noonMs });
       }
       for (const account of numbers) {
         const state = filtered ? "CA" : null;

@@ -85,7 +85,7 @@ test("one that was killed has its rejects, and is listed as not finished until i
   expect(readFileSync(rejects, "utf8")).toContain("never,px,dana@example.com");
   const cut = await admin.run("import", "list", "acme");
   expect(cut.stdout).toMatch(/^1 .* not finished .*export\.csv$/m);
-  expect(cut.stderr).toMatch(/^Import 1 is not finished: .*import its file again to complete it\.\n$/);
+  expect(cut.stderr).toMatch(/^Import 1 is not finished\. .*import its file again to complete it\.\n$/);
   expect((await admin.run(...args)).status).toBe(3);
   const { json, stderr } = await admin.run("import", "list", "acme", "--json");
   expect(json).toMatchObject([

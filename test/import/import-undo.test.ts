@@ -1,8 +1,11 @@
-/** Every import is a batch with a number, and can be taken back: exactly what it added, and nothing else. */
+/** Every import is a batch with a number, and can be undone: exactly what it added, and nothing else. */
+
 import { expect, onTestFinished, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { openAdminStore } from "../../src/db/admin-store.ts";
+import { findBatch } from "../../src/db/imports.ts";
 import { openAgain } from "../../src/db/open.ts";
+import { undoBatch } from "../../src/import/write/undo.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { watchDatabases } from "../support/closing.ts";
@@ -66,7 +69,7 @@ test("the list says of each import when, from what file, by whom, what came of i
   expect(await listed(admin, "other")).toEqual([]);
   const [header] = (await admin.run("import", "list", "acme")).stdout.split("\n");
   expect(header?.split(/ +/)).toEqual("IMPORT AT STATE ADDED REPLACED OLDEST NEWEST BY FILE".split(" "));
-  expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*taken back .*export of january\.csv/);
+  expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*undone .*export of january\.csv/);
 });
 
 test("the list is a table on a terminal of 80 columns", async () => {
@@ -101,7 +104,7 @@ test("an import that replaced leads is not taken back, and says why", async () =
   await admin.import("id,email,name\n1,a@example.com,Dana\n2,b@example.com,Lee\n", ...px, "--on-duplicate", "replace");
   const { status, stderr } = await undo(admin, 2);
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^Import 2 replaced 1 lead,[^\n]*import list[^\n]*\n$/);
+  expect(stderr).toMatch(/^Import 2 replaced leads of other imports[^\n]*\n$/);
   expect(await admin.leads()).toHaveLength(2);
 });
 
@@ -135,19 +138,19 @@ test("an import that begins to replace leads while it is taken back is not taken
   await admin.import(january, ...px);
   const closeDatabases = watchDatabases();
   onTestFinished(closeDatabases);
-  const { accounts, imports } = openAdminStore(admin.file);
+  const { accounts, database } = openAdminStore(admin.file);
   const account = accounts.find("acme");
-  const batch = account === null ? null : imports.find(account, 1);
+  const batch = account === null ? null : findBatch(database.read, account.number, 1);
   if (account === null || batch === null) throw new Error("there is no import");
   const running = openAgain(admin.file);
   onTestFinished(() => running.$client.close());
   running.run(sql`UPDATE imports SET overwritten = 1, replaced = 1, read = read + 1`);
-  const undoing = Array.fromAsync(imports.undo(account, batch, 0));
-  await expect(undoing).rejects.toMatchObject({ problem: { kind: "undo overtaken", number: 1 } });
+  const undoing = Array.fromAsync(undoBatch(database, account, batch, 0));
+  await expect(undoing).rejects.toThrow("Import 1 replaced leads of other imports");
   expect(await admin.leads()).toHaveLength(3);
 });
 
-test("taking back what is taken back changes nothing, and an unknown number is refused", async () => {
+test("undoing what is undone changes nothing, and an unknown number is refused", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.import(january, ...px);
   await undo(admin, 1);
@@ -181,10 +184,15 @@ async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT" | "SIGTERM" | "SIGHUP"
   await admin.import(`date,email\n${rows}`, ...px);
   const child = admin.start("import", "undo", "acme", "2");
   let isSent = false;
-  const status = await betweenTransactions(admin.file, child.exited, (leads) => {
-    if (leads <= many && !isSent) child.kill(signal);
-    isSent = leads <= many;
-  });
+  const status = await betweenTransactions(
+    admin.file,
+    child.exited,
+    (leads) => {
+      if (leads <= many && !isSent) child.kill(signal);
+      isSent = leads <= many;
+    },
+    () => true,
+  );
   return { admin, before, status, said: await child.stderr.text(), left: (await admin.leads()).length - 1 };
 }
 
@@ -202,7 +210,8 @@ test.each([
   ["SIGHUP", 129],
 ] as const)("%s ends an undo with %i, and it says how many leads are gone", async (signal, status) => {
   const ended = await anUndoEndedBy(signal);
-  const said = /\nStopped: ([\d,]+) leads of import 2 are gone, and the rest stays\. Run it again, [^\n]+\n$/;
+  const said =
+    /\nStopped after ([\d,]+) leads of import 2 were removed; the others stay\. Run the command again [^\n]+\n$/;
   const gone = Number(said.exec(`\n${ended.said}`)?.[1]?.replaceAll(",", ""));
   expect([ended.status, gone]).toEqual([status, many - ended.left]);
   const { json } = await undo(ended.admin, 2);
@@ -215,11 +224,18 @@ test("an undo of many leads leaves the day on which the import was done", async 
   await admin.import(`date,email\n${rows}`, ...px);
   const [{ finished_at } = {}] = await listed(admin);
   const child = admin.start("import", "undo", "acme", "1");
-  expect(await betweenTransactions(admin.file, child.exited, () => undefined)).toBe(0);
-  expect(await listed(admin)).toMatchObject([{ state: "taken back", finished_at }]);
+  expect(
+    await betweenTransactions(
+      admin.file,
+      child.exited,
+      () => undefined,
+      () => true,
+    ),
+  ).toBe(0);
+  expect(await listed(admin)).toMatchObject([{ state: "undone", finished_at }]);
 });
 
-test("an import that still runs is taken back with all that it adds meanwhile", async () => {
+test("an import that still runs is undone with all that it adds meanwhile", async () => {
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();
@@ -229,7 +245,7 @@ test("an import that still runs is taken back with all that it adds meanwhile", 
   expect((await undo(admin, 2)).status).toBe(0);
   const { status, stderr } = await running;
   // It may have come to its end before.
-  if (status !== 0) expect(stderr).toMatch(/^Import 2 was taken back while it ran.*Import its file again.*$/m);
+  if (status !== 0) expect(stderr).toMatch(/^Import 2 was undone while it ran.*import the file again.*$/m);
   expect(await admin.exported()).toBe(before);
-  expect(await listed(admin)).toMatchObject([{ import: 2, state: "taken back" }, { import: 1 }]);
+  expect(await listed(admin)).toMatchObject([{ import: 2, state: "undone" }, { import: 1 }]);
 });

@@ -1,5 +1,6 @@
 /** Several imports into one account at once: what clients that poll may have passed is counted as late. */
 import { expect, onTestFinished, spyOn, test } from "bun:test";
+import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { writeMoment } from "../../src/contract/time.ts";
@@ -18,7 +19,12 @@ function anAccountOfSmallTransactions() {
   const served = openServedStore(path);
   let clockMs = 0;
   const clock = spyOn(performance, "now").mockImplementation(() => (clockMs += 1000));
+  // Another program that requests the lock all the time.
+  const requesting = setInterval(() => {
+    if (existsSync(`${path}.asking`)) appendFileSync(`${path}.asking`, ".");
+  }, 0);
   onTestFinished(() => {
+    clearInterval(requesting);
     clock.mockRestore();
     admin.close();
     served.close();

@@ -26,15 +26,25 @@ describe.each(stores)("in %s", (_, open) => {
       ...lead,
       state: "NV",
       email: "dana@example.com",
-      pixel_id: "px_new",
       identified_at: "2026-02-01T00:00:00.000Z",
     };
     const outcomes = importLeads(store.leads, number, [newLead(enriched)], { onDuplicate: "replace" });
     expect(outcomes).toMatchObject([{ kind: "replaced" }]);
     const stored = { ...enriched, identified_at: lead.identified_at };
-    expect(pageOf(store, number, { state: "NV", hasEmail: true, pixelId: "px_new" })).toEqual([stored]);
+    expect(pageOf(store, number, { state: "NV", hasEmail: true, pixelId: "px_site" })).toEqual([stored]);
     expect(pageOf(store, number, { state: "CA" })).toEqual([]);
     expect(pageOf(store, number)).toHaveLength(1);
+  });
+
+  test("a lead of another pixel is never replaced", () => {
+    const store = open();
+    const { number } = accountIn(store);
+    const lead = aLead({ email: "dana@example.com" });
+    importLeads(store.leads, number, [newLead(lead)]);
+    const other = newLead({ ...lead, email: "lee@example.com", pixel_id: "px_new" });
+    const outcomes = importLeads(store.leads, number, [other], { onDuplicate: "replace" });
+    expect(outcomes).toEqual([{ kind: "duplicate", ofOtherVisit: false }]);
+    expect(pageOf(store, number)).toEqual([lead]);
   });
 
   test("a lead with an id that another account has is a lead of its own", () => {

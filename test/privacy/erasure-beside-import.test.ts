@@ -1,12 +1,14 @@
 /** An erasure while leads come in: what an import brings meanwhile is found, too, and one that is over costs nothing. */
+
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { openAdminStore } from "../../src/db/admin-store.ts";
+import { listBatches } from "../../src/db/imports.ts";
 import { openAgain } from "../../src/db/open.ts";
-import { beginBatch, recordBatch } from "../../src/import/write/batch-record.ts";
-import { emptyCounts } from "../../src/store/imports.ts";
+import { emptyCounts } from "../../src/import/new-lead.ts";
+import { beginBatch, recordBatch } from "../../src/import/write/batch.ts";
 import { importing, origin } from "../db/importing.ts";
 import { aLead, importLeads, newLead, noonMs, someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
@@ -136,6 +138,8 @@ test("the leads are read once where nothing comes in, though an import before wa
   const merge = anImport(there, 501);
   await merge.next();
   await merge.return(undefined);
-  expect(there.store.imports.list(there.account)).toMatchObject([{ imported: 500, finishedMs: null }]);
+  expect(listBatches(there.store.database.read, there.account.number)).toMatchObject([
+    { imported: 500, finishedMs: null },
+  ]);
   expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
 });

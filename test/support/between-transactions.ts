@@ -14,6 +14,7 @@ export async function betweenTransactions(
   file: string,
   ended: Promise<number>,
   look: (leads: number, writer: Connection) => void,
+  isLong = () => existsSync(`${file}.asking`),
 ): Promise<number> {
   const writer = openAgain(file);
   onTestFinished(() => writer.$client.close());
@@ -24,7 +25,7 @@ export async function betweenTransactions(
   });
   await until(() => {
     // Somebody has much to write as long as this file is there.
-    if (existsSync(`${file}.asking`)) writer.transaction(() => look(count(), writer), { behavior: "immediate" });
+    if (isLong()) writer.transaction(() => look(count(), writer), { behavior: "immediate" });
     return isOver;
   }, 5);
   return ended;

@@ -2,11 +2,12 @@
  * An import into a cluster. The leads are put aside as for a file. Then each short step is planned from the file of the
  * own node, and written. Where somebody else has written meanwhile and the plan does not fit any more, a new one is made.
  */
-import { Database } from "bun:sqlite";
 import { tmpdir } from "node:os";
 import { eq } from "drizzle-orm";
 import { type Connection, closing } from "../../../src/db/connection.ts";
 import { imports } from "../../../src/db/schema.ts";
+import type { ImportOptions, ImportOrigin, NewLead } from "../../../src/import/new-lead.ts";
+import type { MergeProgress, StagedImport } from "../../../src/import/staged-import.ts";
 import {
   type BatchRecord,
   beginBatch,
@@ -14,13 +15,11 @@ import {
   noteOutcome,
   progressOf,
   rowOf,
-} from "../../../src/import/write/batch-record.ts";
-import { shadowTables } from "../../../src/import/write/dry-run.ts";
+  undoneMeanwhile,
+} from "../../../src/import/write/batch.ts";
 import { openPreparation } from "../../../src/import/write/import.ts";
-import { type Material, merge, nextSize } from "../../../src/import/write/merge.ts";
+import { type Material, merge, nextSize, shadowTables } from "../../../src/import/write/merge.ts";
 import { openStaging } from "../../../src/import/write/staging.ts";
-import { StoreError } from "../../../src/store/errors.ts";
-import type { ImportOptions, ImportOrigin, MergeProgress, NewLead, StagedImport } from "../../../src/store/imports.ts";
 import type { Account } from "../../../src/store/repositories.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
@@ -32,7 +31,7 @@ import { type ClusterImporting, writePlanned } from "./write-planned.ts";
  * Most of the time of a small step goes into the way to the nodes and their disks. All nodes answer from their leases
  * while they apply a step, which is a part of its time: it must be short.
  */
-const steps = { least: 500, most: 2_000, shortMs: 200, longMs: 500 };
+const steps = { min: 500, max: 2_000, shortMs: 200, longMs: 500 };
 /** A step of large leads has fewer of them: it ends with the one that brings it to this many characters. */
 const mostCharacters = 2 << 20;
 
@@ -44,10 +43,10 @@ export function beginClusterImport(
   origin: ImportOrigin,
 ): StagedImport {
   const { database, writer } = cluster;
-  // The folder of the node is rqlite's.
-  const aside = new Database(":memory:");
-  const staging = openStaging(aside, tmpdir());
-  const preparation = openPreparation(database, account.number, staging);
+  // Temporary tables on a connection that cannot write the file of the node. Their folder is rqlite's, so they are elsewhere.
+  const connection = openReadOnly(writer.file.path);
+  const staging = openStaging(connection.$client, tmpdir());
+  const preparation = openPreparation(database, account.number, { connection, staging }, options);
   return {
     ...preparation,
     preview(mayShareIds) {
@@ -61,7 +60,7 @@ export function beginClusterImport(
         ? runDry(writer.file.path, account, material)
         : mergeIntoCluster(cluster, account, material);
     },
-    close: () => aside.close(),
+    close: () => connection.$client.close(),
   };
 }
 
@@ -81,7 +80,7 @@ function* mergeIntoCluster(
 ): Generator<MergeProgress> {
   const { options, origin, staging, now } = material;
   const planner = openPlanner(cluster.database, account.number, options);
-  let size = steps.least;
+  let size = steps.min;
   let record = beginBatch(account.number, origin, material.counts);
   let isDone = false;
   for (let done = 0; !isDone; ) {
@@ -153,5 +152,5 @@ function recordStatements(database: Connection, isThere: boolean, row: ReturnTyp
 function refuseUndone(database: Connection, { number, isThere }: BatchRecord): void {
   if (!isThere) return;
   const undone = database.select({ at: imports.undoneAt }).from(imports).where(eq(imports.number, number)).get();
-  if (undone?.at != null) throw new StoreError({ kind: "import undone meanwhile", number });
+  if (undone?.at != null) throw undoneMeanwhile(number);
 }

@@ -6,6 +6,7 @@ import { and, count, eq, sql } from "drizzle-orm";
 import type { Connection } from "../../../src/db/connection.ts";
 import { placeholder } from "../../../src/db/placeholder.ts";
 import { accounts, leads as stored, suppressedDigests, suppressions } from "../../../src/db/schema.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../../../src/import/new-lead.ts";
 import {
   type Destination,
   openDestination,
@@ -14,7 +15,6 @@ import {
 } from "../../../src/import/write/lead-writer.ts";
 import type { Place, Placed } from "../../../src/import/write/stored-leads.ts";
 import { countUnblockings } from "../../../src/privacy/lift-blocks.ts";
-import type { ImportOptions, ImportOutcome, NewLead } from "../../../src/store/imports.ts";
 import type { AccountNumber } from "../../../src/store/reading.ts";
 
 /** A lead at its moment, as its columns have it. */
@@ -139,6 +139,7 @@ function openDraft({ leads: file, pixels, guard }: Destination, isTaken: (ms: nu
         missingPixels.add(id);
         return 0;
       },
+      forget: pixels.forget,
     },
     guard,
     ...{ added, replaced, there, missingPixels },

@@ -1,10 +1,9 @@
 /** Plans some leads and writes the plan, until it fits what is there: somebody else may have written in between. */
 import type { Connection } from "../../../src/db/connection.ts";
+import { ImportInterrupted, type ImportOptions, type NewLead } from "../../../src/import/new-lead.ts";
 import type { WriteContext } from "../../../src/import/write/lead-writer.ts";
-import { StoreError } from "../../../src/store/errors.ts";
-import type { ImportOptions, LeadImport, NewLead } from "../../../src/store/imports.ts";
 import type { AccountNumber } from "../../../src/store/reading.ts";
-import type { PixelRepository } from "../../../src/store/repositories.ts";
+import type { LeadImport, PixelRepository } from "../../../src/store/repositories.ts";
 import type { Statement } from "../node/node.ts";
 import { type Writer, wentIn } from "../writer.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
@@ -50,7 +49,11 @@ export function writePlanned(
     if (wentIn(writer, () => writer.commit(statements))) return plan;
     refused();
   }
-  throw new StoreError({ kind: "import cut short", reason: "others write into the same account all the time" });
+  throw new ImportInterrupted(
+    "The import was interrupted, because others write into the same account all the time. Leads added so far stay.",
+    "Import the file again: only the missing leads are added.",
+    null,
+  );
 }
 
 /** Begins to write leads as they come, which belong to no batch. */

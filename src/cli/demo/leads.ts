@@ -3,7 +3,7 @@ import { dayMs } from "../../contract/calendar.ts";
 import type { LeadDetails } from "../../contract/lead.ts";
 import { prepareLead } from "../../import/map/lead/lead.ts";
 import { idFromContent, wholeIdentity } from "../../import/map/lead/made-id.ts";
-import type { NewLead } from "../../store/imports.ts";
+import type { NewLead } from "../../import/new-lead.ts";
 
 export const demoPixels = ["px_shop", "px_blog", "px_pricing"] as const;
 /** The shop is visited more than the rest. */

@@ -1,9 +1,9 @@
 /** What the doctor asks of a database that can be read: whether it is whole, and what there is in it. */
 import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { hasBrought } from "../../import/write/batches.ts";
 import type { AccountInflow, Contents } from "../../store/examination.ts";
 import type { Connection } from "../connection.ts";
+import { hasBrought } from "../imports.ts";
 import { listKeys } from "../keys.ts";
 import { type Filters, preparePage } from "../page-statement.ts";
 import * as schema from "../schema.ts";

@@ -27,6 +27,11 @@ export class RequestingDatabase extends Database {
   }
 }
 
+/** Begins a transaction that holds the lock for writing from its start. */
+export function beginImmediate(database: Database): void {
+  writeWhenFree(database, () => database.run("BEGIN IMMEDIATE"));
+}
+
 /** Writes. Where the lock is taken, it is requested again and again, for as long as the connection may wait. */
 function writeWhenFree<Result>(database: Database, write: () => Result): Result {
   if (database.inTransaction || !existsSync(lockRequestsOf(database.filename))) return write();

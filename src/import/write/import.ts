@@ -1,103 +1,90 @@
-/** An import: all of a file is put aside, and then merged. */
+/** An import: a file is staged completely, previewed, and then merged into the stored leads. */
 import { dirname } from "node:path";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
 import { enlargeCache, openForImport } from "../../db/open.ts";
 import { openPixels } from "../../db/pixels.ts";
-import { StoreError } from "../../store/errors.ts";
-import type { ImportOptions, ImportOrigin, LeadImport, StagedImport } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import type { Account } from "../../store/repositories.ts";
-import { countChangedVisits } from "./changed-visits.ts";
-import { shadowTables } from "./dry-run.ts";
-import { openDestination, openLeadWriter } from "./lead-writer.ts";
-import { merge } from "./merge.ts";
+import { UserError } from "../../user-error.ts";
+import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
+import type { StagedImport } from "../staged-import.ts";
+import { merge, shadowTables } from "./merge.ts";
+import { readPreview } from "./preview.ts";
 import { openStaging, type Staging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
 
-/** Begins an import into the file that a connection has open; it is written to by a connection of its own. */
-export function beginStagedImport(
+/** Begins an import into the file of a database. A connection of its own writes it. */
+export function beginImport(
   database: Connection,
-  account: Account,
+  account: AccountNumber,
   options: ImportOptions,
   origin: ImportOrigin,
 ): StagedImport {
   const path = database.$client.filename;
-  const { writer, staging } = openAside(path);
-  return {
-    ...openPreparation(database, account.number, staging),
-    async *merge(counts, now) {
-      try {
-        staging.sort();
-        // What reading has left behind makes room for the cache of the connection, which the merge fills.
-        Bun.gc(true);
-        enlargeCache(writer);
-        if (options.dryRun) shadowTables(writer, account.number);
-        yield* merge(writer, account.number, { options, origin, staging, isSameConnection: true, counts, now });
-      } catch (cause) {
-        throw cutShort(cause);
-      }
-    },
-    close: () => writer.$client.close(),
-  };
-}
-
-/** What comes before the writing: leads are put aside, and seen beside those that are stored. */
-export function openPreparation(
-  database: Connection,
-  account: AccountNumber,
-  { add, reject, rejectedRows, ...staging }: Staging,
-): Omit<StagedImport, "merge" | "close"> {
-  const stored = openStoredLeads(database, account);
-  const pixels = openPixels(database);
-  return {
-    add,
-    reject,
-    rejectedRows,
-    isStored: (id) => stored.find(id) !== null,
-    hasPixel: (id) => pixels.has(account, id),
-    preview(mayShareIds) {
-      staging.sort();
-      const changed = countChangedVisits(database, account, staging, stored);
-      return { ...staging.preview(stored.newest()?.at ?? null, mayShareIds), ...changed };
-    },
-  };
-}
-
-/** What is put aside lies on the connection that writes, so that it can go from the one to the other within SQLite. */
-function openAside(path: string) {
   const writer = openForImport(path);
   try {
-    return { writer, staging: openStaging(writer.$client, dirname(path)) };
+    // The leads are staged on the connection that writes, so that they stay within SQLite.
+    const staging = openStaging(writer.$client, dirname(path));
+    return {
+      ...openPreparation(database, account, { connection: writer, staging }, options),
+      async *merge(counts, now, listener) {
+        try {
+          staging.sort();
+          // Frees what the reading needed, to make room for the cache that the merge fills.
+          Bun.gc(true);
+          enlargeCache(writer);
+          if (options.dryRun) shadowTables(writer, account);
+          const material = { options, origin, staging, isSameConnection: true, counts, now };
+          yield* merge(writer, account, listener === undefined ? material : { ...material, listener });
+        } catch (cause) {
+          throw interrupted(cause);
+        }
+      },
+      close: () => writer.$client.close(),
+    };
   } catch (cause) {
     writer.$client.close();
     throw cause;
   }
 }
 
-function cutShort(failure: unknown): unknown {
-  if (failure instanceof StoreError) return failure;
-  const cause = underlying(failure);
-  return new StoreError(
-    { kind: "import cut short", reason: cause instanceof Error ? cause.message : "unknown" },
-    { cause },
-  );
+interface Staged {
+  /** The connection on which the leads are staged. */
+  readonly connection: Connection;
+  readonly staging: Staging;
 }
 
-/** Begins to write leads as they come, which belong to no batch. */
-export function beginImport(
+/**
+ * Returns what comes before the merge: leads are staged, and compared with the stored ones. While the file is read, stored
+ * leads are looked up on another connection: that of the staging has a transaction open, and would see old ones.
+ */
+export function openPreparation(
   database: Connection,
   account: AccountNumber,
-  options: Omit<ImportOptions, "dryRun">,
-): LeadImport {
-  const writer = openLeadWriter(openDestination(database, account), options);
+  { connection, staging }: Staged,
+  options: ImportOptions,
+): Omit<StagedImport, "merge" | "close"> {
+  const { add, reject, rejectedRows, sample } = staging;
+  const stored = openStoredLeads(database, account);
+  const pixels = openPixels(database);
   return {
-    write(leads, nowMs) {
-      const work = () => {
-        writer.begin({ batch: 0, nowMs, stampMs: nowMs });
-        return leads.map(writer.write);
-      };
-      return database.transaction(work, { behavior: "immediate" });
+    ...{ add, reject, rejectedRows, sample },
+    isStored: (id) => stored.find(id) !== null,
+    hasPixel: (id) => pixels.has(account, id),
+    preview(mayShareIds) {
+      staging.sort();
+      return readPreview(connection, account, staging, { ...options, mayShareIds });
     },
   };
+}
+
+function interrupted(failure: unknown): unknown {
+  const cause = underlying(failure);
+  if (cause instanceof UserError) return cause;
+  const reason = cause instanceof Error ? cause.message : "unknown";
+  return new ImportInterrupted(
+    `The import was interrupted (${reason}). Leads that were committed before stay.`,
+    "Fix the cause, then import the file again: only the missing leads are added.",
+    cause,
+  );
 }

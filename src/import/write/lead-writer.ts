@@ -1,7 +1,4 @@
-/**
- * One lead goes in, or is kept out: told by its id whether it is there, and moved to the next free millisecond where its own
- * is taken.
- */
+/** Writes one lead, or keeps it out: found by its ID if it is stored, moved to the next free millisecond if its own is taken. */
 import { eq } from "drizzle-orm";
 import { oldestKeptMs } from "../../contract/calendar.ts";
 import type { LeadDetails } from "../../contract/lead.ts";
@@ -12,42 +9,40 @@ import type { Connection } from "../../db/connection.ts";
 import { accounts } from "../../db/schema.ts";
 import { identifiersOf } from "../../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
-import type { ImportOptions, ImportOutcome, NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import { openPixelNumbers, type PixelNumbers } from "./pixel-numbers.ts";
-import { openStoredLeads, type Place, type StoredLeads } from "./stored-leads.ts";
-import { openTies } from "./ties.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
+import { openPixelNumbers, openStoredLeads, type PixelNumbers, type Place, type StoredLeads } from "./stored-leads.ts";
 
 /** What holds for all leads of one transaction. */
 export interface WriteContext {
   /** The number of the batch that they belong to; 0 is none. */
   readonly batch: number;
   readonly nowMs: number;
-  /** The time that leads get which have none. */
+  /** The time of leads that have none. */
   readonly stampMs: number;
 }
 
 export interface LeadWriter {
-  /** To be called first in each transaction. */
+  /** Must be called first in each transaction. */
   begin(context: WriteContext): void;
   /** Writes one lead, within the transaction. */
   write(lead: NewLead): ImportOutcome;
-  /** The newest lead that others have brought before, or since between two transactions; null where there is none. */
+  /** The newest lead that others brought before, or between two transactions; null if there is none. */
   newestBefore(): number | null;
-  /** Whether any lead from a moment on may go in without a look at each. */
+  /** Whether all leads from a time on may be inserted without a look at each. */
   acceptsAllFrom(oldestMs: number): boolean;
-  /** To be called after leads went in without `write`, with the newest moment of theirs. */
+  /** Must be called after leads were inserted without `write`, with the time of the newest. */
   noteNewest(newestMs: number): void;
 }
 
-/** What leads are written to: an account, or a draft of what is to be written there. */
+/** What leads are written to: the account in the file, or a draft of what will be written there. */
 export interface Destination {
   readonly leads: StoredLeads;
   readonly pixels: PixelNumbers;
   readonly guard: ReturnType<typeof openGuard>;
 }
 
-/** The account in the file. */
+/** Returns the account in the file as a destination. */
 export function openDestination(database: Connection, account: AccountNumber): Destination {
   return {
     leads: openStoredLeads(database, account),
@@ -56,29 +51,46 @@ export function openDestination(database: Connection, account: AccountNumber): D
   };
 }
 
+/** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
+export function writeLeads(
+  database: Connection,
+  account: AccountNumber,
+  leads: readonly NewLead[],
+  { nowMs, ...options }: ImportOptions & { readonly nowMs: number },
+): ImportOutcome[] {
+  const writer = openLeadWriter(openDestination(database, account), options);
+  const work = () => {
+    writer.begin({ batch: 0, nowMs, stampMs: nowMs });
+    return leads.map(writer.write);
+  };
+  return database.transaction(work, { behavior: "immediate" });
+}
+
+const none = Number.NEGATIVE_INFINITY;
+
 export function openLeadWriter({ leads, pixels, guard }: Destination, options: ImportOptions): LeadWriter {
-  const none = Number.NEGATIVE_INFINITY;
   let context: WriteContext = { batch: 0, nowMs: 0, stampMs: 0 };
   let newest = none;
   let newestBefore: number | null = null;
   const ties = openTies(leads);
 
-  const isFromOtherImport = (there: Place) => there.batch !== context.batch;
-  const isOfOtherVisit = ({ identifiedMs, document }: NewLead, there: Place) =>
-    isFromOtherImport(there) &&
-    (identifiedMs === null ? hasOtherEmail(document, leads.emailAt(there.at)) : isFar(identifiedMs, there));
+  const isFromOtherImport = (stored: Place) => stored.batch !== context.batch;
+  const isOfOtherVisit = ({ identifiedMs, document }: NewLead, stored: Place) =>
+    isFromOtherImport(stored) &&
+    (identifiedMs === null ? hasOtherEmail(document, leads.emailAt(stored.at)) : isFar(identifiedMs, stored));
 
-  function keepOrReplace(lead: NewLead, pixel: number, there: Place): ImportOutcome {
-    const ofOtherVisit = isOfOtherVisit(lead, there);
-    if (options.onDuplicate === "skip") return { kind: "duplicate", ofOtherVisit };
-    leads.replace(lead, { ...there, pixel, doc: documentAt(lead, there.at, options) });
-    return { kind: "replaced", ofOther: isFromOtherImport(there), ofOtherVisit };
+  /** A lead of another pixel is never replaced: two vendors may use one ID for two people. */
+  function keepOrReplace(lead: NewLead, pixel: number | null, stored: Place): ImportOutcome {
+    const ofOtherVisit = isOfOtherVisit(lead, stored);
+    if (options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate", ofOtherVisit };
+    leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, options) });
+    return { kind: "replaced", ofOther: isFromOtherImport(stored), ofOtherVisit };
   }
 
-  /** A lead that is there already and stays as it is needs no pixel; another one gets it, or is rejected. */
-  function makePixelOrRefuse(lead: NewLead): number | ImportOutcome {
-    const there = options.onDuplicate === "skip" ? leads.find(lead.id) : null;
-    if (there !== null) return { kind: "duplicate", ofOtherVisit: isOfOtherVisit(lead, there) };
+  /** Creates the pixel of a lead, or rejects the lead. A lead that is stored, with another pixel, needs none. */
+  function makePixelOrReject(lead: NewLead): number | ImportOutcome {
+    const stored = leads.find(lead.id);
+    if (stored !== null) return keepOrReplace(lead, null, stored);
     if (options.createPixels) return pixels.make(lead.pixelId, context.nowMs);
     return { kind: "rejected", why: "unknown pixel" };
   }
@@ -90,13 +102,13 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
       ties.forget();
       const last = leads.newest();
       newest = last?.at ?? none;
-      // Clients may have read what another import brought in the meantime. They never look for what is older than that.
+      // Clients may have read what another import brought since. They never look for older leads again.
       if (newestBefore === null || last?.batch !== now.batch) newestBefore = Math.max(newestBefore ?? none, newest);
     },
     write(lead) {
       const objection = guard.objection(lead);
       if (objection !== null) return objection;
-      const pixel = pixels.find(lead.pixelId) ?? makePixelOrRefuse(lead);
+      const pixel = pixels.find(lead.pixelId) ?? makePixelOrReject(lead);
       if (typeof pixel !== "number") return pixel;
       const wanted = lead.identifiedMs ?? Math.max(context.stampMs, newest + 1);
       const insertAt = (at: number) =>
@@ -115,7 +127,32 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
   };
 }
 
-/** Who and what an account keeps out: persons who were erased, and leads older than it keeps. */
+/** Stores leads that share a millisecond at the first free one, within one transaction. */
+function openTies(leads: Pick<StoredLeads, "find" | "firstFree">) {
+  const nothing = { from: 0, to: none };
+  /** The last lead that was moved: all milliseconds from the one it asked for to the one it got are taken. */
+  let taken = nothing;
+  return {
+    /** Must be called when others may have written. */
+    forget() {
+      taken = nothing;
+    },
+    /** Inserts a lead and returns its time, or where the lead with its ID is stored. */
+    place(id: string, wanted: number, insertAt: (at: number) => boolean): number | Place {
+      let at = wanted >= taken.from && wanted <= taken.to ? taken.to + 1 : wanted;
+      // Most leads are new, so it inserts before it looks.
+      while (!insertAt(at)) {
+        const stored = leads.find(id);
+        if (stored !== null) return stored;
+        at = leads.firstFree(at);
+      }
+      if (at !== wanted) taken = { from: wanted, to: at };
+      return at;
+    },
+  };
+}
+
+/** Keeps out erased people, and leads older than the retention of the account. */
 function openGuard(database: Connection, account: AccountNumber) {
   const rules = database
     .select({ id: accounts.id, retainDays: accounts.retainDays, blocked: hasBlocks().mapWith(Boolean) })
@@ -125,7 +162,7 @@ function openGuard(database: Connection, account: AccountNumber) {
   let isBlocked: ReturnType<typeof openSuppressions> | null = null;
   let oldestMs = Number.NEGATIVE_INFINITY;
   return {
-    /** To be called first in each transaction: what was erased until then holds for it. */
+    /** Must be called first in each transaction: every erasure up to then holds for it. */
     refresh(nowMs: number): void {
       const now = rules.get();
       oldestMs = oldestKeptMs(now?.retainDays ?? null, nowMs);
@@ -133,13 +170,13 @@ function openGuard(database: Connection, account: AccountNumber) {
       if (now?.blocked !== true) isBlocked = null;
       else isBlocked ??= openSuppressions(database, { number: account, id: now.id });
     },
-    /** Why a lead stays out; null lets it in. */
+    /** Returns why a lead is kept out, or null. */
     objection(lead: NewLead): ImportOutcome | null {
       if (isBlocked?.([...identifiersOf(JSON.parse(lead.document)), ...lead.aliases])) return { kind: "suppressed" };
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },
-    /** Whether no lead from a moment on can meet an objection. */
+    /** Whether no lead from a time on can meet an objection. */
     acceptsAllFrom: (ms: number): boolean => isBlocked === null && ms >= oldestMs,
   };
 }
@@ -147,18 +184,16 @@ function openGuard(database: Connection, account: AccountNumber) {
 /** A tie or a clock moves a lead by minutes at most. */
 const farMs = 3_600_000;
 
-/** Whether a lead was at quite another time than the one that has its id. */
-function isFar(identifiedMs: number, there: Place): boolean {
-  return Math.abs(identifiedMs - there.at) > farMs;
+function isFar(identifiedMs: number, stored: Place): boolean {
+  return Math.abs(identifiedMs - stored.at) > farMs;
 }
 
-/** Whether a document and the lead that has its id have two different addresses. */
 function hasOtherEmail(document: string, email: string | null): boolean {
   const own: Pick<LeadDetails, "email"> = JSON.parse(document);
   return own.email !== null && email !== null && emailKey(own.email) !== emailKey(email);
 }
 
-/** The document of a lead at the moment that it gets; none is needed in a dry run. */
+/** Returns the document of a lead at its stored time. A dry run needs none. */
 function documentAt(lead: NewLead, ms: number, { dryRun }: ImportOptions): string {
   if (dryRun) return "";
   return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, writeMoment(ms));

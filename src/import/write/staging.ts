@@ -1,45 +1,40 @@
 /**
- * Where a file is put aside while it is read: temporary tables of a connection, in a file that has no name from the moment
- * it is open. So nothing of it is left, however the process ends.
+ * Holds a file while it is read: temporary tables of one connection, in a file that has no name from the moment it is
+ * open. Nothing of it is left, however the process ends.
  */
 import { type Database, SQLiteError } from "bun:sqlite";
 import { withHyphens } from "../../db/uuid.ts";
-import { StoreError } from "../../store/errors.ts";
-import type { NewLead, Preview, RejectedRow } from "../../store/imports.ts";
-
-/** What some leads are that follow one another in the order in which they go in. */
-export interface Summary extends Omit<Preview, "sharingIds" | "changedVisits" | "cutVisits"> {
-  /** How many have another time than their source says. */
-  readonly moved: number;
-}
+import { ImportInterrupted, type NewLead, type RejectedRow } from "../new-lead.ts";
+import type { Summary } from "../staged-import.ts";
 
 export interface Staging {
   add(lead: NewLead): void;
   reject(row: RejectedRow): void;
   rejectedRows(): Iterable<RejectedRow>;
-  /** To be called when all is put aside, before what follows here. */
+  /** The first, the middle, and the last lead in file order. */
+  sample(): NewLead[];
+  /** Sorts the leads by time. Must be called after the last `add`, before `summarize` and `read`. */
   sort(): void;
-  preview(newestStoredMs: number | null, mayShareIds: boolean): Omit<Preview, "changedVisits" | "cutVisits">;
-  /** A summary of at most `most` leads, from the place `from` on. */
-  summarize(from: number, most: number, newestStoredMs: number | null): Summary;
+  /** Returns the summary of at most `max` leads after a place in time order. */
+  summarize(from: number, max: number, olderThanMs: number | null): Summary;
   /**
-   * At most `most` leads from the place `from` on, in the order in which they go in: oldest first, those without a time at
-   * the end. Each is read when it is asked for: a thousand large ones would fill the memory.
+   * Returns at most `max` leads after a place in time order, those without a time last. Each is read when it is asked for:
+   * a thousand large ones would fill the memory.
    */
-  read(from: number, most: number): Iterable<NewLead>;
+  read(from: number, max: number): Iterable<NewLead>;
 }
 
 /**
- * Over a connection that nobody else uses, in a folder on the disk of the database: what is held on people stays there.
- * Throws a StoreError where the folder takes no more, as everything does here until the leads are read.
+ * Opens the staging tables on a connection that nobody else uses, in a folder on the disk of the database: personal data
+ * stays on that disk. Every method that writes throws a UserError if the folder has no room.
  */
 export function openStaging(client: Database, folder: string): Staging {
   const inFolder = namingFolder(folder);
-  const { add, reject, sort, preview, ...reading } = inFolder(openTables)(client, folder);
-  return { add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort), preview: inFolder(preview), ...reading };
+  const { add, reject, sort, ...reading } = inFolder(openTables)(client, folder);
+  return { ...reading, add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort) };
 }
 
-/** Makes of what SQLite says of a folder a StoreError that names it. */
+/** Turns an error of SQLite into a UserError that names the folder. */
 function namingFolder(folder: string) {
   return <Given extends unknown[], Result>(work: (...given: Given) => Result) =>
     (...given: Given): Result => {
@@ -47,57 +42,86 @@ function namingFolder(folder: string) {
         return work(...given);
       } catch (cause) {
         if (!(cause instanceof SQLiteError)) throw cause;
-        throw new StoreError({ kind: "nothing put aside", folder, reason: cause.message }, { cause });
+        throw new ImportInterrupted(
+          `The folder ${folder} has no room to stage the file (${cause.message}). Nothing was imported.`,
+          "Free about five times the size of the unpacked file, then run the import again.",
+          cause,
+        );
       }
     };
 }
 
+/** Yes and no are 1 and 0 in a table. */
+type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
+  readonly hasEmail: number;
+  readonly clamped: number;
+  readonly aliases: string | null;
+};
+
+const columns = `at AS identifiedMs, hex(uuid) AS id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
+  clamped, aliases, document`;
+
+function leadOf(row: Row): NewLead {
+  return {
+    ...row,
+    id: withHyphens(row.id),
+    hasEmail: row.hasEmail === 1,
+    clamped: row.clamped === 1,
+    aliases: row.aliases === null ? [] : JSON.parse(row.aliases),
+  };
+}
+
 function openTables(client: Database, folder: string): Staging {
   createTables(client, folder);
-  // Queries are closed with the client; a statement that is still open would keep the file.
+  // Queries are closed with the client; a statement that is still open would keep the file. Drizzle's prepared insert
+  // would cost a tenth of an import.
   const add = client.query<unknown, (string | number | null)[]>(
     "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
-  const summarize = openSummary(client);
+  const summary = client.query<Summary, [number | null, number, number]>(`
+    SELECT count(*) AS leads, count(*) - count(at) AS untimed, total(clamped) AS moved, min(at) AS oldestMs,
+      max(at) AS newestMs, count(CASE WHEN at < ? THEN 1 END) AS older
+    FROM in_order WHERE place > ? AND place <= ?`);
+  const some = client.query<Row, [number, number]>(`
+    SELECT ${columns} FROM (SELECT place AS position, lead FROM in_order WHERE place > ? ORDER BY place LIMIT ?)
+      CROSS JOIN staged ON staged.place = lead ORDER BY position`);
+  const samples = client.query<Row, []>(`
+    SELECT ${columns} FROM staged
+    WHERE place IN (1, (SELECT (max(place) + 1) / 2 FROM staged), (SELECT max(place) FROM staged)) ORDER BY place`);
+  const rejected = client.query<Omit<RejectedRow, "source"> & { source: string }, []>(
+    "SELECT line, reason, source FROM rejected ORDER BY place",
+  );
   client.run("BEGIN");
   let isSorted = false;
   return {
     add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, aliases, document }) {
-      add.run(
-        identifiedMs,
-        id,
-        pixelId,
-        state,
-        cityKey,
-        Number(hasEmail),
-        Number(clamped),
-        writeAliases(aliases),
-        document,
-      );
+      // Most leads have no aliases.
+      const others = aliases.length === 0 ? null : JSON.stringify(aliases);
+      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), others, document);
     },
     reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows() {
-      const all = client.query<Omit<RejectedRow, "source"> & { source: string }, []>(
-        "SELECT line, reason, source FROM rejected ORDER BY place",
-      );
-      for (const row of all.iterate()) yield { ...row, source: JSON.parse(row.source) };
+      for (const row of rejected.iterate()) yield { ...row, source: JSON.parse(row.source) };
     },
+    sample: () => samples.all().map(leadOf),
     sort() {
       if (isSorted) return;
       isSorted = true;
       client.run("COMMIT");
-      // The places alone are sorted: the leads stay where they are.
+      // Only the places are sorted: the leads stay where they are.
       client.run(
         "INSERT INTO in_order (lead, at, clamped) SELECT place, at, clamped FROM staged ORDER BY at IS NULL, at, place",
       );
     },
-    preview(newestStoredMs, mayShareIds) {
-      const { moved, ...all } = summarize(0, Number.MAX_SAFE_INTEGER, newestStoredMs);
-      return { ...all, sharingIds: mayShareIds ? countSharingIds(client) : 0 };
+    summarize(from, max, olderThanMs) {
+      const found = summary.get(olderThanMs, from, from + max);
+      if (found === null) throw new Error("a count of rows gave no row");
+      return found;
     },
-    summarize,
-    read: openReading(client),
+    *read(from, max) {
+      for (const row of some.iterate(from, max)) yield leadOf(row);
+    },
   };
 }
 
@@ -113,60 +137,4 @@ function createTables(client: Database, folder: string): void {
     )`);
   client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
   client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
-}
-
-function openSummary(client: Database): Staging["summarize"] {
-  const summary = client.query<Summary, [number | null, number, number]>(`
-    SELECT count(*) AS leads, count(*) - count(at) AS untimed, total(clamped) AS moved, min(at) AS oldestMs,
-      max(at) AS newestMs, count(CASE WHEN at < ? THEN 1 END) AS older
-    FROM in_order WHERE place > ? AND place <= ?`);
-  return (from, most, newestStoredMs) => {
-    const found = summary.get(newestStoredMs, from, from + most);
-    if (found === null) throw new Error("a count of rows gave none");
-    return found;
-  };
-}
-
-/** How many leads have the id of another one, but another time or page: perhaps it names the person and not the visit. */
-function countSharingIds(client: Database): number {
-  client.run("CREATE TEMP TABLE shared AS SELECT uuid FROM staged GROUP BY uuid HAVING count(*) > 1");
-  if (client.query("SELECT 1 FROM shared LIMIT 1").get() === null) return 0;
-  const found = client
-    .query<{ leads: number }, []>(`
-      SELECT total(leads) AS leads FROM (
-        SELECT count(*) AS leads FROM staged WHERE uuid IN (SELECT uuid FROM shared) GROUP BY uuid
-        HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull(document ->> '$.page_url', '')) > 1
-      )`)
-    .get();
-  return found?.leads ?? 0;
-}
-
-/** Yes and no are 1 and 0 in a table. */
-type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
-  readonly hasEmail: number;
-  readonly clamped: number;
-  readonly aliases: string | null;
-};
-
-/** Most leads have none. */
-const writeAliases = (aliases: NewLead["aliases"]) => (aliases.length === 0 ? null : JSON.stringify(aliases));
-const readAliases = (text: string | null): NewLead["aliases"] => (text === null ? [] : JSON.parse(text));
-
-function openReading(client: Database): Staging["read"] {
-  const some = client.query<Row, [number, number]>(`
-    SELECT staged.at AS identifiedMs, hex(uuid) AS id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
-      staged.clamped, aliases, document
-    FROM in_order JOIN staged ON staged.place = in_order.lead
-    WHERE in_order.place > ? ORDER BY in_order.place LIMIT ?`);
-  return function* (from, most) {
-    for (const row of some.iterate(from, most)) {
-      yield {
-        ...row,
-        id: withHyphens(row.id),
-        hasEmail: row.hasEmail === 1,
-        clamped: row.clamped === 1,
-        aliases: readAliases(row.aliases),
-      };
-    }
-  };
 }

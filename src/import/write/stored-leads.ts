@@ -1,36 +1,39 @@
-/** The leads of an account, as an import finds and writes them: each statement is prepared once. */
+/** The stored leads and the pixels of an account, as an import finds and writes them. Each statement is prepared once. */
 import { and, desc, eq, gte, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../db/connection.ts";
+import { openPixels, pixelOfAccount } from "../../db/pixels.ts";
 import { placeholder } from "../../db/placeholder.ts";
-import { leads } from "../../db/schema.ts";
+import { leads, pixels } from "../../db/schema.ts";
 import { bytesOf } from "../../db/uuid.ts";
-import type { NewLead } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
+import type { NewLead } from "../new-lead.ts";
 
-/** Where a lead lies. */
+/** Where a lead is stored. */
 export interface Place {
+  /** Its time, in Unix milliseconds. */
   readonly at: number;
   /** The number of the import that added it. */
   readonly batch: number;
+  /** The number of its pixel. */
+  readonly pixel: number;
 }
 
-/** Where a lead goes, and as what. */
+/** Where a lead is to be stored, with its document. */
 export interface Placed extends Place {
-  readonly pixel: number;
   readonly doc: string;
 }
 
 export interface StoredLeads {
-  /** False when the moment or the id is taken. */
+  /** Returns false if the millisecond or the ID is taken. */
   insert(lead: NewLead, placed: Placed): boolean;
-  /** Gives a lead that is there another content. It stays where it is. */
+  /** Gives a stored lead another content. Its time stays. */
   replace(lead: NewLead, placed: Placed): void;
-  /** Where the newest lead lies; null where there is none. */
+  /** The newest lead of the account. */
   newest(): Place | null;
-  /** Where the lead with this id lies; null when there is none. */
+  /** The lead with an ID. */
   find(id: string): Place | null;
-  /** The e-mail address of the lead at a moment; null where it has none, or is not in the file yet. */
+  /** The email address of the lead at a time; null if it has none, or if the lead is not in the file yet. */
   emailAt(ms: number): string | null;
   /** The first free millisecond after one that is taken. */
   firstFree(ms: number): number;
@@ -39,9 +42,8 @@ export interface StoredLeads {
 const account = placeholder.integer("account");
 const at = placeholder.integer("at");
 const ofAccount = eq(leads.account, account);
-/** A bare placeholder, as SQL: Drizzle types one by itself for inserts, and not for updates. */
+/** A bare placeholder as SQL: Drizzle types one by itself for inserts, but not for updates. */
 const parameter = (name: string) => sql`${sql.placeholder(name)}`;
-/** What a lead says, whether it is new or takes the place of another one. */
 const content = {
   pixel: parameter("pixel"),
   state: parameter("state"),
@@ -51,13 +53,13 @@ const content = {
 };
 
 export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
-  const places = () => database.select({ at: leads.identifiedAt, batch: leads.import }).from(leads);
+  const places = () => database.select({ at: leads.identifiedAt, batch: leads.import, pixel: leads.pixel }).from(leads);
   const newest = places().where(ofAccount).orderBy(desc(leads.identifiedAt)).limit(1).prepare();
   const found = places()
     .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
     .prepare();
   const firstFree = prepareFirstFree(database);
-  // A dry run has no documents in its own table.
+  // The temporary table of a dry run has no documents.
   const email = database
     .select({ email: sql<string | null>`doc ->> '$.email'` })
     .from(sql`main.stored_leads`)
@@ -70,14 +72,14 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
     newest: () => newest.get({ account: accountNumber }) ?? null,
     find(id) {
       const [row] = found.values({ account: accountNumber, uuid: bytesOf(id) });
-      return row === undefined ? null : { at: row[0], batch: row[1] };
+      return row === undefined ? null : { at: row[0], batch: row[1], pixel: row[2] };
     },
     emailAt: (ms) => email.get({ account: accountNumber, at: ms })?.email ?? null,
     firstFree: (ms) => firstFree.values({ account: accountNumber, at: ms })[0]?.[0] ?? ms + 1,
   };
 }
 
-/** Without Drizzle's way to name values, which costs a tenth of an insert. */
+/** Runs the statement without Drizzle's named values, which cost a tenth of an insert. */
 function prepareInsert(database: Connection, accountNumber: AccountNumber): StoredLeads["insert"] {
   const { sql: text } = database
     .insert(leads)
@@ -112,4 +114,44 @@ function prepareFirstFree(database: Connection) {
     .orderBy(leads.identifiedAt)
     .limit(1)
     .prepare();
+}
+
+/** The limit of pixels in memory. A file may name another one in each row. */
+const maxRemembered = 10_000;
+
+export interface PixelNumbers {
+  /** The number of a pixel by its ID; null if the account has none. */
+  find(id: string): number | null;
+  /** Creates a pixel and returns its number. */
+  make(id: string, nowMs: number): number;
+  /** Forgets all numbers, as after a rollback. */
+  forget(): void;
+}
+
+/** Finds and creates the pixels of an account. */
+export function openPixelNumbers(database: Connection, account: AccountNumber): PixelNumbers {
+  const stored = openPixels(database);
+  const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
+  const remembered = new Map<string, number>();
+
+  function find(id: string): number | null {
+    const known = remembered.get(id);
+    if (known !== undefined) return known;
+    const [found] = one.values({ account, pixelId: id });
+    if (found === undefined) return null;
+    if (remembered.size >= maxRemembered) remembered.clear();
+    remembered.set(id, found[0]);
+    return found[0];
+  }
+
+  return {
+    find,
+    make(id, nowMs) {
+      stored.create(account, { id, status: "active" }, nowMs);
+      const made = find(id);
+      if (made === null) throw new Error("a pixel that was just created does not exist");
+      return made;
+    },
+    forget: () => remembered.clear(),
+  };
 }

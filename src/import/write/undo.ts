@@ -1,86 +1,110 @@
-/** A batch is taken back: exactly the leads that it added, and nothing that came before or since. */
-import { and, asc, eq, gt, lte, type SQL } from "drizzle-orm";
-import { recordAct } from "../../db/audit.ts";
-import { type Connection, changedRows, closing } from "../../db/connection.ts";
-import { inLargeTransactions, type Portions } from "../../db/locks/large-transactions.ts";
-import { enlargeCache, openForImport } from "../../db/open.ts";
-import { imports, leads } from "../../db/schema.ts";
-import { truncateWal } from "../../db/wal.ts";
-import { StoreError } from "../../store/errors.ts";
-import type { Batch } from "../../store/imports.ts";
-import type { AccountNumber } from "../../store/reading.ts";
+/** Undoes a batch: removes exactly the leads that it added, in short writes, so that nobody waits. Works on a cluster too. */
+import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
+import type { LeadDatabase } from "../../db/connection.ts";
+import { type Batch, findBatch } from "../../db/imports.ts";
+import { audit, imports, leads } from "../../db/schema.ts";
 import type { Account } from "../../store/repositories.ts";
-import { findBatch } from "./batches.ts";
+import { UserError } from "../../user-error.ts";
+import { nextSize } from "./merge.ts";
 
-/** A step looks at this many leads and deletes those of the batch, which takes a few hundredths of a second. */
-const leadsAtOnce = 300;
+/** The leads that one write looks at. */
+const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
 
-/** Each step tells how many leads are gone, and is on the disk. Cut short and begun again, it completes. */
-export async function* undoBatch(path: string, account: Account, batch: Batch, nowMs: number): AsyncGenerator<number> {
-  using database = closing(openForImport(path));
-  enlargeCache(database);
-  const { portions, removed } = takeBack(database, account, batch, nowMs);
-  for await (const _ of inLargeTransactions(database, portions)) yield removed();
-  // What was deleted is written over in the file; the log still has it.
-  truncateWal(database);
-}
-
-function takeBack(database: Connection, account: Account, asked: Batch, nowMs: number) {
-  const { number } = asked;
+/**
+ * Yields the number of leads that are removed so far, after each write. An undo that is interrupted is completed by the next
+ * one. Throws a UserError if the batch replaced leads of other imports.
+ */
+export async function* undoBatch(
+  database: LeadDatabase,
+  account: Account,
+  asked: Batch,
+  nowMs: number,
+): AsyncGenerator<number> {
   let batch = asked;
-  let doneMs = justBefore(batch);
   let removed = 0;
-  const portions: Portions = {
-    begin() {
-      const known = batch;
-      batch = findBatch(database, account.number, number) ?? known;
-      if (batch.overwritten > 0) throw new StoreError({ kind: "undo overtaken", number });
-      // An import that still runs has added leads since, also where this has been.
-      if (batch.read !== known.read) doneMs = justBefore(batch);
-    },
-    step() {
-      const { oldestMs, newestMs } = batch;
-      if (oldestMs === null || newestMs === null) return false;
-      const toMs = endOfPortion(database, between(account.number, doneMs, newestMs)) ?? newestMs;
-      removed += remove(database, and(between(account.number, doneMs, toMs), eq(leads.import, number)));
-      doneMs = toMs;
-      return toMs < newestMs;
-    },
-    end(isDone) {
-      // Cut short, it must not be listed as if all of it were there.
-      const state = isDone ? { undoneAt: nowMs, finishedAt: asked.finishedMs } : { finishedAt: null };
-      database.update(imports).set(state).where(eq(imports.number, number)).run();
-      if (!isDone) return;
-      const detail = { import: number, leads: removed };
-      recordAct(database, { atMs: nowMs, act: "import.undo", account: account.id, detail });
-    },
-  };
-  return { portions, removed: () => removed };
+  while (batch.undoneMs === null) {
+    if (batch.overwritten > 0) throw hasReplaced(batch.number);
+    for await (const some of removeLeads(database, account, batch)) yield (removed += some);
+    await database.write(markUndone(account, batch, { nowMs, removed, finishedMs: asked.finishedMs }), "everywhere");
+    await database.catchUp();
+    // An import that still runs may have added leads since, or begun to replace others: then nothing was marked.
+    batch = findBatch(database.read, account.number, batch.number) ?? { ...batch, undoneMs: nowMs };
+  }
+  yield removed;
 }
 
-function justBefore({ oldestMs }: Batch): number {
-  return (oldestMs ?? 0) - 1;
+/** Removes the leads of a batch from the oldest to the newest, and yields the number of each write. */
+async function* removeLeads(database: LeadDatabase, account: Account, { number, oldestMs, newestMs }: Batch) {
+  if (oldestMs === null || newestMs === null) return;
+  let size = steps.min;
+  for (let doneMs = oldestMs - 1; doneMs < newestMs; ) {
+    const startedMs = performance.now();
+    const toMs = endOfStep(database, account, { afterMs: doneMs, toMs: newestMs }, size);
+    const theirs = and(between(account, doneMs, toMs), eq(leads.import, number), canUndo(number));
+    const [removed = 0] = await database.write([
+      database.read.delete(leads).where(theirs),
+      // An undo that is interrupted must not be listed as if all leads were there.
+      database.read.update(imports).set({ finishedAt: null }).where(undoable(number)),
+    ]);
+    const tookMs = performance.now() - startedMs;
+    size = nextSize(size, tookMs, steps);
+    doneMs = toMs;
+    yield removed;
+    // Other writers poll for the lock, and would rarely find it free between two writes.
+    await Bun.sleep(tookMs / 4);
+  }
 }
 
-/** The leads of an account after one moment, up to and including another. */
-function between(account: AccountNumber, afterMs: number, toMs: number): SQL | undefined {
-  return and(eq(leads.account, account), gt(leads.identifiedAt, afterMs), lte(leads.identifiedAt, toMs));
-}
-
-/** The moment of the last of the next few leads, of any batch: leads of others are passed in portions, too. */
-function endOfPortion(database: Connection, following: SQL | undefined): number | null {
-  const last = database
+/** The time of the last lead of a step. Leads of other imports are passed in steps too. */
+function endOfStep(
+  { read }: LeadDatabase,
+  account: Account,
+  { afterMs, toMs }: { readonly afterMs: number; readonly toMs: number },
+  size: number,
+): number {
+  const last = read
     .select({ ms: leads.identifiedAt })
     .from(leads)
-    .where(following)
+    .where(between(account, afterMs, toMs))
     .orderBy(asc(leads.identifiedAt))
     .limit(1)
-    .offset(leadsAtOnce - 1)
+    .offset(size - 1)
     .get();
-  return last?.ms ?? null;
+  return last?.ms ?? toMs;
 }
 
-function remove(database: Connection, those: SQL | undefined): number {
-  database.delete(leads).where(those).run();
-  return changedRows(database);
+function between({ number }: Account, afterMs: number, toMs: number): SQL | undefined {
+  return and(eq(leads.account, number), gt(leads.identifiedAt, afterMs), lte(leads.identifiedAt, toMs));
+}
+
+const undoable = (number: number) =>
+  and(eq(imports.number, number), eq(imports.overwritten, 0), isNull(imports.undoneAt));
+
+/** Whether a batch can still be undone when the write is applied. */
+const canUndo = (number: number) => sql`EXISTS (SELECT 1 FROM ${imports} WHERE ${undoable(number)})`;
+
+interface Undone {
+  readonly nowMs: number;
+  readonly removed: number;
+  /** When the import was done, as it was before the undo. */
+  readonly finishedMs: number | null;
+}
+
+/** The statements that mark a batch as undone, unless its import has gone on since it was read. */
+function markUndone({ id }: Account, { number, read }: Batch, { nowMs, removed, finishedMs }: Undone) {
+  const unchanged = and(undoable(number), eq(imports.read, read));
+  const detail = JSON.stringify({ import: number, leads: removed });
+  return [
+    sql`INSERT INTO ${audit} (at, act, account, detail)
+        SELECT ${nowMs}, 'import.undo', ${id}, ${detail} FROM ${imports} WHERE ${unchanged}`,
+    sql`UPDATE ${imports} SET undone_at = ${nowMs}, finished_at = ${finishedMs} WHERE ${unchanged}`,
+  ];
+}
+
+/** The error of an import that replaced leads of other imports. */
+export function hasReplaced(number: number): UserError {
+  return new UserError(
+    `Import ${number} replaced leads of other imports, whose content is not kept, so it cannot be undone.`,
+    "If its file is still being imported, import it again when that is done. A backup from before has the old leads.",
+  );
 }

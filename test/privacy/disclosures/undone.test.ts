@@ -1,10 +1,13 @@
 /** Who received leads that went and have come again, or that had other values before. */
+
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { openAdminStore } from "../../../src/db/admin-store.ts";
+import { findBatch } from "../../../src/db/imports.ts";
 import { openDatabase } from "../../../src/db/open.ts";
+import { undoBatch } from "../../../src/import/write/undo.ts";
 import { writeDisclosures } from "../../../src/privacy/disclosures/disclosures.ts";
 import { imported } from "../../db/importing.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
@@ -34,9 +37,9 @@ function aFile() {
         options: { onDuplicate, createPixels: true, dryRun: false },
       }),
     async undoOn(day: number, number: number): Promise<void> {
-      const undone = admin.imports.find(account, number);
+      const undone = findBatch(admin.database.read, account.number, number);
       if (undone === null) throw new Error("there is no such import");
-      for await (const _ of admin.imports.undo(account, undone, on(day)));
+      for await (const _ of undoBatch(admin.database, account, undone, on(day)));
     },
     /** As if the key had read a page on each day: of all leads from a moment on, or of those with a filter. */
     readOn(days: readonly number[], oldestMs = 0, filter = ""): void {

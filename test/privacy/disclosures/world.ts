@@ -8,7 +8,9 @@ import type { Lead } from "../../../src/contract/lead.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { openAdminStore } from "../../../src/db/admin-store.ts";
+import { listBatches } from "../../../src/db/imports.ts";
 import { openServedStore } from "../../../src/db/served-store.ts";
+import { undoBatch } from "../../../src/import/write/undo.ts";
 import { createLimiter } from "../../../src/limiter.ts";
 import type { Received } from "../../../src/store/disclosures.ts";
 import type { ServedStore } from "../../../src/store/serving.ts";
@@ -102,15 +104,15 @@ export function openWorld(file: string, below: Below, changes = false): World {
 
   /** An import is taken back, and mostly comes again: some days later, or with the right times. */
   async function undo(): Promise<void> {
-    const all = admin.imports
-      .list(account)
-      .filter(({ overwritten, undoneMs }) => overwritten === 0 && undoneMs === null);
+    const all = listBatches(admin.database.read, account.number).filter(
+      ({ overwritten, undoneMs }) => overwritten === 0 && undoneMs === null,
+    );
     const one = all[below(Math.min(3, all.length))];
     if (one === undefined) return;
     const within = ({ identified_at: at }: Lead) =>
       Date.parse(at) >= (one.oldestMs ?? 0) && Date.parse(at) <= (one.newestMs ?? 0);
     const taken = brought.flat().filter(within);
-    for await (const _ of admin.imports.undo(account, one, nowMs));
+    for await (const _ of undoBatch(admin.database, account, one, nowMs));
     nowMs += below(3) * dayMs;
     const aheadMs = below(2) * below(60 * dayMs);
     const times = ({ identified_at: at }: Lead) => ({ identified_at: writeMoment(Date.parse(at) - aheadMs) });

@@ -30,7 +30,7 @@ export const killImport: Fault = {
       name: "an import that stumbles over what is in already",
       patches: [
         {
-          file: "src/import/write/batch-record.ts",
+          file: "src/import/write/batch.ts",
           from: "  record.counts[outcome.kind",
           to: "  if (outcome.kind === 'duplicate') throw new Error('twice');\n  record.counts[outcome.kind",
         },

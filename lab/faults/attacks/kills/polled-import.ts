@@ -1,8 +1,10 @@
 /** An import in any order, killed and begun again, while clients poll: each of them meets every lead. */
+
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../../../src/contract/lead.ts";
 import { openAdminStore } from "../../../../src/db/admin-store.ts";
+import { listBatches } from "../../../../src/db/imports.ts";
 import type { AdminStore } from "../../../../src/store/admin.ts";
 import type { Account } from "../../../../src/store/repositories.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
@@ -97,7 +99,8 @@ interface Importing {
 /** Imports until one comes to its end. Somebody asks for the lock now and then, so that transactions are of any size. */
 async function importAtLast({ store, file, account, random, importing }: Importing) {
   const kills = random.below(mostKills + 1);
-  const imported = () => store.imports.list(account).reduce((sum, batch) => sum + batch.imported, 0);
+  const imported = () =>
+    listBatches(store.database.read, account.number).reduce((sum, batch) => sum + batch.imported, 0);
   for (let turn = 0; ; turn++) {
     const enough = imported() + random.below(mostRows / 3);
     const child = importing();

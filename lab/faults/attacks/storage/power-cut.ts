@@ -26,9 +26,9 @@ export const powerCut: Fault = {
       name: "an import that is not put on the disk",
       times: 200,
       patches: [
-        { file: "src/db/locks/large-transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
+        { file: "src/import/write/transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
         // Copying the log and closing the connection put it on the disk in time to hide it.
-        { file: "src/db/locks/large-transactions.ts", from: "\n    copyWal(database);", to: "" },
+        { file: "src/import/write/transactions.ts", from: "\n    copyWal(database);", to: "" },
         {
           file: "src/import/write/import.ts",
           from: "close: () => writer.$client.close(),",

@@ -3,12 +3,13 @@ import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import { type Columns, createColumns } from "../../../import/map/columns/columns.ts";
 import { readMapping } from "../../../import/map/columns/mapping.ts";
+import { emptyCounts, type ImportCounts, type ImportOrigin } from "../../../import/new-lead.ts";
 import { writeRejects } from "../../../import/parse/file/rejects.ts";
 import { openSource } from "../../../import/parse/file/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
+import type { MergeProgress, StagedImport } from "../../../import/staged-import.ts";
 import { giveWay } from "../../../operator/priority.ts";
 import type { Passed, Reached } from "../../../store/disclosures.ts";
-import { emptyCounts, type ImportOrigin, type MergeProgress } from "../../../store/imports.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
@@ -74,7 +75,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const reached: Reached[] = [{ afterMs: null, positions: positions() }];
     // What is late comes in behind clients as they are by then: others may have brought newer leads meanwhile.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
-    const merged = await merge(run, staged.merge(fileRead.counts, context.now), leads, onLate);
+    const merged = await merge(run, { staged, leads, counts: fileRead.counts, now: context.now, onLate });
     // Deliveries have columns of their own, and those of the last one need not be all that --map names.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
@@ -110,19 +111,31 @@ function originOf(file: string, { rejects, rejectsKept = rejects }: ImportReques
 
 const nothing = { done: 0, batch: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
 
-/** Writes what was put aside, and says how far it is. `onLate` hears behind which moment leads have come late. */
+interface Merging {
+  readonly staged: StagedImport;
+  /** The number of staged leads. */
+  readonly leads: number;
+  /** The counts of the reading. */
+  readonly counts: Readonly<ImportCounts>;
+  readonly now: () => number;
+  /** Called with the time after which leads came late. */
+  readonly onLate: (afterMs: number | null) => void;
+}
+
+/** Merges the staged leads and shows the progress. */
 async function merge(
   { output, request, interruption }: ImportRun,
-  steps: AsyncIterable<MergeProgress>,
-  leads: number,
-  onLate: (afterMs: number | null) => void,
+  { staged, leads, counts, now, onLate }: Merging,
 ): Promise<MergeProgress> {
   using progress = createProgress("Writing", leads, output);
+  const listener = {
+    onProgress: (done: number) => progress.update(done, done),
+    isStopping: interruption.isRequested,
+  };
   let merged: MergeProgress = { ...nothing, counts: emptyCounts() };
-  for await (const step of steps) {
+  for await (const step of staged.merge(counts, now, listener)) {
     if (step.counts.late > merged.counts.late) onLate(merged.newestMs);
     merged = step;
-    progress.update(step.done, step.done);
     // A dry run changes nothing: it is stopped as the reading is.
     if (request.dryRun === true) await interruption.beforeWriting(Bun.sleep(0));
     else interruption.afterStep(step, leads);

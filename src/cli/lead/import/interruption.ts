@@ -1,13 +1,16 @@
 /** A signal while an import runs: it ends in order, and says what that means. */
+
+import type { MergeProgress } from "../../../import/staged-import.ts";
 import { type EndingSignal, onEndingSignal, statusAfter } from "../../../operator/ending-signals.ts";
 import { adminCommand } from "../../../program-name.ts";
-import type { MergeProgress } from "../../../store/imports.ts";
 import { UserError } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 
 export interface Interruption {
   /** Waits for the reading, or for an answer, and throws a UserError as soon as a signal comes. */
   beforeWriting<Result>(work: Promise<Result>): Promise<Result>;
+  /** Whether a signal has come. */
+  isRequested(): boolean;
   /** To be called after each step of the writing; throws a UserError when a signal has come. */
   afterStep(step: MergeProgress, total: number): void;
   /** From then on a signal ends the process again. */
@@ -31,6 +34,7 @@ export function watchInterruption(): Interruption {
         statusAfter[first.signal],
       );
     },
+    isRequested: () => signal !== null,
     afterStep(step, total) {
       if (signal === null || step.done === total) return;
       throw new UserError(
@@ -52,6 +56,7 @@ function wayBack({ batch, overwritten }: MergeProgress): string {
 /** Nothing interrupts. */
 export const goOn: Interruption = {
   beforeWriting: (work) => work,
+  isRequested: () => false,
   afterStep: () => undefined,
   close: () => undefined,
 };

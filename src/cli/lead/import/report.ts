@@ -2,11 +2,12 @@
 import type { Columns } from "../../../import/map/columns/columns.ts";
 import type { Warning } from "../../../import/map/lead/details.ts";
 import { emptyRow } from "../../../import/map/lead/empty-row.ts";
+import type { ImportCounts, RejectedRow } from "../../../import/new-lead.ts";
 import type { OlderLetters } from "../../../import/parse/file/encoding.ts";
+import type { MergeProgress } from "../../../import/staged-import.ts";
 import { printable } from "../../../operator/printable.ts";
 import { adminCommand } from "../../../program-name.ts";
 import type { Passed } from "../../../store/disclosures.ts";
-import type { ImportCounts, MergeProgress, RejectedRow } from "../../../store/imports.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";

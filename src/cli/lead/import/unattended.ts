@@ -4,10 +4,10 @@ import type { Destination } from "../../../../extensions/delivery/inbox/inbox.ts
 import { type Outcome, rejectedFolder } from "../../../../extensions/delivery/inbox/put-away.ts";
 import type { ImportSettings } from "../../../../extensions/delivery/inbox/settings.ts";
 import { readMapping } from "../../../import/map/columns/mapping.ts";
+import { type ImportCounts, ImportInterrupted } from "../../../import/new-lead.ts";
 import { RejectsNotWritten } from "../../../import/parse/file/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
 import { StoreError } from "../../../store/errors.ts";
-import type { ImportCounts } from "../../../store/imports.ts";
 import { inOneLine, UserError } from "../../../user-error.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
@@ -74,7 +74,7 @@ export async function importUnattended(
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
     // What the store or the disk cannot do has nothing to do with the file.
-    const isOfFile = !(cause instanceof StoreError || cause instanceof RejectsNotWritten);
+    const isOfFile = ![StoreError, ImportInterrupted, RejectsNotWritten].some((kind) => cause instanceof kind);
     if (!isOfFile) return { kind: "later", reason: said.sentence };
     return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };
   }

@@ -3,9 +3,9 @@ import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync
 import { dirname } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { systemCode } from "../../../operator/system-code.ts";
-import type { RejectedRow } from "../../../store/imports.ts";
 import { UserError } from "../../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../../map/columns/columns.ts";
+import type { RejectedRow } from "../../new-lead.ts";
 import type { Format } from "./format.ts";
 
 /** A failure at the rejects file, not at the file that is imported. */

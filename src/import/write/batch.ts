@@ -1,38 +1,43 @@
-/** Every import is a batch, whose number its leads know: it is recorded in the transactions that write them. */
+/** Every import is a batch with a number, which its leads carry. Its row is written in the transactions that write them. */
 import { and, eq, isNull, max } from "drizzle-orm";
 import type { Connection } from "../../db/connection.ts";
 import { imports } from "../../db/schema.ts";
-import { StoreError } from "../../store/errors.ts";
-import type { ImportCounts, ImportOrigin, ImportOutcome, MergeProgress } from "../../store/imports.ts";
 import type { AccountNumber } from "../../store/reading.ts";
-import type { Summary } from "./staging.ts";
+import { UserError } from "../../user-error.ts";
+import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
+import type { MergeProgress } from "../staged-import.ts";
 
 /** A batch while it is written. */
 export interface BatchRecord extends ImportOrigin {
   number: number;
   readonly account: AccountNumber;
-  /** Whether it has a row. */
+  /** Whether its row exists. */
   isThere: boolean;
   readonly counts: ImportCounts;
-  /** The moments of the oldest and the newest lead that it added; null where it added none. */
   oldestMs: number | null;
   newestMs: number | null;
-  /** How many leads of other imports it replaced. */
   overwritten: number;
-  /** How many have the id of a lead of another import, of quite another time or person. */
+  /** The number of leads with the ID of a lead of another import that is of a different time or person. */
   ofOtherVisit: number;
 }
 
-/** The record of a batch that begins; its counts begin with what was judged before. */
+/** Returns the record of a batch that begins, with the counts of the reading. */
 export function beginBatch(account: AccountNumber, origin: ImportOrigin, counts: Readonly<ImportCounts>): BatchRecord {
   const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
   return { ...nothing, account, counts: { ...counts }, ...origin };
 }
 
-/** Leads that were added at once, each at a moment. */
-type Added = Pick<Summary, "leads" | "moved" | "older"> & { readonly oldestMs: number; readonly newestMs: number };
+/** Leads that were added by one statement. */
+interface Added {
+  readonly leads: number;
+  readonly moved: number;
+  /** The number of leads older than the newest lead of the account. */
+  readonly older: number;
+  readonly oldestMs: number;
+  readonly newestMs: number;
+}
 
-/** Notes that leads were added. */
+/** Counts leads that were added. */
 export function noteAdded(record: BatchRecord, { leads, moved, older, oldestMs, newestMs }: Added): void {
   const { counts } = record;
   counts.read += leads;
@@ -43,7 +48,7 @@ export function noteAdded(record: BatchRecord, { leads, moved, older, oldestMs, 
   record.newestMs = Math.max(record.newestMs ?? newestMs, newestMs);
 }
 
-/** Notes what became of one lead. */
+/** Counts the outcome of one lead. */
 export function noteOutcome(record: BatchRecord, outcome: ImportOutcome): void {
   if (outcome.kind === "imported") {
     const { moved, late, atMs } = outcome;
@@ -56,7 +61,7 @@ export function noteOutcome(record: BatchRecord, outcome: ImportOutcome): void {
   record.counts[outcome.kind === "duplicate" ? "duplicates" : outcome.kind]++;
 }
 
-/** To be called within the transaction that writes it. */
+/** Returns the next free number. Call it within the transaction that writes the batch. */
 export function nextBatch(database: Connection): number {
   const last = database
     .select({ number: max(imports.number) })
@@ -66,28 +71,28 @@ export function nextBatch(database: Connection): number {
 }
 
 /**
- * The row of a batch, which says how far it is. It gets one with the first lead that it adds or replaces; and at once where
- * it has written rejected rows to a file, which an erasure names.
+ * Returns the row of a batch, or null while it has none. A batch gets a row with the first lead that it adds or replaces,
+ * and at once if it wrote a rejects file, which erasures name.
  */
 export function rowOf(record: BatchRecord, finishedMs: number | null) {
   const { number, account, file, by, rejectsFile, startedMs, oldestMs, newestMs, overwritten, counts } = record;
-  if (!hasBrought(counts) && (rejectsFile === null || counts.rejected === 0)) return null;
+  if (!hasAdded(counts) && (rejectsFile === null || counts.rejected === 0)) return null;
   const origin = { number, account, at: startedMs, file, by, rejectsFile };
   return { ...origin, ...counts, finishedAt: finishedMs, oldest: oldestMs, newest: newestMs, overwritten };
 }
 
-/** How far a batch is, for whoever waits for it. */
+/** Returns the progress that a record shows. */
 export function progressOf(record: BatchRecord): Omit<MergeProgress, "done"> {
   const { counts, isThere, number, newestMs, overwritten, ofOtherVisit } = record;
-  const batch = isThere && hasBrought(counts) ? number : null;
+  const batch = isThere && hasAdded(counts) ? number : null;
   return { counts: { ...counts }, batch, newestMs, overwritten, ofOtherVisit };
 }
 
-function hasBrought({ imported, replaced }: ImportCounts): boolean {
+function hasAdded({ imported, replaced }: ImportCounts): boolean {
   return imported + replaced > 0;
 }
 
-/** Writes how far a batch is, in the transaction that brought it there. */
+/** Writes the row of a batch, in the transaction that wrote its leads. Throws a UserError if the batch was undone. */
 export function recordBatch(database: Connection, record: BatchRecord, finishedMs: number | null): void {
   const row = rowOf(record, finishedMs);
   if (row === null) return;
@@ -98,5 +103,13 @@ export function recordBatch(database: Connection, record: BatchRecord, finishedM
   }
   const mine = and(eq(imports.number, record.number), isNull(imports.undoneAt));
   const found = database.update(imports).set(row).where(mine).returning({ number: imports.number }).all();
-  if (found.length === 0) throw new StoreError({ kind: "import undone meanwhile", number: record.number });
+  if (found.length === 0) throw undoneMeanwhile(record.number);
+}
+
+/** The error of an import that was undone while it ran. */
+export function undoneMeanwhile(number: number): UserError {
+  return new UserError(
+    `Import ${number} was undone while it ran, and has stopped: none of its leads are stored.`,
+    "To import all of them, import the file again.",
+  );
 }

@@ -1,0 +1,79 @@
+/** The types that reading and writing a file share: a lead before it is stored, and the counts of an import. */
+import type { PersonIdentifier } from "../contract/person.ts";
+import { UserError } from "../user-error.ts";
+
+export interface ImportOptions {
+  readonly onDuplicate: "skip" | "replace";
+  readonly createPixels?: boolean;
+  /** Runs the whole import and writes nothing. */
+  readonly dryRun?: boolean;
+}
+
+/** A lead that is complete apart from its stored time, which must be free when it is written. */
+export interface NewLead {
+  readonly id: string;
+  readonly pixelId: string;
+  readonly state: string | null;
+  readonly cityKey: string | null;
+  readonly hasEmail: boolean;
+  /** Unix milliseconds; null asks for the time of import. */
+  readonly identifiedMs: number | null;
+  /** Whether the source gives a time ahead of the clock: the lead counts as moved. */
+  readonly clamped: boolean;
+  /** Further email addresses and phones of the visitor. They are not stored, but an erasure by one of them blocks the lead. */
+  readonly aliases: readonly PersonIdentifier[];
+  /** The document as `writeDocument` makes it. A lead without a time gets its time when it is written. */
+  readonly document: string;
+}
+
+export type ImportOutcome =
+  | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
+  /** `ofOtherVisit` if the stored lead is from another import, and of a different time or person. */
+  | { readonly kind: "duplicate"; readonly ofOtherVisit: boolean }
+  /** `ofOther` if the replaced lead is from another import. */
+  | { readonly kind: "replaced"; readonly ofOther: boolean; readonly ofOtherVisit: boolean }
+  | { readonly kind: "suppressed" }
+  | { readonly kind: "rejected"; readonly why: "unknown pixel" | "too old" };
+
+/** read = imported + duplicates + replaced + suppressed + rejected. */
+export interface ImportCounts {
+  read: number;
+  imported: number;
+  duplicates: number;
+  replaced: number;
+  /** Leads with a later time than their source says, because the millisecond was taken or the clock behind. */
+  moved: number;
+  /** Leads older than the newest lead of the account: polling clients have read past them. */
+  late: number;
+  suppressed: number;
+  rejected: number;
+}
+
+export function emptyCounts(): ImportCounts {
+  return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };
+}
+
+/** Where the rows of an import come from, as the batch records it. */
+export interface ImportOrigin {
+  /** The name of the file without its folder; `-` for standard input. */
+  readonly file: string;
+  /** The system user who runs the import. */
+  readonly by: string;
+  /** The path of the rejects file; null if none was asked for. */
+  readonly rejectsFile: string | null;
+  readonly startedMs: number;
+}
+
+/** A row that cannot become a lead, with its own text. */
+export interface RejectedRow {
+  readonly line: number;
+  readonly reason: string;
+  readonly source: string | readonly string[];
+}
+
+/** The database or the disk stopped an import. Nothing is wrong with the file, which can be imported again as it is. */
+export class ImportInterrupted extends UserError {
+  constructor(message: string, advice: string, cause: unknown) {
+    super(message, advice, 1, { cause });
+  }
+}

@@ -1,0 +1,66 @@
+/** An import while it is staged, previewed, and merged, as its command sees it. */
+import type { ImportCounts, NewLead, RejectedRow } from "./new-lead.ts";
+
+/** A summary of staged leads that follow one another in time order. */
+export interface Summary {
+  readonly leads: number;
+  /** The number of leads without a time. */
+  readonly untimed: number;
+  /** The number of leads whose time is not the one their source says. */
+  readonly moved: number;
+  /** The times of the oldest and the newest of the other leads; null if there are none. */
+  readonly oldestMs: number | null;
+  readonly newestMs: number | null;
+  /** The number of leads older than a given time. */
+  readonly older: number;
+}
+
+export interface Preview extends Omit<Summary, "moved"> {
+  /** The number of leads with the ID of another lead of the file, but another time or page. */
+  readonly sharingIds: number;
+  /** The number of leads with the time, page, and visitor of a stored lead that has another ID. Both would be kept. */
+  readonly changedVisits: number;
+  /** The same for the minute of a stored lead, if no staged lead has a time with seconds. */
+  readonly cutVisits: number;
+  /** The number of stored leads whose email address would be replaced by another one. */
+  readonly changedEmails: number;
+}
+
+/** How far a merge is. Everything counted here is on the disk. */
+export interface MergeProgress {
+  readonly done: number;
+  readonly counts: Readonly<ImportCounts>;
+  /** The number of the batch; null until a lead was added or replaced. */
+  readonly batch: number | null;
+  /** The time of the newest lead that was added; null while there is none. */
+  readonly newestMs: number | null;
+  readonly overwritten: number;
+  readonly ofOtherVisit: number;
+}
+
+export interface MergeListener {
+  /** Called after each step, with the number of leads written so far. Some of them may not be committed. */
+  onProgress(done: number): void;
+  /** Whether the import should end soon, as after Ctrl-C. */
+  isStopping(): boolean;
+}
+
+/** One import. No lead is served before `merge`; an import that ends before it leaves nothing. */
+export interface StagedImport {
+  add(lead: NewLead): void;
+  reject(row: RejectedRow): void;
+  rejectedRows(): Iterable<RejectedRow>;
+  /** The first, the middle, and the last lead in file order. */
+  sample(): NewLead[];
+  /** Whether a lead with this ID is stored. */
+  isStored(id: string): boolean;
+  hasPixel(id: string): boolean;
+  /** Returns what the import would change. Must be called after the last `add`. */
+  preview(mayShareIds: boolean): Preview;
+  /**
+   * Merges the staged leads, and adds to the counts of the reading. At each step, one more transaction is on the disk. Throws
+   * a UserError if it is interrupted.
+   */
+  merge(before: Readonly<ImportCounts>, nowMs: () => number, listener?: MergeListener): AsyncGenerator<MergeProgress>;
+  close(): void;
+}

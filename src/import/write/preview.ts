@@ -1,0 +1,75 @@
+/** What an import would change, counted from the staged leads and the stored ones before the first lead is written. */
+import type { Database } from "bun:sqlite";
+import { sql } from "drizzle-orm";
+import type { Connection } from "../../db/connection.ts";
+import type { AccountNumber } from "../../store/reading.ts";
+import type { ImportOptions } from "../new-lead.ts";
+import type { Preview } from "../staged-import.ts";
+import type { Staging } from "./staging.ts";
+
+/** Only this many staged leads are compared, oldest first: a file overlaps with an earlier one at that end. */
+const maxCompared = 5_000;
+const minuteMs = 60_000;
+/** Ties move a lead by some milliseconds. */
+const tiedMs = 10;
+
+/** Counts. The staged leads must be sorted, and their tables be on the same connection. */
+export function readPreview(
+  database: Connection,
+  account: AccountNumber,
+  staging: Pick<Staging, "summarize">,
+  { onDuplicate, mayShareIds }: Pick<ImportOptions, "onDuplicate"> & { readonly mayShareIds: boolean },
+): Preview {
+  const count = (query: ReturnType<typeof sql>) => database.values<[number]>(query)[0]?.[0] ?? 0;
+  const newest = count(sql`SELECT max(identified_at) FROM main.stored_leads WHERE account = ${account}`) || null;
+  const { moved: _, ...summary } = staging.summarize(0, Number.MAX_SAFE_INTEGER, newest);
+  const sameVisits = (withinMs: number) => count(sameVisit(account, newest, withinMs));
+  const hasSeconds = count(sql`SELECT EXISTS (SELECT 1 FROM temp.staged WHERE at % ${minuteMs} <> 0)`) === 1;
+  const changedVisits = newest === null ? 0 : sameVisits(tiedMs);
+  return {
+    ...summary,
+    sharingIds: mayShareIds ? countSharingIds(database.$client) : 0,
+    changedVisits,
+    cutVisits: newest === null || hasSeconds ? 0 : sameVisits(minuteMs) - changedVisits,
+    changedEmails: onDuplicate === "replace" ? count(changedEmail(account)) : 0,
+  };
+}
+
+/** A visitor is known by an email address or by a name. */
+function sameVisit(account: AccountNumber, newestMs: number | null, withinMs: number) {
+  const same = (field: string) => sql.raw(`doc ->> '$.${field}' = document ->> '$.${field}'`);
+  return sql`
+    WITH oldest AS MATERIALIZED (
+      SELECT staged.* FROM temp.in_order CROSS JOIN temp.staged ON staged.place = in_order.lead
+      WHERE in_order.place <= ${maxCompared} AND staged.at <= ${newestMs}
+    )
+    SELECT count(*) FROM oldest
+    WHERE EXISTS (
+      SELECT 1 FROM main.stored_leads AS stored
+      WHERE stored.account = ${account} AND identified_at >= oldest.at AND identified_at < oldest.at + ${withinMs}
+        AND ${same("pixel_id")} AND doc ->> '$.page_url' IS document ->> '$.page_url'
+        AND (${same("email")} OR ${same("name")})
+    ) AND NOT EXISTS (SELECT 1 FROM main.stored_leads AS stored WHERE account = ${account} AND stored.uuid = oldest.uuid)`;
+}
+
+function changedEmail(account: AccountNumber) {
+  return sql`
+    SELECT count(DISTINCT staged.uuid) FROM temp.staged
+      CROSS JOIN main.stored_leads AS stored ON stored.account = ${account} AND stored.uuid = staged.uuid
+      CROSS JOIN main.pixels ON pixels.number = stored.pixel AND pixels.id = staged.pixel
+    WHERE doc ->> '$.email' IS NOT NULL AND lower(doc ->> '$.email') IS NOT lower(document ->> '$.email')`;
+}
+
+/** Leads that share an ID, but not their time and page: the ID may be that of the person and not that of the visit. */
+function countSharingIds(client: Database): number {
+  client.run("CREATE TEMP TABLE IF NOT EXISTS shared AS SELECT uuid FROM staged GROUP BY uuid HAVING count(*) > 1");
+  if (client.query("SELECT 1 FROM shared LIMIT 1").get() === null) return 0;
+  const found = client
+    .query<{ leads: number }, []>(`
+      SELECT total(leads) AS leads FROM (
+        SELECT count(*) AS leads FROM staged WHERE uuid IN (SELECT uuid FROM shared) GROUP BY uuid
+        HAVING count(DISTINCT ifnull(at, 0)) > 1 OR count(DISTINCT ifnull(document ->> '$.page_url', '')) > 1
+      )`)
+    .get();
+  return found?.leads ?? 0;
+}

@@ -1,0 +1,102 @@
+/**
+ * Long transactions for much work. A transaction writes each page of an index once, however many of its rows change, so
+ * longer ones write less. A transaction ends as soon as another writer requests the lock.
+ */
+import { statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Connection } from "../../db/connection.ts";
+import { withoutWaiting } from "../../db/flush.ts";
+import { openLockRequests } from "../../db/locks/lock-requests.ts";
+import { beginImmediate } from "../../db/locks/requesting-database.ts";
+import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
+import { walOf } from "../../store/database-files.ts";
+
+/**
+ * How much a transaction may add to the log. The first one adds little, so that its commit takes a moment, and each one that
+ * nobody interrupts lets the next one add twice as much. A commit adds what the cache still holds; the log stays below 1 GB.
+ */
+const addedBytes = { first: 128 * 1024 * 1024, max: 768 * 1024 * 1024 };
+
+/** Work that is cut into transactions. */
+export interface Work {
+  /** Runs first in each transaction. */
+  begin(): void;
+  /** Writes for less than a quarter of a second. Returns false when nothing is left. */
+  step(): boolean;
+  /** Runs last in each transaction. */
+  end(isDone: boolean): void;
+  /** Restores the state of the last `begin`: the transaction was rolled back, and its steps run again. */
+  rollBack(): void;
+  /** Whether to commit now, as after Ctrl-C. */
+  isStopping(): boolean;
+}
+
+/** Does all of the work. At each step of the generator, one more transaction is on the disk. */
+export async function* inTransactions(database: Connection, work: Work): AsyncGenerator<void> {
+  const path = database.$client.filename;
+  const requests = openLockRequests(path);
+  const log = openWal(path);
+  const logBytes = () => statSync(walOf(path)).size;
+  try {
+    let mayAdd = addedBytes.first;
+    for (let isDone = false; !isDone; ) {
+      // A full disk keeps room for other writers, such as a revocation, and for the file, into which the log is copied.
+      if (logBytes() > Math.min(addedBytes.first, freeBytesAt(path) / 6)) emptyWal(database);
+      const fromBytes = logBytes();
+      const maxAdded = Math.min(mayAdd, freeBytesAt(path) / 3 - fromBytes);
+      const added = () => logBytes() - fromBytes;
+      requests.begin();
+      beginImmediate(database.$client);
+      work.begin();
+      let isLeft = work.step();
+      while (isLeft && !requests.isRequested() && !work.isStopping() && added() <= maxAdded) {
+        isLeft = work.step();
+        // Signals are heard here.
+        await Bun.sleep(0);
+      }
+      isDone = !isLeft;
+      // A large commit takes too long for whoever waits, and a rollback takes a hundredth of a second. What is done again
+      // is never more than what was committed since the last request.
+      if (isLeft && requests.isRequested() && added() > addedBytes.first) {
+        database.$client.run("ROLLBACK");
+        work.rollBack();
+      } else {
+        work.end(isDone);
+        database.$client.run("COMMIT");
+        await onDisk(database, log.fsync());
+      }
+      mayAdd = requests.isRequested() ? addedBytes.first : Math.min(2 * mayAdd, addedBytes.max);
+      await requests.letOthersWrite();
+      // A caller that was told to stop ends here, before the next transaction.
+      yield;
+    }
+    copyWal(database);
+  } finally {
+    if (database.$client.inTransaction) database.$client.run("ROLLBACK");
+    requests.close();
+    log.close();
+  }
+}
+
+/** Copies the log into the file and empties it, unless another program is in the way: then its size tells what it holds. */
+function emptyWal(database: Connection): void {
+  copyWal(database);
+  // This takes the lock under which others write, so it must not wait for readers.
+  withoutWaiting(database, () => truncateWal(database));
+}
+
+/** The bytes that are free on the disk of a file. */
+function freeBytesAt(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize;
+}
+
+/** The next run takes this as written, so it must be on the disk, even if this sync failed. */
+async function onDisk(database: Connection, synced: Promise<void>): Promise<void> {
+  try {
+    await synced;
+  } catch (cause) {
+    truncateWal(database);
+    throw cause;
+  }
+}

@@ -1,0 +1,118 @@
+/** Long transactions of an import, which end as soon as another writer requests the lock. */
+
+import { expect, onTestFinished, test } from "bun:test";
+import { appendFileSync, copyFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { writeMoment } from "../../src/contract/time.ts";
+import { openAdminStore } from "../../src/db/admin-store.ts";
+import { listBatches } from "../../src/db/imports.ts";
+import { openForImport } from "../../src/db/open.ts";
+import { openServedStore } from "../../src/db/served-store.ts";
+import { pagesUntilCopied } from "../../src/db/wal.ts";
+import { inTransactions } from "../../src/import/write/transactions.ts";
+import { imported } from "../db/importing.ts";
+import { aLead, newLead, noonMs } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
+
+interface Plan {
+  readonly steps?: number;
+  /** The bytes that each step writes. */
+  readonly bytes?: number;
+  /** The steps in which another program requests the lock. */
+  readonly requestedIn?: readonly number[];
+  readonly stoppedIn?: number;
+}
+
+/** Runs steps, each of which writes its number. Returns the steps of each transaction that began, and the steps stored. */
+async function run({ steps = 10, bytes = 1, requestedIn = [], stoppedIn = 0 }: Plan) {
+  const path = join(aFolder(), "leadfile.db");
+  const database = openForImport(path);
+  onTestFinished(() => database.$client.close());
+  database.run(sql`CREATE TABLE steps (number INTEGER PRIMARY KEY, content BLOB)`);
+  const transactions: number[][] = [];
+  const requests = [...requestedIn];
+  let [done, committed, logBytes] = [0, 0, 0];
+  const running = inTransactions(database, {
+    begin() {
+      transactions.push([]);
+      committed = done;
+    },
+    step() {
+      done++;
+      transactions.at(-1)?.push(done);
+      database.run(sql`INSERT INTO steps VALUES (${done}, zeroblob(${bytes}))`);
+      if (requests[0] === done) {
+        requests.shift();
+        appendFileSync(`${path}.asking`, ".");
+      }
+      return done < steps;
+    },
+    end: () => undefined,
+    rollBack() {
+      done = committed;
+    },
+    isStopping: () => done === stoppedIn,
+  });
+  for await (const _ of running) logBytes = Math.max(logBytes, statSync(`${path}-wal`).size);
+  const stored = database.values<[number]>(sql`SELECT number FROM steps`).flat();
+  return { transactions, stored, logBytes };
+}
+
+const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+test("a transaction ends with the step in which another program requests the lock, and the next one goes on", async () => {
+  const { transactions, stored } = await run({ requestedIn: [2, 3, 7] });
+  expect(transactions).toEqual([[1, 2], [3], [4, 5, 6, 7], [8, 9, 10]]);
+  expect(stored).toEqual(oneTo(10));
+});
+
+test("a transaction goes on while nobody requests the lock", async () => {
+  expect((await run({})).transactions).toEqual([oneTo(10)]);
+});
+
+test("a transaction is committed when the import is told to stop", async () => {
+  expect((await run({ stoppedIn: 4 })).transactions).toEqual([
+    [1, 2, 3, 4],
+    [5, 6, 7, 8, 9, 10],
+  ]);
+});
+
+test("a large transaction is rolled back for a writer that requests the lock, and done again", async () => {
+  // The first transaction adds up to 128 MB to the log, the next one up to 256 MB.
+  const { transactions, stored } = await run({ steps: 12, bytes: 50_000_000, requestedIn: [8] });
+  const [first = [], second = [], third = []] = transactions;
+  expect(second.at(-1)).toBe(8);
+  expect(third[0]).toBe((first.at(-1) ?? 0) + 1);
+  expect(stored).toEqual(oneTo(12));
+});
+
+test("the log stays below 1 GB", async () => {
+  const { stored, logBytes } = await run({ steps: 40, bytes: 50_000_000 });
+  expect(stored).toEqual(oneTo(40));
+  expect(logBytes).toBeLessThan(1_000_000_000);
+}, 60_000);
+
+test("at its end everything is in the file itself, so that no server copies the log while requests wait", async () => {
+  const path = join(aFolder(), "leadfile.db");
+  const [store, server] = [openAdminStore(path), openServedStore(path)];
+  onTestFinished(() => {
+    store.close();
+    return server.close();
+  });
+  const account = store.accounts.create("acme", noonMs);
+  if (account === null) throw new Error("the name was taken");
+  const leads = Array.from({ length: 3_000 }, (_, index) =>
+    newLead(aLead({ id: crypto.randomUUID(), identified_at: writeMoment(noonMs - index) })),
+  );
+  await imported(store, account, leads);
+  const withoutLog = join(aFolder(), "leadfile.db");
+  copyFileSync(path, withoutLog);
+  const copy = openAdminStore(withoutLog);
+  onTestFinished(() => copy.close());
+  expect(listBatches(copy.database.read, account.number)).toMatchObject([{ imported: leads.length }]);
+});
+
+test("a server copies the log later than an import, which therefore copies it first", () => {
+  expect(pagesUntilCopied.byServer).toBeGreaterThan(pagesUntilCopied.byWriter);
+});
