@@ -216,13 +216,9 @@ export function readBackups(environment: Environment = process.env): BackupConfi
   const to = given(environment, "BACKUP_TO");
   const at = text(environment, "BACKUP_AT");
   const keep = wholeNumber(environment, "BACKUP_KEEP", 1, 100_000);
-  const recipient = given(environment, "BACKUP_RECIPIENT");
+  const recipient = readRecipient(environment);
   const [, hour = "", minute = ""] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
   if (hour === "") throw wrong("BACKUP_AT", at, "a time of day, such as 03:15");
-  // A value of another form may be the secret identity itself.
-  if (recipient !== null && !/^age1[02-9ac-hj-np-z]{58}$/.test(recipient)) {
-    throw wrong("BACKUP_RECIPIENT", null, "an age recipient, which begins with age1 (age-keygen prints one)");
-  }
   if (to === null) return null;
   if (/^s3:/i.test(to)) {
     if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^\s?#]*)?$/.test(to)) {
@@ -233,6 +229,16 @@ export function readBackups(environment: Environment = process.env): BackupConfi
     }
   }
   return { to, at: { hour: Number(hour), minute: Number(minute) }, keep, recipient };
+}
+
+/** Reads BACKUP_RECIPIENT alone, for backups by hand; null if it is not set. */
+export function readRecipient(environment: Environment = process.env): string | null {
+  const recipient = given(environment, "BACKUP_RECIPIENT");
+  // A value of another form may be the secret identity itself.
+  if (recipient !== null && !/^age1[02-9ac-hj-np-z]{58}$/.test(recipient)) {
+    throw wrong("BACKUP_RECIPIENT", null, "an age recipient, which begins with age1 (age-keygen prints one)");
+  }
+  return recipient;
 }
 
 /** Access to an object store; no settings of the server alone, because commands use them for any `s3://`. */

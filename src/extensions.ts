@@ -43,7 +43,7 @@ export async function loadDatabases(path: string, cluster: ClusterConfig | null)
   }
   const { openServedStore } = await import("./db/served-store.ts");
   const { openAdminStore } = await import("./db/admin-store.ts");
-  const { openBackups } = await import("./backup/backups.ts");
+  const { openBackups } = await import("./backup/restore.ts");
   return {
     openForServing: (keepsLedger) => openServedStore(path, keepsLedger),
     openForCommands: () => openAdminStore(path),

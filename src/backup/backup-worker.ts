@@ -1,35 +1,31 @@
-/** The thread in which backups are made, tried and put in place. */
-
+/** The thread in which backups are made, tested, and restored. */
 import { storeErrorOf } from "../db/failure.ts";
-import type { Backup, MadeBackup, Restoration } from "../store/backups.ts";
-import { innermost, StoreError } from "../store/errors.ts";
-import { makeBackup } from "./backup.ts";
-import { type BackupReply, type BackupWork, decide, type Ending } from "./backup-thread.ts";
-import { tryRestore } from "./drill.ts";
+import { explain } from "../operator/explain.ts";
+import { innermost } from "../store/errors.ts";
+import { UserError } from "../user-error.ts";
+import { copyDatabase } from "./backup.ts";
+import { drillBackup } from "./drill.ts";
 import { restoreBackup } from "./restore.ts";
+import { type Act, createQuestion, type Reply, type Verdict } from "./thread.ts";
 
 declare const self: Worker;
 
-self.onmessage = ({ data: [work, ending] }: MessageEvent<[BackupWork, Ending]>) => {
-  self.postMessage(replyOf(work, ending));
+const acts = { copyDatabase, drillBackup, restoreBackup } satisfies Record<Act, unknown>;
+
+self.onmessage = ({ data: [act, request, verdict] }: MessageEvent<[Act, unknown, Verdict]>) => {
+  const ask = createQuestion(verdict, (question) => self.postMessage({ question } satisfies Reply));
+  // The main thread sends each act the request that its function takes.
+  const run = acts[act] as (request: unknown, ask: (question: unknown) => void) => unknown;
+  self.postMessage(replyOf(() => run(request, ask)));
 };
 
-function replyOf(work: BackupWork, ending: Ending): BackupReply<unknown> {
+function replyOf(work: () => unknown): Reply {
   try {
-    return { result: resultOf(work, () => complete(ending)) };
+    return { result: work() };
   } catch (cause) {
-    const failure = storeErrorOf(cause, work.act === "drill" ? work.file : work.path);
-    return failure instanceof StoreError ? { problem: failure.problem } : { failure: innermost(failure) };
+    const failure = explain(storeErrorOf(cause, "the database"));
+    return failure instanceof UserError
+      ? { refusal: [failure.message, failure.advice] }
+      : { failure: innermost(failure) };
   }
-}
-
-function resultOf(work: BackupWork, complete: () => void): Backup | MadeBackup | Restoration {
-  if (work.act === "make") return makeBackup(work.path, work.file, work.nowMs, complete);
-  if (work.act === "drill") return tryRestore(work.file, work.folder);
-  return restoreBackup(work.path, work.file, work.receipts, work.nowMs, complete);
-}
-
-/** From here on nothing stops the work. */
-function complete(ending: Ending): void {
-  if (!decide(ending)) throw new Error("it was stopped");
 }

@@ -1,75 +1,88 @@
-/** A backup: a consistent copy of the file, made while others use it, with its manifest beside it. */
+/** Makes a backup: a consistent copy of the database, made while others use it, with its manifest next to it. */
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../contract/time.ts";
-import { copyDigesting, draftOf, nameDraft, sync, writeDraft } from "../db/atomic-file.ts";
+import { copyDigesting, draftOf, nameDraft, removeDraft, sync, writeDraft } from "../db/atomic-file.ts";
 import { recordAct } from "../db/audit.ts";
-import type { Connection } from "../db/connection.ts";
-import { asStoreError, codeOf, isDamaged, isFull, saidBy } from "../db/failure.ts";
+import { closing } from "../db/connection.ts";
+import { codeOf, isDamaged, isFull, saidBy, underlying } from "../db/failure.ts";
 import { removeLeftovers, removeStaleDrafts } from "../db/leftovers.ts";
 import { schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { copyWal } from "../db/wal.ts";
-import type { MadeBackup } from "../store/backups.ts";
+import { adminCommand } from "../program-name.ts";
 import { filesOf } from "../store/database-files.ts";
-import { innermost, type Problem, StoreError } from "../store/errors.ts";
-import type { AuditEntry } from "../store/privacy.ts";
-import { contentOf, type Manifest, manifestPath } from "./manifest.ts";
+import { innermost } from "../store/errors.ts";
+import { UserError } from "../user-error.ts";
+import { contentOf, type Manifest, manifestPath, textOf } from "./manifest.ts";
+import { inThread, type Listen } from "./thread.ts";
 
-/** The names under which a backup and its manifest are made. */
-export function draftsOf(file: string): readonly [backup: string, manifest: string] {
-  return [draftOf(file), draftOf(manifestPath(file))];
+/** A backup as it is reported. */
+export interface Backup {
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly leads: number;
 }
 
-/**
- * Makes a backup; throws a StoreError when it cannot. The caller removes the drafts. `complete` is called once, when only
- * what cannot be stopped is left to do.
- */
-export function makeBackup(path: string, file: string, nowMs: number, complete: () => void): MadeBackup {
-  refuseTaken(path, file);
-  if (!existsSync(path)) {
-    throw new StoreError({ kind: "nothing to back up", path });
+export interface MadeBackup extends Backup {
+  /** Why the audit has no record of it, such as a full disk; null if it has one. */
+  readonly unrecorded: string | null;
+}
+
+/** Makes a backup while the server and an import may run. Throws a UserError if it cannot, and leaves nothing behind. */
+export async function makeBackup(path: string, file: string, nowMs: number, listen: Listen): Promise<MadeBackup> {
+  try {
+    return await inThread<MadeBackup>("copyDatabase", { path, file, nowMs }, listen);
+  } finally {
+    for (const name of [file, manifestPath(file)]) removeDraft(draftOf(name));
   }
-  const database = openDatabase(path);
-  const drafts = draftsOf(file);
+}
+
+/** The work of the thread. `complete` is called when only what cannot be stopped is left to do. */
+export function copyDatabase(
+  { path, file, nowMs }: { path: string; file: string; nowMs: number },
+  complete: (question: null) => void,
+): MadeBackup {
+  refuseTaken(path, file);
+  using database = closing(openDatabase(path));
+  const [draft, manifestDraft] = [draftOf(file), draftOf(manifestPath(file))];
   try {
     for (const name of [file, manifestPath(file)]) removeStaleDrafts(name);
     removeLeftovers(dirname(resolve(file)));
     // Copying page by page would begin again at every write of the server. This reads one state to its end, and copies
-    // only what lives: nothing that was erased gets into a backup from a free page.
-    database.run(sql`VACUUM INTO ${drafts[0]}`);
-    const manifest = describe(drafts[0], file, nowMs);
-    sync(drafts[0]);
-    complete();
-    writeDraft(drafts[1], `${JSON.stringify(manifest, null, 2)}\n`);
+    // only live rows: nothing that was erased gets into a backup from a free page.
+    database.run(sql`VACUUM INTO ${draft}`);
+    const manifest = describe(draft, file, nowMs);
+    sync(draft);
+    complete(null);
+    writeDraft(manifestDraft, textOf(manifest));
     // The manifest comes first: when the backup has its name, both are complete.
-    nameDraft(drafts[1], manifestPath(file));
+    nameDraft(manifestDraft, manifestPath(file));
     try {
-      nameDraft(drafts[0], file);
+      nameDraft(draft, file);
     } catch (cause) {
       rmSync(manifestPath(file), { force: true });
       throw cause;
     }
     sync(dirname(resolve(file)));
-    const { sha256, bytes } = manifest;
-    const { leads } = manifest.counts;
-    const unrecorded = record(database, nowMs, { sha256, leads });
-    return { file, sha256, bytes, leads, unrecorded };
+    const { sha256, bytes, counts } = manifest;
+    const unrecorded = recordBackup(path, nowMs, { sha256, leads: counts.leads });
+    return { file, sha256, bytes, leads: counts.leads, unrecorded };
   } catch (cause) {
-    throw asStoreError(cause, (said) => problemOf(said, file));
-  } finally {
-    database.$client.close();
+    throw inWords(cause, file);
   }
 }
 
-/** The backup is whole by now. It counts, even where the database takes nothing more; gives the reason. */
-function record(database: Connection, nowMs: number, detail: AuditEntry["detail"]): string | null {
+/** Records a complete backup in the audit. It counts even if the database takes nothing more; returns the reason. */
+export function recordBackup(path: string, atMs: number, detail: Readonly<Record<string, string | number>>) {
   try {
-    recordAct(database, { atMs: nowMs, act: "backup", account: null, detail });
-    // A thread ends without closing its connection wholly, which would copy it.
+    using database = closing(openDatabase(path));
+    recordAct(database, { atMs, act: "backup", account: null, detail });
+    // A thread ends without closing its connection completely, which would copy the log.
     copyWal(database);
     return null;
   } catch (cause) {
@@ -78,35 +91,46 @@ function record(database: Connection, nowMs: number, detail: AuditEntry["detail"
 }
 
 function refuseTaken(path: string, file: string): void {
+  if (!existsSync(path)) {
+    throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
+  }
   const folder = dirname(resolve(file));
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StoreError({ kind: "no such folder", folder });
+    throw new UserError(`There is no folder ${folder}.`, "Create it, or name a file in another one.");
   }
   if (filesOf(resolve(path)).includes(resolve(file))) {
-    throw new StoreError({ kind: "part of the database", file });
+    throw new UserError(`${file} belongs to the database itself.`, "Name another file.");
   }
   const taken = [file, manifestPath(file)].find((name) => existsSync(name));
-  if (taken !== undefined) throw new StoreError({ kind: "name taken", file: taken });
+  if (taken !== undefined) {
+    throw new UserError(`${taken} already exists, and a backup never overwrites a file.`, "Name another file.");
+  }
 }
 
 function describe(draft: string, file: string, nowMs: number): Manifest {
   const { sha256, bytes } = copyDigesting(draft, null);
   using client = new Database(draft, { readonly: true });
   const database = drizzle({ client });
-  return {
-    file: basename(file),
-    sha256,
-    bytes,
-    schema: schemaVersion(database),
-    made_at: writeMoment(nowMs),
-    ...contentOf(database),
-  };
+  const schema = schemaVersion(database);
+  return { file: basename(file), sha256, bytes, schema, made_at: writeMoment(nowMs), ...contentOf(database) };
 }
 
-function problemOf(cause: unknown, file: string): Problem | null {
-  if (isFull(cause)) return { kind: "disk of the backup full", file };
-  if (codeOf(cause) === "EEXIST") return { kind: "name taken just now", file };
-  if (isDamaged(cause)) return { kind: "database damaged" };
+function inWords(failure: unknown, file: string): unknown {
+  const cause = underlying(failure);
+  if (isFull(cause)) {
+    return new UserError(`The disk of ${file} is full.`, "Free some space, or name a file on another disk.");
+  }
+  if (codeOf(cause) === "EEXIST") {
+    return new UserError(`Another program has just created ${file}.`, "Name another file.");
+  }
+  if (isDamaged(cause)) {
+    const advice = `Restore an earlier backup: ${adminCommand} restore FILE.`;
+    return new UserError("The database is damaged, and a backup of it would be damaged as well.", advice);
+  }
   const reason = saidBy(cause);
-  return reason === null ? null : { kind: "backup not written", file, reason };
+  if (reason === null) return cause;
+  return new UserError(
+    `${file} cannot be written (${reason}).`,
+    "Check the folder, and that this user may write in it.",
+  );
 }

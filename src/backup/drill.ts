@@ -1,27 +1,71 @@
-/** The drill: a backup is restored into a folder of its own, and compared with its manifest. */
-import { join } from "node:path";
-import type { Backup } from "../store/backups.ts";
-import { StoreError } from "../store/errors.ts";
-import { restoreAside } from "./restore.ts";
+/** Tests a backup: restores it into a temporary folder with the code of a restore, and compares every lead. */
 
-/** Throws a StoreError that says how the restored file differs. The caller removes the folder. */
-export function tryRestore(file: string, folder: string): Backup {
-  const { manifest, found } = restoreAside(file, join(folder, "leadfile.db"));
-  const differing = Object.entries(manifest.counts).find(([name, count]) => count !== countIn(found.counts, name));
-  if (differing !== undefined) {
-    const [name, count] = differing;
-    throw new StoreError({
-      kind: "restored other rows",
-      file,
-      table: name,
-      found: countIn(found.counts, name),
-      expected: count,
-    });
+import { rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { sql } from "drizzle-orm";
+import { closing } from "../db/connection.ts";
+import { codeOf } from "../db/failure.ts";
+import { removeLeftovers, trialFolderIn } from "../db/leftovers.ts";
+import { UserError } from "../user-error.ts";
+import type { Backup } from "./backup.ts";
+import { restoreAside } from "./restore.ts";
+import { inThread, type Listen } from "./thread.ts";
+
+/** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
+export async function drill(file: string, nowMs: number, listen: Listen): Promise<Backup> {
+  const signal = listen();
+  process.umask(0o077);
+  const beside = dirname(resolve(file));
+  removeLeftovers(beside);
+  const folder = makeFolder(beside);
+  try {
+    return await inThread<Backup>("drillBackup", { file, folder, nowMs }, () => signal);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  if (found.content !== manifest.content) throw new StoreError({ kind: "restored other content", file });
-  return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: found.counts.leads };
 }
 
-function countIn(counts: Readonly<Record<string, number>>, name: string): number {
-  return counts[name] ?? 0;
+function makeFolder(folder: string): string {
+  try {
+    return trialFolderIn(folder);
+  } catch (cause) {
+    throw new UserError(
+      `The drill needs to write into the folder of the backup, and ${folder} cannot be written (${codeOf(cause)}).`,
+      "Copy the backup and its manifest to a folder that this user may write in, and drill the copy.",
+    );
+  }
+}
+
+/** The work of the thread. */
+export function drillBackup({ file, folder, nowMs }: { file: string; folder: string; nowMs: number }): Backup {
+  const draft = join(folder, "leadfile.db");
+  const restored = restoreOrFail(file, draft, nowMs);
+  using database = closing(restored.database);
+  const { sha256, bytes, counts } = restored.manifest;
+  database.run(sql`ATTACH ${resolve(file)} AS backup`);
+  // Of the leads of the backup, retention alone may leave out some.
+  const [[changed = 0] = []] = database.values<[number]>(sql`
+    SELECT count(*) FROM backup.stored_leads AS kept LEFT JOIN main.stored_leads AS restored
+      ON restored.account = kept.account AND restored.uuid = kept.uuid
+    WHERE restored.doc IS NOT kept.doc AND NOT (
+      restored.doc IS NULL AND kept.identified_at < (
+        SELECT ${nowMs} - retain_days * 86400000 FROM main.accounts WHERE accounts.number = kept.account))`);
+  const [[added = 0] = []] = database.values<[number]>(sql`
+    SELECT count(*) FROM main.stored_leads AS restored WHERE NOT EXISTS (
+      SELECT 1 FROM backup.stored_leads AS kept WHERE kept.account = restored.account AND kept.uuid = restored.uuid)`);
+  database.run(sql`DETACH backup`);
+  if (changed + added === 0) return { file, sha256, bytes, leads: counts.leads };
+  throw failed(`${file} was restored, but ${changed + added} leads differ from the backup.`);
+}
+
+function restoreOrFail(file: string, draft: string, nowMs: number): ReturnType<typeof restoreAside> {
+  try {
+    return restoreAside(file, draft, nowMs);
+  } catch (cause) {
+    throw cause instanceof UserError ? failed(cause.message) : cause;
+  }
+}
+
+function failed(why: string): UserError {
+  return new UserError(`The drill failed: ${why}`, "Make a new backup, and drill that one.");
 }

@@ -1,13 +1,15 @@
-/** The manifest beside a backup: its size, its digest, and how many rows it has. */
+/** The manifest next to a backup: its size, its digest, and its numbers of rows. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
+import { writeDraft } from "../db/atomic-file.ts";
 import type { Connection } from "../db/connection.ts";
 import { exportDocuments } from "../db/export.ts";
 import { codeOf } from "../db/failure.ts";
-import { StoreError } from "../store/errors.ts";
+import { adminCommand } from "../program-name.ts";
+import { UserError } from "../user-error.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 
@@ -28,26 +30,49 @@ export function manifestPath(file: string): string {
   return `${file}.manifest.json`;
 }
 
-/** Reads the manifest of a backup; throws a StoreError where there is no such file, or no manifest that can be read. */
+/** Reads the manifest of a backup; throws a UserError if the backup does not exist or the manifest cannot be read. */
 export function readManifest(file: string): Manifest {
-  if (!existsSync(file)) throw new StoreError({ kind: "no such backup", file });
+  if (!existsSync(file)) {
+    throw new UserError(`There is no file ${file}.`, `Name a file that ${adminCommand} backup has made.`);
+  }
   const path = manifestPath(file);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    throw new StoreError({ kind: "manifest unreadable", path, reason: codeOf(cause) });
+    throw new UserError(
+      `${path} cannot be read (${codeOf(cause)}), and only the manifest tells whether the backup is complete.`,
+      "Put the manifest that was made with the backup next to it, and check that this user may read both. " +
+        `For a copy that never had one: check it with DATABASE_PATH=COPY ${adminCommand} doctor --full, and then make a ` +
+        "backup of it in the same way.",
+    );
   }
-  try {
-    const manifest: unknown = JSON.parse(text);
-    if (Value.Check(Manifest, manifest)) return manifest;
-  } catch {
-    // It is not even JSON.
-  }
-  throw new StoreError({ kind: "not a manifest", path });
+  const manifest = parseManifest(text);
+  if (manifest !== null) return manifest;
+  throw new UserError(`${path} is not the manifest of a backup.`, "Use the one that was made with the backup.");
 }
 
-/** How many rows there are, and a digest of their content that no migration changes. */
+/** Writes the manifest of a backup, to the disk. */
+export function writeManifest(file: string, manifest: Manifest): void {
+  writeDraft(manifestPath(file), textOf(manifest));
+}
+
+/** A manifest as it is written. */
+export function textOf(manifest: Manifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** Parses a manifest; null if the text is none. */
+export function parseManifest(text: string): Manifest | null {
+  try {
+    const manifest: unknown = JSON.parse(text);
+    return Value.Check(Manifest, manifest) ? manifest : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Counts the rows, and computes a digest of their content that no migration changes. */
 export function contentOf(database: Connection): Content {
   const hash = createHash("sha256");
   const count = (table: string, columns: string) => {

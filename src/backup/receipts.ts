@@ -1,68 +1,204 @@
-/** Receipts of erasures, one on each line. Where the machine was lost, they say what was erased since the backup. */
+/** Repeats the erasures that a backup does not know yet, by their receipts. */
 import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { eq } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Connection } from "../db/connection.ts";
-import { accounts } from "../db/schema.ts";
-import { listInstances, openBlocking } from "../privacy/suppressions.ts";
-import { StoreError } from "../store/errors.ts";
+import { accounts, leads, receipts as receiptsTable } from "../db/schema.ts";
+import { digestsOf, identifiersOf, spellingsOf } from "../privacy/identifiers.ts";
+import { hashOf, listInstances, openBlocking } from "../privacy/suppressions.ts";
+import { UserError } from "../user-error.ts";
 
-const ReceiptLine = Type.Object({
+const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));
+
+const Receipt = Type.Object({
   erased_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" }),
   account: Type.String(),
   instance: Type.String(),
-  hashes: Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" })),
-  digests: Type.Optional(Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }))),
+  hashes: Hashes,
+  // Version 0.1.0 printed neither of the next two.
+  given: Type.Optional(Hashes),
+  removed: Type.Optional(Hashes),
+  digests: Type.Optional(Hashes),
 });
 /** What a restore needs of a receipt. */
-export type ReceiptLine = Static<typeof ReceiptLine>;
-/** A line is the receipt alone, or the whole result of an erasure with the receipt in it. */
-const Line = Type.Union([ReceiptLine, Type.Object({ receipt: ReceiptLine })]);
+export type Receipt = Static<typeof Receipt>;
+/** A line is the receipt alone, or the complete result of an erasure with the receipt in it. */
+const Line = Type.Union([Receipt, Type.Object({ receipt: Receipt })]);
 
-/** Reads a file of receipts; throws a StoreError that names the first line that is none. */
-export function readReceipts(path: string): ReceiptLine[] {
+/** Reads a file of receipts, one per line; throws a UserError that names the first line that is none. */
+export function readReceipts(path: string): Receipt[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    throw new StoreError({ kind: "receipts unreadable", path });
+    throw new UserError(
+      `${path} cannot be read.`,
+      "Give --receipts a file with the output of receipt list or lead erase.",
+    );
   }
-  return text
-    .split("\n")
-    .flatMap((line, number) => (/^\s*\]?\s*$/.test(line) ? [] : [readReceipt(line, number + 1, path)]));
+  return text.split("\n").flatMap((line, number) => {
+    if (/^\s*\]?\s*$/.test(line)) return [];
+    const receipt = parseLine(line);
+    if (receipt !== null) return [receipt];
+    const advice = "Put one receipt on each line, as receipt list and lead erase print them.";
+    throw new UserError(`Line ${number + 1} of ${path} is not a receipt.`, advice);
+  });
 }
 
-function readReceipt(line: string, number: number, path: string): ReceiptLine {
-  const read = parse(line);
-  if (read !== null) return "receipt" in read ? read.receipt : read;
-  throw new StoreError({ kind: "not a receipt", path, line: number });
-}
-
-/** The lines of a list in JSON begin with a bracket or a comma. */
-function parse(line: string): Static<typeof Line> | null {
+/** The lines of a list in JSON begin with a bracket or a comma, and may end with a comma. */
+function parseLine(line: string): Receipt | null {
   try {
-    const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, ""));
-    return Value.Check(Line, value) ? value : null;
+    const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, "").replace(/[,\]]\s*$/, ""));
+    if (!Value.Check(Line, value)) return null;
+    return "receipt" in value ? value.receipt : value;
   } catch {
     return null;
   }
 }
 
-/** Erases the persons of the receipts again; throws a StoreError where that cannot be done. */
-export function applyReceipts(database: Connection, receipts: readonly ReceiptLine[]): void {
-  const known = listInstances(database);
-  for (const receipt of receipts) {
-    const instance = known.find(({ id }) => id === receipt.instance);
-    if (instance === undefined) {
-      throw new StoreError({ kind: "receipt of another instance", erasedAt: receipt.erased_at });
-    }
-    const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
-    // An account that the backup does not have has no leads to erase.
-    if (account === undefined) continue;
-    const blocking = openBlocking(database, account);
-    const erasedMs = Date.parse(receipt.erased_at);
-    for (const hash of receipt.hashes) blocking.hash(instance, Buffer.from(hash, "hex"), erasedMs);
-    for (const digest of receipt.digests ?? []) blocking.digest(Buffer.from(digest, "hex"), erasedMs);
+/** What the backup itself knows, before anything is merged into it. */
+export interface KnownErasures {
+  /**
+   * Removes the leads of erasures that the backup did not know, from files and from what was merged: those whose IDs the
+   * receipts name, and those that match what was given. Returns the number of leads.
+   */
+  repeat(given: readonly Receipt[]): number;
+}
+
+/** Remembers which erasures a backup knows: it was consistent when it was made, so they remove nothing from it. */
+export function rememberErasures(database: Connection): KnownErasures {
+  database.run(sql`CREATE TEMP TABLE known_receipts AS SELECT identity FROM main.receipts`);
+  database.run(sql`CREATE TEMP TABLE known_blocks AS SELECT account, instance, hash FROM main.suppressions`);
+  database.run(sql`CREATE TEMP TABLE known_digests AS SELECT account, digest FROM main.suppressed_digests`);
+  return {
+    repeat(given) {
+      for (const receipt of given) applyReceipt(database, receipt);
+      const accountsOf = sql`
+        SELECT account FROM main.receipts UNION SELECT account FROM main.suppressions
+        UNION SELECT account FROM main.suppressed_digests`;
+      return database
+        .select({ number: accounts.number, id: accounts.id })
+        .from(accounts)
+        .where(sql`${accounts.number} IN (${accountsOf})`)
+        .all()
+        .reduce((sum, account) => sum + eraseAgain(database, account), 0);
+    },
+  };
+}
+
+interface AccountKey {
+  readonly number: number;
+  readonly id: string;
+}
+
+/** Hashes under the key of an instance, as `instance hash`. */
+type Hashed = ReadonlySet<string>;
+
+/** Removes the leads of one account that its new receipts name. */
+function eraseAgain(database: Connection, account: AccountKey): number {
+  const { removed, given, digests } = listNew(database, account.number);
+  if (removed.size + given.size + digests.size === 0) return 0;
+  const instances = listInstances(database);
+  const remove = database
+    .delete(leads)
+    .where(eq(leads.number, sql.placeholder("number")))
+    .prepare();
+  let erased = 0;
+  for (const { number, doc } of eachLead(database, account.number)) {
+    const isErased = identifiersOf(JSON.parse(doc)).some((identifier) => {
+      const { kind } = identifier;
+      if (digestsOf(identifier).some((digest) => digests.has(digest))) return true;
+      if (kind !== "id" && given.size === 0) return false;
+      return instances.some((instance) =>
+        spellingsOf(identifier).some((value) => {
+          const hash = `${instance.id} ${hashOf(instance, account.id, { kind, value }).toString("hex")}`;
+          return given.has(hash) || (kind === "id" && removed.has(hash));
+        }),
+      );
+    });
+    if (!isErased) continue;
+    remove.run({ number });
+    erased++;
   }
+  return erased;
+}
+
+/** The hashes of the erasures of an account that the backup did not know. */
+function listNew(database: Connection, account: number): { removed: Hashed; given: Hashed; digests: Hashed } {
+  const [removed, given, receipted] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const receipts = database.values<[string]>(sql`
+    SELECT receipt FROM main.receipts WHERE account = ${account} AND identity NOT IN (SELECT identity FROM known_receipts)`);
+  const digests = new Set(
+    database
+      .values<[string]>(sql`
+        SELECT lower(hex(digest)) FROM main.suppressed_digests AS block WHERE account = ${account}
+          AND NOT EXISTS (
+            SELECT 1 FROM known_digests AS known WHERE known.account = block.account AND known.digest = block.digest)`)
+      .map(([digest]) => digest),
+  );
+  for (const [text] of receipts) {
+    const receipt: Receipt = JSON.parse(text);
+    for (const hash of receipt.hashes) receipted.add(`${receipt.instance} ${hash}`);
+    for (const hash of receipt.removed ?? []) removed.add(`${receipt.instance} ${hash}`);
+    for (const hash of receipt.given ?? []) given.add(`${receipt.instance} ${hash}`);
+    for (const digest of receipt.digests ?? []) digests.add(digest);
+  }
+  // Version 0.1.0 kept no receipts, and its blocks do not say what was given: each counts as given.
+  const blocks = database.values<[string]>(sql`
+    SELECT instance.id || ' ' || lower(hex(block.hash)) FROM main.suppressions AS block
+    JOIN main.instances AS instance ON instance.number = block.instance
+    WHERE block.account = ${account} AND NOT EXISTS (
+      SELECT 1 FROM known_blocks AS known
+      WHERE known.account = block.account AND known.instance = block.instance AND known.hash = block.hash)`);
+  for (const [block] of blocks) if (!receipted.has(block)) given.add(block);
+  return { removed, given, digests };
+}
+
+/** Reads all leads of an account in groups, so that no group fills the memory. */
+function* eachLead(database: Connection, account: number): Generator<{ number: number; doc: string }> {
+  const next = database
+    .select({ number: leads.number, doc: leads.doc })
+    .from(leads)
+    .where(and(eq(leads.account, account), gt(leads.number, sql.placeholder("last"))))
+    .orderBy(asc(leads.number))
+    .limit(1000)
+    .prepare();
+  for (let last = 0; ; ) {
+    const rows = next.all({ last });
+    yield* rows;
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = end.number;
+  }
+}
+
+/** Stores a receipt and what it blocks; throws a UserError if the backup lacks the key of its hashes. */
+function applyReceipt(database: Connection, receipt: Receipt): void {
+  const instance = listInstances(database).find(({ id }) => id === receipt.instance);
+  if (instance === undefined) {
+    throw new UserError(
+      `The receipt of ${receipt.erased_at} belongs to another instance: this backup lacks the key of its hashes.`,
+      "Use a backup of the same instance, or leave the receipt out and erase the person again.",
+    );
+  }
+  const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
+  // An account that the backup does not have has no leads to erase.
+  if (account === undefined) return;
+  const blocking = openBlocking(database, account);
+  const erasedMs = Date.parse(receipt.erased_at);
+  for (const hash of receipt.hashes) blocking.hash(instance, Buffer.from(hash, "hex"), erasedMs);
+  for (const digest of receipt.digests ?? []) blocking.digest(Buffer.from(digest, "hex"), erasedMs);
+  if (receipt.removed !== undefined) storeReceipt(database, account.number, receipt);
+}
+
+function storeReceipt(database: Connection, account: number, receipt: Receipt): void {
+  const { erased_at, account: id, instance, hashes, given = [], removed = [], digests = [] } = receipt;
+  const text = JSON.stringify({ erased_at, id, instance, hashes, given, removed, digests });
+  const identity = Buffer.from(Bun.SHA256.hash(text, "hex"), "hex");
+  database
+    .insert(receiptsTable)
+    .values({ account, erasedAt: Date.parse(erased_at), identity, receipt: JSON.stringify(receipt) })
+    .onConflictDoNothing()
+    .run();
 }

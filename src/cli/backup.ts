@@ -1,69 +1,144 @@
-/** bun admin backup and restore: copies of the whole file. */
-
+/** bun admin backup: makes, tests, stores, and lists copies of the whole database. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { readDatabasePath } from "../config.ts";
+import type { Backup, MadeBackup } from "../backup/backup.ts";
+import { keepDaily, openDestination, rotate, storeBackup } from "../backup/daily.ts";
+import { isS3, type StoredBackup } from "../backup/destinations.ts";
+import { drill } from "../backup/drill.ts";
+import { readBackups, readConfig, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
+import { insertAct } from "../db/audit.ts";
 import { endingSignals, statusAfter } from "../operator/ending-signals.ts";
-import type { Merged, Restoration } from "../store/backups.ts";
+import { openLog } from "../operator/log.ts";
+import { adminCommand } from "../program-name.ts";
+import { innermost } from "../store/errors.ts";
 import { UserError } from "../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { grouped, leadsText } from "./terminal/numbers.ts";
+import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { stopSignal } from "./terminal/signals.ts";
+import { listed } from "./terminal/table.ts";
 
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
-    .description("make a consistent copy while the server runs, with FILE.manifest.json beside it")
-    .argument("<FILE>", "a file that is not there yet")
-    .option("--drill", "test FILE: restore it into a temporary place and compare; makes FILE first if there is none")
+    .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix")
+    .option("--drill", "test FILE: restore it into a temporary folder and compare; makes FILE first if there is none")
     .action(async (file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
-      const backups = context.backups();
-      const isThere = options.drill === true && existsSync(file);
-      const made = isThere ? null : await unlessStopped(backups.make(file, context.now(), stopSignal), noBackup);
-      const backup =
-        made !== null && options.drill !== true
-          ? made
-          : await unlessStopped(backups.drill(file, stopSignal), `${file} is there, and was not tested to the end.`);
-      const drilled = options.drill === true ? " Restored into a temporary place, it is the same." : "";
-      const { sha256, bytes, leads } = backup;
-      output.result(
-        { file, sha256, bytes, leads },
-        `${file} has ${leadsText(leads)} in ${grouped(bytes)} bytes.${drilled}`,
-      );
-      if (made === null) return;
-      output.say(`It holds personal data: keep it, and ${file}.manifest.json, as safe as the database.`);
-      if (made.unrecorded !== null)
-        output.say(`Warning: the database could not take it into the audit (${made.unrecorded}).`);
+      if (isS3(file)) print(output, await storeIn(context, file), true);
+      else await makeFile(context, output, file, options.drill === true);
+    })
+    .addCommand(listCommand())
+    .addCommand(dailyCommand(context), { hidden: true });
+}
+
+async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
+  const isThere = isDrill && existsSync(file);
+  const making = () => context.backups().make(file, context.now(), stopSignal);
+  const made: MadeBackup | null = isThere
+    ? null
+    : await unlessStopped(making(), "There is no backup, and nothing is left of what was copied.");
+  const testing = () => drill(file, context.now(), stopSignal);
+  const backup =
+    made !== null && !isDrill ? made : await unlessStopped(testing(), `${file} exists, and was not tested to the end.`);
+  print(output, backup, isDrill);
+  if (made === null) return;
+  output.say(`It contains personal data: keep it, and ${file}.manifest.json, as safe as the database.`);
+  if (made.unrecorded !== null) output.say(`Warning: the audit has no record of the backup (${made.unrecorded}).`);
+}
+
+function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested: boolean): void {
+  const tested = isTested ? " Restored into a temporary folder, it is the same." : "";
+  output.result({ file, sha256, bytes, leads }, `${file} has ${leadsText(leads)} in ${grouped(bytes)} bytes.${tested}`);
+}
+
+/** Stores a tested backup in a place, and records it. */
+async function storeIn(context: CommandContext, place: string, listen = stopSignal): Promise<Backup> {
+  const stored = await unlessStopped(
+    storeBackup({
+      backups: context.backups(),
+      databasePath: readDatabasePath(),
+      place,
+      destination: openDestination(place, readS3Settings),
+      recipient: readRecipient(),
+      nowMs: context.now(),
+      listen,
+    }),
+    "There is no backup, and nothing is left of what was copied.",
+  );
+  const { bytes, leads } = stored;
+  const entry = { atMs: context.now(), act: "backup.verified", account: null, detail: { bytes, leads } } as const;
+  await context.database().write([insertAct(context.database().read, entry)]);
+  return stored;
+}
+
+function listCommand(): Command {
+  return jsonCommand("list")
+    .description("list the backups in a place, newest first")
+    .argument("[PLACE]", "a folder or s3://bucket/prefix; BACKUP_TO if it is not given")
+    .action(async (place: string | undefined, _: unknown, command: Command) => {
+      // The command above takes --json as well, and reads it first.
+      const options: { json?: boolean } = command.optsWithGlobals();
+      const wanted = place ?? readBackups()?.to;
+      if (wanted === undefined) {
+        throw new UserError(
+          "BACKUP_TO is not set.",
+          `Name a place: ${adminCommand} backup list s3://bucket/prefix.`,
+          2,
+        );
+      }
+      const backups = await openDestination(wanted, readS3Settings).list();
+      const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
+      outputOf(options).result(backups, listed(`There are no backups in ${wanted}.`, header, backups.map(cellsOf)));
     });
 }
 
-export function restoreCommand(context: CommandContext): Command {
-  return jsonCommand("restore")
-    .description("put a backup in the place of the database; the server must be stopped")
-    .argument("<FILE>", "a backup with its manifest beside it")
-    .option(
-      "--receipts <FILE>",
-      "erase again the persons of these receipts, one on each line, as lead erase printed them",
-    )
-    .action(async (file: string, options: { receipts?: string; json?: boolean }) => {
-      const output = outputOf(options);
-      const restoring = context.backups().restore(file, options.receipts ?? null, context.now(), stopSignal);
-      const restored = await unlessStopped(restoring, `${readDatabasePath()} is as it was.`);
-      const { leads, erasedAgain } = restored;
-      const again =
-        erasedAgain === 0
-          ? ""
-          : `; ${leadsText(erasedAgain)} of persons who were erased ${erasedAgain === 1 ? "is" : "are"} erased again`;
-      output.result({ leads, erased_again: erasedAgain }, `${readDatabasePath()} has ${leadsText(leads)} now${again}.`);
-      sayRestored(output, restored);
+function cellsOf({ file, made_at, leads, bytes, encrypted }: StoredBackup): string[] {
+  return [file, made_at, grouped(leads), bytesText(bytes), encrypted ? "yes" : "no"];
+}
+
+/** The server runs it as a child process: a backup must not delay a request. */
+function dailyCommand(context: CommandContext): Command {
+  return jsonCommand("daily")
+    .description("make the daily backups of BACKUP_TO until it is stopped")
+    .action(async () => {
+      const { backups, alertPingUrl, logLevel, databasePath } = readConfig();
+      if (backups === null)
+        throw new UserError("BACKUP_TO is not set.", "Set it to a folder or s3://bucket/prefix.", 2);
+      const log = openLog(logLevel);
+      const stop = new AbortController();
+      const pause = async (ms: number) => (await context.pause(ms)) !== null;
+      const { to, at, keep } = backups;
+      const destination = () => openDestination(to, readS3Settings);
+      await keepDaily({
+        at,
+        now: context.now,
+        pause,
+        lastMs: async () => {
+          const [newest] = await destination().list();
+          return newest === undefined ? null : Date.parse(newest.made_at);
+        },
+        run: async () => {
+          const { file, bytes, leads } = await storeIn(context, to, () => stop.signal);
+          const deleted = await rotate(destination(), keep, databasePath, context.now());
+          log.info({ file, bytes, leads, deleted: deleted.length }, "a backup was made and verified");
+          if (alertPingUrl !== null) await ping(alertPingUrl);
+        },
+        onFailure: (cause) =>
+          log.error(
+            { cause: cause instanceof UserError ? cause.sentence : innermost(cause) },
+            "the backup failed; it is tried again in 15 minutes",
+          ),
+      });
     });
 }
 
-const noBackup = "There is no backup, and nothing is left of what was copied.";
+async function ping(url: string): Promise<void> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  if (!answer.ok) throw new UserError(`ALERT_PING_URL answered ${answer.status}.`, "Check the address.");
+}
 
-/** Throws a UserError where a signal has stopped the work: `left` says what there is then. */
-async function unlessStopped<Result>(work: Promise<Result>, left: string): Promise<Result> {
+/** Throws a UserError if a signal has stopped the work: `left` says what there is then. */
+export async function unlessStopped<Result>(work: Promise<Result>, left: string): Promise<Result> {
   try {
     return await work;
   } catch (cause) {
@@ -71,34 +146,4 @@ async function unlessStopped<Result>(work: Promise<Result>, left: string): Promi
     if (signal === undefined) throw cause;
     throw new UserError(`Stopped. ${left}`, "Run it again to complete it.", statusAfter[signal]);
   }
-}
-
-function sayRestored(output: Output, { older, merged, unblockedSince, unread, isSinceKnown, kept }: Restoration): void {
-  if (older > 0) output.say(`Left out: ${leadsText(older)} of accounts that do not keep leads for so long.`);
-  if (merged.length > 0) output.say(mergedText(merged));
-  if (unblockedSince > 0) output.say(unblockedText(unblockedSince));
-  if (unread.length > 0) output.say(unreadText(unread));
-  if (!isSinceKnown) output.say(`There was no file here that knows more than the backup. ${doAgain}`);
-  if (kept !== null) output.say(`The file before is kept, delete it when you can: ${kept}`);
-}
-
-function mergedText(merged: readonly Merged[]): string {
-  const parts = merged.map(({ name, count }) => `${name} (${grouped(count)})`);
-  return `Brought over from the file before, because it is newer than the backup: ${parts.join(", ")}.`;
-}
-
-function unblockedText(count: number): string {
-  return (
-    `Warning: since the backup, lead unblock has run ${count === 1 ? "once" : `${grouped(count)} times`}. If the backup is ` +
-    "older than the erasure, the erased leads are back, unless --receipts had the receipt: erase them again. If it is newer, " +
-    "the block is back."
-  );
-}
-
-const doAgain =
-  "What was erased, revoked or set since the backup may be undone: do it again (restore --receipts FILE takes receipts " +
-  "of erasures).";
-
-function unreadText(unread: readonly string[]): string {
-  return `Warning: the file before is damaged, and these could not be read from it: ${unread.join(", ")}. ${doAgain}`;
 }

@@ -42,7 +42,7 @@ const commands: readonly (readonly [name: string, description: string, load: Loa
   [
     "restore",
     "replace the database with a backup; the server must be stopped",
-    async () => (await import("./backup.ts")).restoreCommand,
+    async () => (await import("./restore.ts")).restoreCommand,
   ],
   ["audit", "what was done with the database, and when", async () => (await import("./audit.ts")).auditCommand],
   [

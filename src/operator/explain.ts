@@ -18,7 +18,6 @@ function inWords<Kind extends ProblemKind>(problem: Problem<Kind>): UserError {
 type Words = readonly [what: string, advice: string];
 
 const anotherFile = "Set DATABASE_PATH to another file, or move this one away.";
-const aBackup = `Name a file that ${adminCommand} backup has made.`;
 
 const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words } = {
   "not a database": ({ path }) => [`${path} is not a Leadfile database.`, anotherFile],
@@ -111,91 +110,4 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
       "backup, and then the older one over it: what was erased and revoked since stays so. Begin a new cluster with the " +
       `file: ${adminCommand} cluster init FILE.`,
   ],
-  "nothing to back up": ({ path }) => [
-    `There is no database at ${path}.`,
-    "Set DATABASE_PATH to the file that the server uses.",
-  ],
-  "no such folder": ({ folder }) => [`There is no folder ${folder}.`, "Make it, or name a file in another one."],
-  "part of the database": ({ file }) => [`${file} belongs to the database itself.`, "Name another file."],
-  "name taken": ({ file }) => [
-    `${file} is there already, and a backup never writes over a file.`,
-    "Name another file.",
-  ],
-  "name taken just now": ({ file }) => [`${file} was made by another program just now.`, "Name another file."],
-  "disk of the backup full": ({ file }) => [
-    `The disk of ${file} is full.`,
-    "Make room, or name a file on another disk.",
-  ],
-  "database damaged": () => [
-    "The database is damaged, and a backup of it would be as well.",
-    `Restore an earlier backup: ${adminCommand} restore FILE.`,
-  ],
-  "backup not written": ({ file, reason }) => [
-    `${file} cannot be written (${reason}).`,
-    "Check the folder, and that this user may write in it.",
-  ],
-  "no place for a drill": ({ folder, reason }) => [
-    `The drill restores the backup beside it, and ${folder} takes nothing (${reason}).`,
-    "Copy the backup and its manifest into a folder that this user may write in, and drill the copy.",
-  ],
-
-  "manifest unreadable": ({ path, reason }) => [
-    `${path} cannot be read (${reason}), and nothing else tells whether the backup is whole.`,
-    "Put the manifest that was made with the backup beside it, and see that this user may read both. " +
-      `A copy that never had one: look at it with DATABASE_PATH=COPY ${adminCommand} doctor --full, and then make a ` +
-      "backup of it in the same way.",
-  ],
-  "not a manifest": ({ path }) => [
-    `${path} is no manifest of a backup.`,
-    "Take the one that was made with the backup.",
-  ],
-  "no such backup": ({ file }) => [`There is no file ${file}.`, aBackup],
-  "backup is the database itself": ({ file }) => [`${file} is the database itself.`, aBackup],
-  "backup of another size": ({ file, bytes, expected }) => [
-    `${file} has ${bytes} bytes, but its manifest says ${expected}.`,
-    "It is not whole; take another backup.",
-  ],
-  "backup of another digest": ({ file }) => [
-    `${file} is not what was backed up: its SHA-256 differs.`,
-    "It is damaged; take another backup.",
-  ],
-  "backup damaged": ({ file, reason }) => [`${file} is damaged (${reason}).`, "Take another backup."],
-  "not a backup": ({ file }) => [`${file} is not a Leadfile database.`, aBackup],
-  "backup of other leads": ({ file, leads, expected }) => [
-    `${file} has ${leads} leads, but its manifest says ${expected}.`,
-    "Take another backup.",
-  ],
-
-  "receipts unreadable": ({ path }) => [
-    `${path} cannot be read.`,
-    "Give --receipts a file with one receipt a line, as lead erase prints it.",
-  ],
-  "not a receipt": ({ path, line }) => [
-    `Line ${line} of ${path} is no receipt.`,
-    "One receipt stands on each line, as lead erase prints it.",
-  ],
-  "receipt of another instance": ({ erasedAt }) => [
-    `The receipt of ${erasedAt} was made with a key that this backup does not have.`,
-    "Take a backup of the same instance, or leave the receipt out and erase the person again.",
-  ],
-
-  "database in use": ({ path }) => [
-    `${path} is open in a server or another program.`,
-    "Stop it, then restore: a server would go on serving the old file.",
-  ],
-  "disk too full to restore": ({ path }) => [
-    `The disk of ${path} is full.`,
-    "A restore needs room for a second file; nothing has changed.",
-  ],
-  "restore failed": ({ path, reason }) => [
-    `The restore failed (${reason}).`,
-    `${path} is as it was; check its folder and the backup.`,
-  ],
-  "restored other rows": ({ file, table, found, expected }) =>
-    drillFailed(file, `it has ${found} ${table}, and ${expected} were backed up`),
-  "restored other content": ({ file }) => drillFailed(file, "its content has another digest than what was backed up"),
 };
-
-function drillFailed(file: string, why: string): Words {
-  return [`The drill failed: ${file} was restored, but ${why}.`, "Make a new backup, and drill that."];
-}

@@ -50,42 +50,6 @@ interface Problems {
   readonly "program missing": { readonly program: string };
   /** What cannot be done while others serve. */
   readonly "not on a cluster": { readonly act: string };
-  readonly "nothing to back up": { readonly path: string };
-  readonly "no such folder": { readonly folder: string };
-  readonly "part of the database": { readonly file: string };
-  /** A backup never writes over a file. */
-  readonly "name taken": { readonly file: string };
-  readonly "name taken just now": { readonly file: string };
-  readonly "disk of the backup full": { readonly file: string };
-  readonly "database damaged": object;
-  readonly "backup not written": { readonly file: string; readonly reason: string };
-  /** A drill restores beside the backup. */
-  readonly "no place for a drill": { readonly folder: string; readonly reason: string };
-
-  readonly "manifest unreadable": { readonly path: string; readonly reason: string };
-  readonly "not a manifest": { readonly path: string };
-  readonly "no such backup": { readonly file: string };
-  readonly "backup is the database itself": { readonly file: string };
-  readonly "backup of another size": { readonly file: string; readonly bytes: number; readonly expected: number };
-  readonly "backup of another digest": { readonly file: string };
-  readonly "backup damaged": { readonly file: string; readonly reason: string };
-  readonly "not a backup": { readonly file: string };
-  readonly "backup of other leads": { readonly file: string; readonly leads: number; readonly expected: number };
-
-  readonly "receipts unreadable": { readonly path: string };
-  readonly "not a receipt": { readonly path: string; readonly line: number };
-  readonly "receipt of another instance": { readonly erasedAt: string };
-
-  readonly "database in use": { readonly path: string };
-  readonly "disk too full to restore": { readonly path: string };
-  readonly "restore failed": { readonly path: string; readonly reason: string };
-  readonly "restored other rows": {
-    readonly file: string;
-    readonly table: string;
-    readonly found: number;
-    readonly expected: number;
-  };
-  readonly "restored other content": { readonly file: string };
 }
 
 export type ProblemKind = keyof Problems;

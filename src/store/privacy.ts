@@ -168,6 +168,7 @@ export type Act =
   | `retain.${"clock-back" | "erase" | "set" | "wait"}`
   | `source.${"create" | "revoke"}`
   | "backup"
+  | "backup.verified"
   | "restore";
 
 export interface AuditEntry {

@@ -153,7 +153,7 @@ test.skipIf(!mayLose)(
       env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: join(folder, "leadfile.db") },
     });
     expect(ended.exitCode).toBe(0);
-    expect(ended.stderr.toString()).toMatch(/^There was no file here [^\n]+\n$/);
+    expect(ended.stderr.toString()).toMatch(/^There is no database at [^\n]+\nNo file here knows [^\n]+\n$/);
   },
 );
 

@@ -87,7 +87,7 @@ test("a signal ends a drill, and its place is gone", async () => {
   const before = filesIn(admin);
   expect(await stopped(admin, "SIGINT", "backup", "--drill", file)).toEqual([
     130,
-    `Stopped. ${file} is there, and was not tested to the end. Run it again to complete it.\n`,
+    `Stopped. ${file} exists, and was not tested to the end. Run it again to complete it.\n`,
   ]);
   expect(filesIn(admin)).toEqual(before);
 });
@@ -102,7 +102,7 @@ test("a signal ends a restore, and the database is as it was", async () => {
   const before = filesIn(admin);
   expect(await stopped(admin, "SIGTERM", "restore", file)).toEqual([
     143,
-    `Stopped. ${admin.file} is as it was. Run it again to complete it.\n`,
+    `Stopped. ${admin.file} has not changed. Run it again to complete it.\n`,
   ]);
   expect(filesIn(admin)).toEqual(before);
   expect(await admin.exported()).toBe(exported);

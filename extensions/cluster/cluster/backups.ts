@@ -1,11 +1,11 @@
 /** Backups of a cluster: a backup of what the node beside has is a file that a server without a cluster serves. */
 import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { openBackups } from "../../../src/backup/backups.ts";
+import { makeBackup } from "../../../src/backup/backup.ts";
+import type { Backups } from "../../../src/backup/restore.ts";
 import { draftOf, removeDraft } from "../../../src/db/atomic-file.ts";
 import { recordAct } from "../../../src/db/audit.ts";
 import { migrateSchema, refuseUnusable } from "../../../src/db/migrate.ts";
-import type { Backups } from "../../../src/store/backups.ts";
 import { StoreError } from "../../../src/store/errors.ts";
 import { openCapturing } from "../capturing.ts";
 import { ask, type RqliteNode, requestTo } from "../node/node.ts";
@@ -33,7 +33,7 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         stop.throwIfAborted();
         if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() });
         migrateCopy(draft);
-        const backup = await openBackups(draft).make(file, nowMs, () => stop);
+        const backup = await makeBackup(draft, file, nowMs, () => stop);
         const detail = { sha256: backup.sha256, leads: backup.leads };
         const record = () => recordAct(openCapturing(writer), { atMs: nowMs, act: "backup", account: null, detail });
         // The backup is whole by now. It counts, even where nobody takes the act.
@@ -42,7 +42,6 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         removeDraft(draft);
       }
     },
-    drill: openBackups(path).drill,
     async restore() {
       throw new StoreError({ kind: "not on a cluster", act: "restore" });
     },

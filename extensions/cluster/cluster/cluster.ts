@@ -9,6 +9,7 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { leads, nodes } from "../../../src/db/schema.ts";
 import { isFileOfNode } from "../../../src/store/database-files.ts";
 import { StoreError } from "../../../src/store/errors.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { clockMarginMs, leaseMs } from "../lease/lease.ts";
 import { openLocalFile } from "../local-file.ts";
 import { checkBeside } from "../node/beside.ts";
@@ -48,11 +49,13 @@ async function withWriter<Result>(
 
 /** Copies the file, page by page of what lives, and hands the copy to the node. */
 async function beginWith(node: RqliteNode, file: string): Promise<{ leads: number }> {
-  if (!existsSync(file)) throw new StoreError({ kind: "nothing to back up", path: file });
+  if (!existsSync(file)) throw new UserError(`There is no file ${file}.`, "Name a Leadfile database.");
   if (isFileOfNode(file)) throw new StoreError({ kind: "file of a node", path: file });
   await refuseUsed(node);
   const release = takeLock(file);
-  if (release === null) throw new StoreError({ kind: "database in use", path: file });
+  if (release === null) {
+    throw new UserError(`${file} is open in a server or another program.`, "Stop it, then run the command again.");
+  }
   const draft = draftOf(file);
   const database = openDatabase(file);
   try {

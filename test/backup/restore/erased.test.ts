@@ -41,7 +41,7 @@ describe("who was erased after the backup", () => {
     const { admin, file } = await aBackup();
     const other = anAdmin(accounts);
     expect(existsSync(other.file)).toBe(isThere);
-    const unknown = "There was no file here that knows more than the backup. What was erased";
+    const unknown = "No file here knows more than the backup. What was erased";
     expect((await other.run("restore", file)).stderr).toContain(unknown);
     expect((await admin.run("restore", file)).stderr).not.toContain(unknown);
   });
@@ -85,9 +85,9 @@ test("leads older than their account keeps do not come back, not for a moment", 
   const newer = `${file}.newer`;
   await admin.run("backup", newer);
   await admin.run("retain", "acme", "--days", "30");
-  const { json, stderr } = await admin.run("restore", newer, "--json");
-  expect(json).toMatchObject({ leads: 1, erased_again: 0 });
-  expect(stderr).toContain("Left out: 20 leads of accounts that do not keep leads for so long.");
+  const { json, stderr } = await admin.run("restore", newer, "--json", "--yes");
+  expect(json).toMatchObject({ leads: 1, erased_again: 0, retained_out: 20 });
+  expect(stderr).toContain("Left out: 20 leads that are older than their account keeps.");
   for (const name of [file, newer]) rmSync(name);
   rmSync(`${admin.folder}/${kept(admin)[0]}`);
   expect(filesWith(admin.folder, "d7@example.com")).toEqual([]);

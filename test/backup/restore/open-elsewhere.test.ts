@@ -59,7 +59,8 @@ test("a database that somebody makes during a restore to an empty place is not r
   const { file } = await aBackup();
   const path = join(aFolder(), "leadfile.db");
   const makeAnother = () => openAdminStore(path).close();
-  expect(() => restoreBackup(path, file, null, Date.now(), makeAnother)).toThrow("database in use");
+  const request = { path, file, newer: [], receipts: null, nowMs: Date.now(), dryRun: false };
+  expect(() => restoreBackup(request, makeAnother)).toThrow("is open in a server or another program");
   const store = openAdminStore(path);
   expect(store.accounts.list()).toEqual([]);
   store.close();

@@ -3,7 +3,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openBackups } from "../../../src/backup/backups.ts";
+import { makeBackup } from "../../../src/backup/backup.ts";
+import { restore } from "../../../src/backup/restore.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aBackup, header, kept, rows } from "./a-backup.ts";
 
@@ -12,7 +13,13 @@ test("the backup is the database from then on, and the file before is kept besid
   const before = await admin.leads();
   await admin.import(header + rows(20, 30));
   const { status, stdout, stderr } = await admin.run("restore", file, "--json");
-  expect({ status, ...JSON.parse(stdout) }).toEqual({ status: 0, leads: 20, erased_again: 0 });
+  expect({ status, ...JSON.parse(stdout) }).toEqual({
+    status: 0,
+    leads: 20,
+    erased_again: 0,
+    retained_out: 0,
+    lost: { leads: 10, imports: 1, keys: 0, accounts: 0 },
+  });
   expect(await admin.leads()).toEqual(before);
   const [old = ""] = kept(admin);
   expect(old).toMatch(/^leadfile\.db\.replaced-\d{4}-\d\d-\d\dT/);
@@ -26,7 +33,7 @@ const unheard = () => new AbortController().signal;
 
 test("nothing holds the database open when its backup is done", async () => {
   const { file, folder } = anAdmin();
-  await openBackups(file).make(join(folder, "copy.db"), Date.now(), unheard);
+  await makeBackup(file, join(folder, "copy.db"), Date.now(), unheard);
   using database = new Database(file);
   // Only one that is alone may do without the log.
   expect(database.query("PRAGMA journal_mode = DELETE").values()).toEqual([["delete"]]);
@@ -34,7 +41,9 @@ test("nothing holds the database open when its backup is done", async () => {
 
 test("the file before can be opened as soon as the restore is done", async () => {
   const { admin, file } = await aBackup();
-  await openBackups(join(admin.folder, "leadfile.db")).restore(file, null, Date.now(), unheard);
+  const path = join(admin.folder, "leadfile.db");
+  const request = { path, file, newer: [], receipts: null, nowMs: Date.now(), dryRun: false };
+  await restore(request, unheard, () => {});
   using replaced = new Database(join(admin.folder, kept(admin)[0] ?? ""));
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[20]]);
 });

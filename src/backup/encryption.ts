@@ -1,0 +1,67 @@
+/** Encrypts backups for an age recipient, and decrypts them with its identity (https://age-encryption.org). */
+import { createReadStream, readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { Decrypter, Encrypter } from "age-encryption";
+import { codeOf } from "../db/failure.ts";
+import { UserError } from "../user-error.ts";
+
+/** The end of the name of an encrypted backup. */
+export const encryptedSuffix = ".age";
+
+/** Encrypts a file into a new one. */
+export async function encryptFile(from: string, to: string, recipient: string): Promise<void> {
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(recipient);
+  await write(await encrypter.encrypt(read(from)), to);
+}
+
+interface Decryption {
+  /** The backup as the user knows it. */
+  readonly name: string;
+  readonly identityFile: string | null;
+}
+
+/** Decrypts a file into a new one; throws a UserError if the identity file does not fit, or the file is damaged. */
+export async function decryptFile(from: string, to: string, { name, identityFile }: Decryption): Promise<void> {
+  if (identityFile === null) {
+    throw new UserError(`${name} is encrypted.`, "Add --identity FILE, with the file that age-keygen has written.");
+  }
+  const decrypter = new Decrypter();
+  for (const identity of readIdentities(identityFile)) decrypter.addIdentity(identity);
+  try {
+    await write(await decrypter.decrypt(read(from)), to);
+  } catch (cause) {
+    if (codeOf(cause) !== "") throw cause;
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new UserError(
+      `${name} cannot be decrypted (${said}).`,
+      `Use the identity of the BACKUP_RECIPIENT for which it was encrypted; ${identityFile} has another one, or the file is damaged.`,
+    );
+  }
+}
+
+function readIdentities(path: string): string[] {
+  const advice = "Name the file that age-keygen has written.";
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new UserError(`${path} cannot be read (${codeOf(cause)}).`, advice);
+  }
+  const identities = text.match(/^AGE-SECRET-KEY-1[0-9A-Z]+\s*$/gm) ?? [];
+  if (identities.length === 0) throw new UserError(`${path} has no age identity (AGE-SECRET-KEY-1…).`, advice);
+  return identities.map((identity) => identity.trim());
+}
+
+function read(path: string): ReadableStream<Uint8Array> {
+  // The types of Node's and of the standard stream differ, and the streams do not.
+  return Readable.toWeb(createReadStream(path, { highWaterMark: 1 << 20 })) as unknown as ReadableStream<Uint8Array>;
+}
+
+/** Writes a stream to a new file, and waits until it is on the disk. */
+async function write(stream: ReadableStream<Uint8Array>, path: string): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
+  for await (const chunk of stream) await file.writeFile(chunk);
+  await file.sync();
+}

@@ -1,0 +1,151 @@
+/** The file that a restore replaces: attached as `old`, locked, and compared with the backup. */
+import { Database } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { type SQL, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { draftOf } from "../db/atomic-file.ts";
+import type { Connection } from "../db/connection.ts";
+import { codeOf, isDamaged, isLocked, underlying } from "../db/failure.ts";
+import { lockWaitMs } from "../db/locks/lock-wait.ts";
+import { migrateSchema } from "../db/migrate.ts";
+import { UserError } from "../user-error.ts";
+
+/** What has the path of the database. */
+export type Replaced = "attached" | "nothing there" | "unreadable";
+
+/**
+ * Attaches the file that is replaced. With `exclusive` this process alone has it, with its log copied into it: SQLite leaves
+ * the WAL mode only when no other process has the file open. With `shared` a server may go on.
+ */
+export function attachReplaced(database: Connection, target: string, access: "exclusive" | "shared"): Replaced {
+  if (!existsSync(target) || statSync(target).size === 0) return "nothing there";
+  database.run(sql.raw(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`));
+  try {
+    attach(database, target, access, "old");
+    if (isOlder(database)) {
+      detach(database);
+      attach(database, target, access, "locked");
+      attachUpgraded(database, target);
+    }
+    return "attached";
+  } catch (failure) {
+    if (isLocked(failure)) return refuseOpen(target);
+    // SQLite has no code for a file whose first bytes it does not know.
+    if (codeOf(failure) !== "SQLITE_ERROR" && !isUnreadable(failure)) throw underlying(failure);
+    return "unreadable";
+  }
+}
+
+function attach(database: Connection, target: string, access: "exclusive" | "shared", name: "old" | "locked"): void {
+  database.run(sql`ATTACH ${target} AS ${sql.raw(name)}`);
+  database.values(sql`SELECT count(*) FROM ${sql.raw(name)}.sqlite_schema`);
+  if (access === "shared") return;
+  database.run(sql.raw(`PRAGMA ${name}.journal_mode = DELETE`));
+  database.run(sql.raw(`PRAGMA ${name}.locking_mode = EXCLUSIVE`));
+  database.run(sql`BEGIN EXCLUSIVE`);
+  database.run(sql`COMMIT`);
+}
+
+/** Whether an earlier version wrote the file. */
+function isOlder(database: Connection): boolean {
+  const appliedIn = (schema: "main" | "old") =>
+    database.values<[number]>(sql`SELECT count(*) FROM ${sql.raw(schema)}.__drizzle_migrations`)[0]?.[0] ?? 0;
+  return (attempt(() => appliedIn("old")) ?? Number.POSITIVE_INFINITY) < appliedIn("main");
+}
+
+/** Attaches an upgraded copy as `old`, so that all of an earlier version's file can be carried over. */
+function attachUpgraded(database: Connection, target: string): void {
+  const copy = upgradedCopyOf(target);
+  database.run(sql`VACUUM locked INTO ${copy}`);
+  const client = new Database(copy, { readwrite: true });
+  migrateSchema(drizzle({ client }), target, "no copy");
+  client.close();
+  database.run(sql`ATTACH ${copy} AS old`);
+}
+
+/** The name of that copy, which the caller of a restore removes. */
+export function upgradedCopyOf(target: string): string {
+  return draftOf(`${target}.upgraded`);
+}
+
+/** Detaches what a restore has attached. */
+export function detach(database: Connection): void {
+  const attached = database.values<[number, string]>(sql`PRAGMA database_list`).map(([, name]) => name);
+  for (const name of ["old", "locked"]) if (attached.includes(name)) database.run(sql.raw(`DETACH ${name}`));
+}
+
+/** Refuses to replace a file that another process has open. */
+export function refuseOpen(path: string): never {
+  throw new UserError(
+    `${path} is open in a server or another program.`,
+    "Stop it, then run restore again: a server would go on serving the old file.",
+  );
+}
+
+/** The result of reading from `old`; null if it is damaged, or of a version that lacks a table or a column. */
+export function attempt<Result>(read: () => Result): Result | null {
+  try {
+    return read();
+  } catch (failure) {
+    if (isUnreadable(failure) || codeOf(failure) === "SQLITE_ERROR") return null;
+    throw failure;
+  }
+}
+
+/** Tells which tables of `old` exist and have no damage. Often the old file is damaged, which is why somebody restores. */
+export function openSoundness(database: Connection): (table: string) => boolean {
+  const names = attempt(() => database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`)) ?? [];
+  const tables = new Set(names.map(([name]) => name));
+  const known = new Map<string, boolean>();
+  const check = (table: string) =>
+    attempt(() => database.values<[string]>(sql.raw(`PRAGMA old.integrity_check('${table}')`)))?.[0]?.[0] === "ok";
+  return (table) => {
+    const isSound = known.get(table) ?? (tables.has(table) && check(table));
+    known.set(table, isSound);
+    return isSound;
+  };
+}
+
+/** Whether a file is damaged, or the disk below it. */
+function isUnreadable(failure: unknown): boolean {
+  return isDamaged(failure) || codeOf(failure) === "SQLITE_IOERR_READ";
+}
+
+/** What the replaced file has and the backup does not. */
+export interface Lost {
+  readonly accounts: readonly string[];
+  readonly keys: number;
+  readonly imports: readonly { readonly account: string; readonly file: string; readonly leads: number }[];
+  /** The numbers of leads by the name of their account. */
+  readonly leads: readonly { readonly account: string; readonly leads: number }[];
+}
+
+const nothing: Lost = { accounts: [], keys: 0, imports: [], leads: [] };
+
+/** Compares the replaced file with the backup, before anything is merged into it. */
+export function findLost(database: Connection, replaced: Replaced, nowMs: number): Lost {
+  if (replaced !== "attached") return nothing;
+  const read = <Row extends unknown[]>(query: SQL) => attempt(() => database.values<Row>(query)) ?? [];
+  return {
+    accounts: read<[string]>(
+      sql`SELECT name FROM old.accounts WHERE id NOT IN (SELECT id FROM main.accounts) ORDER BY number`,
+    ).map(([name]) => name),
+    keys: read(sql`
+      SELECT 1 FROM old.keys WHERE digest NOT IN (SELECT digest FROM main.keys WHERE revoked_at IS NULL)
+        AND revoked_at IS NULL AND ifnull(expires_at, ${nowMs} + 1) > ${nowMs}`).length,
+    imports: read<[string, string, number]>(sql`
+      SELECT theirs.name, made.file, made.imported FROM old.imports AS made
+      JOIN old.accounts AS theirs ON theirs.number = made.account
+      WHERE made.undone_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM main.imports AS known
+        WHERE known.number = made.number AND known.at = made.at AND known.undone_at IS NULL)
+      ORDER BY made.number`).map(([account, file, leads]) => ({ account, file, leads })),
+    leads: read<[string, number]>(sql`
+      SELECT theirs.name, count(*) FROM old.stored_leads AS lead
+      JOIN old.accounts AS theirs ON theirs.number = lead.account
+      LEFT JOIN main.accounts AS ours ON ours.id = theirs.id
+      WHERE NOT EXISTS (
+        SELECT 1 FROM main.stored_leads AS known WHERE known.account = ours.number AND known.uuid = lead.uuid)
+      GROUP BY theirs.number ORDER BY theirs.number`).map(([account, leads]) => ({ account, leads })),
+  };
+}

@@ -1,0 +1,151 @@
+/** bun admin restore: replaces the database by a backup. */
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Command } from "commander";
+import { fetchBackup } from "../backup/fetch.ts";
+import type { Restoration } from "../backup/restore.ts";
+import { readDatabasePath, readS3Settings } from "../config.ts";
+import { dayMs } from "../contract/calendar.ts";
+import { writeMoment } from "../contract/time.ts";
+import { adminCommand } from "../program-name.ts";
+import { UserError } from "../user-error.ts";
+import { unlessStopped } from "./backup.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { canAsk, confirm } from "./terminal/confirm.ts";
+import { andMore, bytesText, grouped, leadsText } from "./terminal/numbers.ts";
+import { stopSignal } from "./terminal/signals.ts";
+
+interface Options {
+  readonly identity?: string;
+  readonly receipts?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export function restoreCommand(context: CommandContext): Command {
+  return jsonCommand("restore")
+    .description("replace the database by a backup; the server must be stopped")
+    .argument("<FILE>", "a backup with its manifest next to it, or s3://bucket/prefix for the newest one there")
+    .option("--identity <FILE>", "the age identity that decrypts the backup")
+    .option("--receipts <FILE>", "repeat the erasures of these receipts, one per line, as receipt list prints them")
+    .option("--dry-run", "report what would be removed and lost, and change nothing")
+    .option("--yes", "do not ask, even if much would be lost")
+    .action(async (file: string, options: Options) => {
+      const output = outputOf(options);
+      const path = readDatabasePath();
+      const nowMs = context.now();
+      const dryRun = options.dryRun === true;
+      using fetched = await fetchBackup(file, {
+        folder: dirname(resolve(path)),
+        identity: options.identity ?? null,
+        access: readS3Settings,
+      });
+      for (const warning of fetched.warnings) output.say(`Warning: ${warning}`);
+      const request = { file: fetched.file, newer: fetched.newer, receipts: options.receipts ?? null, nowMs, dryRun };
+      const restoring = context.backups().restore(request, stopSignal, async (report) => {
+        output.say(replacesText(path, dryRun));
+        for (const line of goneTexts(report)) output.say(line);
+        await confirmLoss(report, options, nowMs);
+      });
+      const report = await unlessStopped(restoring, `${path} has not changed.`);
+      if (dryRun) {
+        output.say(replacesText(path, dryRun));
+        for (const line of goneTexts(report)) output.say(line);
+      }
+      const { leads, erasedAgain, retainedOut, lost } = report;
+      const total = (counts: readonly { readonly leads: number }[]) => counts.reduce((sum, one) => sum + one.leads, 0);
+      const value = {
+        leads,
+        erased_again: erasedAgain,
+        retained_out: retainedOut,
+        lost: {
+          leads: total(lost.leads),
+          imports: lost.imports.length,
+          keys: lost.keys,
+          accounts: lost.accounts.length,
+        },
+      };
+      output.result(value, `${path} ${dryRun ? "would have" : "now has"} ${leadsText(leads)}.`);
+      for (const line of afterTexts(report, dryRun)) output.say(line);
+    });
+}
+
+function replacesText(path: string, dryRun: boolean): string {
+  const replaced = resolve(path);
+  const size = statSync(replaced, { throwIfNoEntry: false })?.size ?? 0;
+  const would = dryRun ? "Would replace" : "Replacing";
+  return size > 0
+    ? `${would} ${replaced} (${bytesText(size)}).`
+    : `There is no database at ${replaced}; the backup ${dryRun ? "would become" : "becomes"} it.`;
+}
+
+const shown = 5;
+
+/** One line for each kind of data that will be gone. */
+function goneTexts({ lost, erasedAgain, retainedOut, madeMs }: Restoration): string[] {
+  const since = `since the backup of ${writeMoment(madeMs)}`;
+  const imports = lost.imports.slice(0, shown).map(({ account, file, leads }) => `${file} (${account}, ${leads})`);
+  const lines = [
+    lost.imports.length > 0 &&
+      `Lost: ${grouped(lost.imports.length)} imports ${since}: ${imports.join(", ")}${andMore(lost.imports.length, shown)}.`,
+    ...lost.leads.map(({ account, leads }) => `Lost: ${leadsText(leads)} of ${account} that the backup does not have.`),
+    lost.keys > 0 && `Lost: ${grouped(lost.keys)} keys created ${since}.`,
+    lost.accounts.length > 0 &&
+      `Lost: ${grouped(lost.accounts.length)} accounts created ${since}: ${lost.accounts.slice(0, shown).join(", ")}${andMore(lost.accounts.length, shown)}.`,
+    erasedAgain > 0 && `Erased again: ${leadsText(erasedAgain)} of persons erased ${since}.`,
+    retainedOut > 0 && `Left out: ${leadsText(retainedOut)} that are older than their account keeps.`,
+  ];
+  return lines.filter((line) => line !== false);
+}
+
+const maxAgeDays = 400;
+
+/** Asks before much is lost. Throws a UserError if the answer is no, or if --yes is missing and nobody can be asked. */
+async function confirmLoss(report: Restoration, { yes }: Options, nowMs: number): Promise<void> {
+  if (yes === true) return;
+  const { madeMs, leads, retainedOut, lost } = report;
+  const made = writeMoment(madeMs);
+  const doubts = [
+    madeMs - nowMs > dayMs && `the clock says ${writeMoment(nowMs)}, before the backup of ${made} was made`,
+    nowMs - madeMs > maxAgeDays * dayMs && `the backup of ${made} is more than ${maxAgeDays} days old`,
+    retainedOut > leads && `retention leaves out ${leadsText(retainedOut)} and keeps ${leadsText(leads)}`,
+  ].filter((doubt) => doubt !== false);
+  if (canAsk()) {
+    const isLosing = lost.leads.length + lost.imports.length + lost.keys + lost.accounts.length > 0;
+    const why = doubts.length === 0 ? "" : `Note that ${doubts.join(", and ")}. `;
+    if (isLosing || doubts.length > 0) await confirm(`${why}Replace the database?`, {});
+    return;
+  }
+  if (doubts.length === 0) return;
+  throw new UserError(
+    `Nothing was restored: ${doubts.join(", and ")}.`,
+    "Check the clock and the backup (--dry-run shows what would be lost), then add --yes.",
+  );
+}
+
+/** What the operator may want to do next. */
+function afterTexts({ lost, carried, unread, isSinceKnown, kept }: Restoration, dryRun: boolean): string[] {
+  const again =
+    "What was erased, revoked, or set since the backup may be undone; do it again (restore --receipts FILE repeats erasures).";
+  const parts = carried.map(({ name, count }) => `${name} (${grouped(count)})`);
+  const copy = dryRun ? (kept ?? "").replace(/\.replaced-.*/, ".replaced-TIME") : kept;
+  return [
+    parts.length > 0 &&
+      `Carried over from the replaced file, because it is newer than the backup: ${parts.join(", ")}.`,
+    unread.length > 0 && `Warning: these parts of the replaced file could not be read: ${unread.join(", ")}. ${again}`,
+    !isSinceKnown && unread.length === 0 && `No file here knows more than the backup. ${again}`,
+    kept !== null && !dryRun && `The replaced file is kept as ${kept}. Delete it when you no longer need it.`,
+    ...lost.leads.map(({ account }) => {
+      const name = quoted(account);
+      const create = lost.accounts.includes(account) ? `${adminCommand} account create ${name}; ` : "";
+      const copied = `DATABASE_PATH=${quoted(copy ?? "")} ${adminCommand} lead export ${name}`;
+      return `To carry over these leads: ${create}${copied} | ${adminCommand} lead import ${name} - --create-pixels`;
+    }),
+  ].filter((line) => line !== false);
+}
+
+/** A word as a shell reads it. */
+function quoted(word: string): string {
+  return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
