@@ -1,4 +1,4 @@
-/** A program that a developer would write with the generated types: it walks all leads of a state. */
+/** Reads everything with the types that openapi-typescript generates, and openapi-fetch. */
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.d.ts";
 
@@ -9,21 +9,24 @@ const leads: components["schemas"]["Lead"][] = [];
 let before: string | undefined;
 do {
   const { data, error } = await client.GET("/api/v1/leads", {
-    params: { query: { limit: 2, state: "CA", has_email: true, ...(before === undefined ? {} : { before }) } },
+    params: { query: { limit: 100, since: "2020-01-01T00:00:00Z", ...(before === undefined ? {} : { before }) } },
   });
   if (error !== undefined) throw new Error(`${error.error.code}: ${error.error.message}`);
   leads.push(...data.data);
   before = data.next_cursor ?? undefined;
 } while (before !== undefined);
 
+const filtered = await client.GET("/api/v1/leads", { params: { query: { state: "NV", has_email: true } } });
 const pixels = await client.GET("/api/v1/pixels");
 const usage = await client.GET("/api/v1/usage");
-const refused = await client.GET("/api/v1/leads", { params: { query: { limit: 101 } } });
-const code: components["schemas"]["Error"]["error"]["code"] | undefined = refused.error?.error.code;
+const refused = await client.GET("/api/v1/leads", { params: { query: { pixel_id: "px_none" } } });
+const code: components["schemas"]["ErrorDetail"]["code"] | undefined = refused.error?.error.code;
 
 process.stdout.write(
   JSON.stringify({
-    names: leads.map(({ name }) => name?.toUpperCase() ?? "?"),
+    leads: new Set(leads.map(({ id }) => id)).size,
+    newest: Math.floor(Date.parse(leads[0]?.identified_at ?? "") / 1000),
+    names: filtered.data?.data.map(({ name }) => name),
     pixels: pixels.data?.data.map(({ id, status }) => `${id} ${status}`),
     requests: usage.data?.requests_today,
     code,

@@ -1,0 +1,198 @@
+/** Clients that generators make from /openapi.json read every one of 6,000 leads (docs/generated-clients.md). */
+import { expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { aLead, someLeads } from "../../support/builders.ts";
+import { aFolder } from "../../support/folder.ts";
+import { serve } from "../../support/harness.ts";
+
+const root = join(import.meta.dir, "../../..");
+const readers = import.meta.dir;
+/** Where .ci/run installs the generators. */
+const tools = join(homedir(), ".cache/leadfile-tools");
+const PATH = [join(root, ".venv/bin"), join(tools, "bin"), process.env["PATH"]].join(":");
+const find = (program: string) => Bun.which(program, { PATH });
+const tool = (path: string) => (existsSync(path) ? path : null);
+
+/** A test that needs the paths of some programs and files; without one it is skipped, and its name says why. */
+function generating<Name extends string>(
+  name: string,
+  needed: Readonly<Record<Name, string | null>>,
+  body: (paths: Readonly<Record<Name, string>>) => Promise<void>,
+): void {
+  const missing = Object.entries(needed).flatMap(([part, path]) => (path === null ? [part] : []));
+  const note = missing.length === 0 ? "" : ` (skipped: no ${missing.join(", no ")}; .ci/run installs it)`;
+  // Nothing is null where the test runs.
+  test.skipIf(missing.length > 0)(name + note, () => body(needed as Record<Name, string>));
+}
+
+/** Runs a command in a folder to its end, and expects status 0. Returns what it printed. */
+async function run(folder: string, ...command: string[]): Promise<string> {
+  const env = { ...process.env, PATH };
+  const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  expect({ status, said: status === 0 ? "" : stdout + stderr }).toEqual({ status: 0, said: "" });
+  return stdout;
+}
+
+const page = readFileSync(join(root, "docs/generated-clients.md"), "utf8");
+
+/** Runs the command that the page has under a heading. A program that is not on the path is given as its command. */
+async function generate(
+  folder: string,
+  heading: string,
+  programs: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const [, section = ""] = page.split(`\n## ${heading}\n`);
+  const [, command = ""] = /^```sh\n([\s\S]*?)^```$/m.exec(section) ?? [];
+  mkdirSync(join(folder, "bin"));
+  for (const [program, started] of Object.entries(programs)) {
+    writeFileSync(join(folder, "bin", program), `#!/bin/sh\n${started} "$@"\n`);
+    chmodSync(join(folder, "bin", program), 0o755);
+  }
+  expect(command).not.toBe("");
+  await run(folder, "sh", "-ec", `PATH=${folder}/bin:$PATH\n${command}`);
+}
+
+/** A server with 6,000 leads, its description in a file, and what every reader must print. */
+async function aServedDescription() {
+  const leads = [...someLeads(5_998), aLead({ state: "NV", name: "Zoë" }), aLead({ state: "NV", email: null })];
+  const server = await serve({ leads });
+  const folder = aFolder();
+  writeFileSync(join(folder, "openapi.json"), await (await fetch(`${server.url}/openapi.json`)).text());
+  const key = server.aKey();
+  return {
+    folder,
+    /** Runs a reader, whose last line must say that it read everything. */
+    async read(...command: string[]) {
+      const printed = await run(folder, ...command, server.url, key);
+      expect(JSON.parse(printed)).toEqual({
+        leads: 6_000,
+        newest: Math.floor(Date.parse(leads.at(-1)?.identified_at ?? "") / 1000),
+        names: ["Zoë"],
+        pixels: ["px_site active"],
+        requests: 63,
+        code: "unknown_pixel",
+      });
+    },
+  };
+}
+
+const typescript = join(readers, "typescript");
+const openapiTypescript = join(typescript, "node_modules/openapi-typescript/bin/cli.js");
+if (!existsSync(openapiTypescript)) {
+  Bun.spawnSync([process.execPath, "install", "--frozen-lockfile", "--silent"], { cwd: typescript });
+}
+
+generating(
+  "openapi-typescript and openapi-fetch: the compiler finds a wrong parameter, and every lead is read",
+  { "openapi-typescript": tool(openapiTypescript) },
+  async (paths) => {
+    const { folder, read } = await aServedDescription();
+    await generate(folder, "openapi-typescript", {
+      npx: `shift\nexec ${process.execPath} ${paths["openapi-typescript"]}`,
+    });
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    copyFileSync(join(root, "tsconfig.json"), join(folder, "base.json"));
+    writeFileSync(join(folder, "tsconfig.json"), '{"extends":"./base.json","include":["reader.ts"],"exclude":[]}');
+    copyFileSync(join(typescript, "reader.ts"), join(folder, "reader.ts"));
+    const compiler = [process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", folder];
+    expect(await run(folder, ...compiler)).toBe("");
+    await read(process.execPath, "reader.ts");
+
+    const wrong = readFileSync(join(folder, "reader.ts"), "utf8").replace("pixel_id: ", "pixel: ");
+    writeFileSync(join(folder, "reader.ts"), wrong);
+    expect(Bun.spawnSync(compiler, { cwd: folder }).stdout.toString()).toContain("pixel");
+  },
+);
+
+generating(
+  "openapi-python-client: every lead is read",
+  { "openapi-python-client": find("openapi-python-client") },
+  async (paths) => {
+    const { folder, read } = await aServedDescription();
+    await generate(folder, "openapi-python-client");
+    copyFileSync(join(readers, "python/reader.py"), join(folder, "reader.py"));
+    await read(join(paths["openapi-python-client"], "../python3"), "reader.py");
+  },
+);
+
+const openapiGenerator = {
+  java: find("java"),
+  "openapi-generator-cli.jar": tool(join(tools, "java/openapi-generator-cli-7.25.0.jar")),
+};
+
+/** The command of the page, which starts the jar. */
+const openapiGeneratorCli = (paths: Record<keyof typeof openapiGenerator, string>) => ({
+  "openapi-generator-cli": `exec ${paths.java} -jar ${paths["openapi-generator-cli.jar"]}`,
+});
+
+generating(
+  "openapi-generator for Python: every lead is read",
+  { ...openapiGenerator, "urllib3 in .venv": tool(join(root, ".venv/bin/python3")) && hasPackage("urllib3") },
+  async (paths) => {
+    const { folder, read } = await aServedDescription();
+    await generate(folder, "openapi-generator for Python", openapiGeneratorCli(paths));
+    copyFileSync(join(readers, "openapi-generator/reader.py"), join(folder, "reader.py"));
+    await read(join(root, ".venv/bin/python3"), "reader.py");
+  },
+);
+
+generating(
+  "openapi-generator for Java: every lead is read",
+  {
+    ...openapiGenerator,
+    javac: find("javac"),
+    "javax.annotation-api.jar": tool(join(tools, "java/javax.annotation-api-1.3.2.jar")),
+  },
+  async (paths) => {
+    const { folder, read } = await aServedDescription();
+    await generate(folder, "openapi-generator for Java", openapiGeneratorCli(paths));
+    copyFileSync(join(readers, "openapi-generator/Reader.java"), join(folder, "Reader.java"));
+    const sources = [...new Bun.Glob("src/main/**/*.java").scanSync(folder), "Reader.java"];
+    // The generator itself contains the libraries that its clients need.
+    const classpath = [paths["openapi-generator-cli.jar"], paths["javax.annotation-api.jar"], "classes"].join(":");
+    await run(folder, paths.javac, "-nowarn", "-cp", classpath, "-d", "classes", ...sources);
+    await read(paths.java, "-cp", classpath, "Reader");
+  },
+);
+
+generating(
+  "oapi-codegen for Go: every lead is read",
+  { go: find("go"), "oapi-codegen": find("oapi-codegen") },
+  async (paths) => {
+    const { folder, read } = await aServedDescription();
+    for (const name of ["go.mod", "go.sum", "reader.go"]) copyFileSync(join(readers, "go", name), join(folder, name));
+    await generate(folder, "oapi-codegen");
+    await run(folder, paths.go, "build", "-o", "reader", ".");
+    await read(join(folder, "reader"));
+  },
+);
+
+/** The path of a Python package in .venv; null if it is not installed. */
+function hasPackage(name: string): string | null {
+  const library = join(root, ".venv/lib");
+  const versions = existsSync(library) ? readdirSync(library) : [];
+  return versions.map((version) => tool(join(library, version, "site-packages", name))).find((path) => path) ?? null;
+}
+
+test("the page names every version with which .ci/run tests", () => {
+  const versions = {
+    "openapi-typescript": readFileSync(join(typescript, "package.json"), "utf8"),
+    "openapi-fetch": readFileSync(join(root, "package.json"), "utf8"),
+    ci: readFileSync(join(root, ".ci/run"), "utf8"),
+  };
+  const tested = [...page.matchAll(/^\| \[.*\| (.+) \|$/gm)].flatMap(([, names = ""]) => names.split(", "));
+  expect(tested).toHaveLength(5);
+  expect(tested.filter((version) => !Object.values(versions).some((text) => text.includes(version)))).toEqual([]);
+});
