@@ -147,14 +147,6 @@ inBrowser(`without JavaScript the page reads the same and the languages can be c
   for (const code of errorCodes) expect(await page.locator(`#${code}`).isVisible()).toBe(true);
 });
 
-inBrowser(`on paper it has every program and no navigation${unlessMissing}`, async () => {
-  const { url } = await serve();
-  const { page } = await look(`${url}/docs`, { viewport: desktop });
-  await page.emulateMedia({ media: "print" });
-  expect(await page.locator("nav").isVisible()).toBe(false);
-  expect(await page.locator(".code:visible").count()).toBe(await page.locator(".code").count());
-});
-
 inBrowser(`where the system chooses the colours, one language alone is underlined${unlessMissing}`, async () => {
   const { url } = await serve();
   const { page } = await look(`${url}/docs`, { viewport: desktop, forcedColors: "active" });

@@ -107,7 +107,7 @@ describe("the API in detail has, as the contract has them,", () => {
   test("the parameters", () => {
     const parameters = LeadParameters.properties;
     const known = namesOf(parameters).map((name) => [name, parameters[name].description, accepts[name]]);
-    expect<unknown[]>(rowsUnder("Parameters of GET /api/v1/leads")).toEqual(known);
+    expect<unknown[]>(rowsUnder("Parameters")).toEqual(known);
   });
 
   test("the fields", () => {

@@ -6,7 +6,7 @@ import { namesOf } from "../../contract/names.ts";
 import { accepts } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
 import { type Call, calls } from "../call.ts";
-import { bodyExamples, exampleMessage } from "./openapi-examples.ts";
+import { bodyExamples, exampleMessage, type Json } from "./openapi-examples.ts";
 import { headersOf, preamble, sharedHeaders } from "./openapi-preamble.ts";
 
 /** Makes the route of the description. `send` answers with its text. */
@@ -31,7 +31,6 @@ export function describeApi(baseUrl: string, limitPerMin: number, send: (call: C
   );
 }
 
-type Json = null | boolean | number | string | undefined | readonly Json[] | { readonly [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
 interface Parameter {

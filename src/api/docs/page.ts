@@ -111,18 +111,12 @@ function inCode(origin: string, language: string): string {
   return Bun.escapeHTML(origin.replaceAll(language === "sh" ? /[\\"$`]/g : /[\\"]/g, String.raw`\$&`));
 }
 
-const words =
-  "async await break const def except for from function if import in let new not of raise return throw try while with yield";
-const token = new RegExp(
-  `(?<comment>(?<=^|\\n|\\s{2})(?:#|//) [^\\n]*)|(?<text>&quot;(?:\\\\.|(?!&quot;).)*&quot;|\`[^\`]*\`)|\\b(?<word>${words.replaceAll(" ", "|")})\\b`,
-  "g",
-);
+const commentOrString = /(?:(?<=^|\n|\s{2})(?:#|\/\/) [^\n]*)|&quot;(?:\\.|(?!&quot;).)*&quot;|`[^`]*`/g;
 
-/** Marks the comments, strings, and keywords of code that is HTML already. */
+/** Marks the comments and strings of code that is HTML already. */
 function tint(html: string): string {
-  return html.replaceAll(token, (found, comment, text) => {
-    const kind = comment !== undefined ? "comment" : text !== undefined ? "text" : "word";
-    return `<span class="${kind}">${found}</span>`;
+  return html.replaceAll(commentOrString, (found) => {
+    return `<span class="${/^[#/]/.test(found) ? "comment" : "text"}">${found}</span>`;
   });
 }
 
