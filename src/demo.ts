@@ -26,7 +26,7 @@ async function demoCluster(): Promise<void> {
 async function demoAlone(): Promise<void> {
   const config = readDemoConfig();
   const store = openAdminStore(config.databasePath);
-  const demo = makeDemo(store, Date.now());
+  const demo = await makeDemo(store.database, store.leads.beginImport, Date.now());
   store.close();
   const running = await serve(config);
   writeNow(1, `listening on ${running.url}\n\n${demoText(demo, running.baseUrl)}\nCtrl-C ends it.\n`);

@@ -5,6 +5,7 @@
 
 import { adminStoreOn } from "../../src/db/admin-store.ts";
 import type { LeadDatabase } from "../../src/db/connection.ts";
+import { openPixels } from "../../src/db/pixels.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { openCapturing } from "./capturing.ts";
 import { beginClusterImport } from "./import/import.ts";
@@ -46,7 +47,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
   // What is written through this one holds on every node when it is done.
   const everywhere = adminStoreOn(openCapturing({ ...writer, commit: writer.commitEverywhere }));
   let finder: ReturnType<typeof openSourceFinder> | null = null;
-  const importing = { database, writer, pixels: store.pixels };
+  const importing = { database, writer, pixels: openPixels(database) };
   const clusterDatabase: LeadDatabase = {
     path,
     get read() {
@@ -63,11 +64,6 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
   return {
     ...store,
     database: clusterDatabase,
-    accounts: {
-      ...store.accounts,
-      setActive: (account, active, nowMs) => (active ? store : everywhere).accounts.setActive(account, active, nowMs),
-    },
-    keys: { ...store.keys, expire: everywhere.keys.expire, revoke: everywhere.keys.revoke },
     leads: {
       ...store.leads,
       beginImport: (account, options) => beginClusterLeads(importing, account, options),

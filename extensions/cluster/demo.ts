@@ -28,7 +28,7 @@ export async function demoCluster(): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, "demo.db");
   const store = openAdminStore(file);
-  const demo = makeDemo(store, Date.now());
+  const demo = await makeDemo(store.database, store.leads.beginImport, Date.now());
   store.close();
   const started: Pick<Server, "kill">[] = [];
   const end = () => {

@@ -1,8 +1,7 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
-
 import { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
-import type { Account } from "../store/repositories.ts";
+import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, checkText, noAccounts } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
@@ -11,7 +10,6 @@ import { listed } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
   return new Command("account")
-    .description("accounts and their subscriptions")
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(subscriptionCommand(context, "activate", true))
@@ -20,11 +18,18 @@ export function accountCommand(context: CommandContext): Command {
 
 function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
-    .description("make an account with an active subscription, and print its id")
+    .description("create an account with an active subscription, and print its ID")
     .argument("<NAME>", "a name that no other account has")
-    .action((name: string, options) => {
-      const made = create(context, name);
-      outputOf(options).result(view(made), made.id);
+    .action(async (text: string, options) => {
+      const name = checkText("NAME", text);
+      if (/^acc_/i.test(name)) {
+        throw new UserError("NAME begins with acc_, as an ID does.", "Choose a name that does not.", 2);
+      }
+      const created = await createAccount(context.database(), name, context.now());
+      if (created === null) {
+        throw new UserError(`There is already an account ${JSON.stringify(name)}.`, "Choose another name.");
+      }
+      outputOf(options).result(view(created), created.id);
     });
 }
 
@@ -32,37 +37,25 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list all accounts")
     .action((options) => {
-      const all = context.store().accounts.list().map(view);
+      const all = listAccounts(context.database().read).map(view);
       const rows = all.map(({ id, subscription, retain_days: days, name }) => [
         id,
         subscription,
         days === undefined ? "all" : daysText(days),
         name,
       ]);
-      outputOf(options).result(
-        all,
-        listed(noAccounts(readDatabasePath()), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows),
-      );
+      const text = listed(noAccounts(readDatabasePath()), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows);
+      outputOf(options).result(all, text);
     });
-}
-
-function create(context: CommandContext, text: string): Account {
-  const name = checkText("NAME", text);
-  if (/^acc_/i.test(name))
-    throw new UserError("NAME begins with acc_, as an id does.", "Choose a name that does not.", 2);
-  const made = context.store().accounts.create(name, context.now());
-  if (made !== null) return made;
-  throw new UserError(`An account has the name ${JSON.stringify(name)} already.`, "Choose another name.");
 }
 
 function subscriptionCommand(context: CommandContext, verb: string, active: boolean): Command {
   return jsonCommand(verb)
-    .description(`switch the subscription ${active ? "on" : "off"}; holds from the next request`)
-    .argument("<ACCOUNT>", "id or exact name")
-    .action((idOrName: string, options) => {
-      const { accounts } = context.store();
+    .description(`turn the subscription ${active ? "on" : "off"}, from the next request on`)
+    .argument("<ACCOUNT>", "ID or exact name")
+    .action(async (idOrName: string, options) => {
       const account = accountOf(context, idOrName);
-      accounts.setActive(account.number, active, context.now());
+      await setSubscription(context.database(), account, active, context.now());
       const now = view({ ...account, active });
       outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);
     });

@@ -4,33 +4,33 @@ import { resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 import { readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
+import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
 import { printable } from "../operator/printable.ts";
 import { adminCommand } from "../program-name.ts";
-import type { Account } from "../store/repositories.ts";
 import { UserError } from "../user-error.ts";
 import type { CommandContext } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 
-/** The account with this id or this exact name; throws a UserError when there is none. */
-export function accountOf({ store }: CommandContext, idOrName: string): Account {
-  const { accounts } = store();
-  const account = accounts.find(idOrName);
+/** The account with this ID or exact name; throws a UserError if there is none. */
+export function accountOf(context: CommandContext, idOrName: string): Account {
+  const { read } = context.database();
+  const account = findAccount(read, idOrName);
   if (account !== null) return account;
-  const all = accounts.list();
-  const what = `No account has the id or name ${JSON.stringify(idOrName)}.`;
+  const all = listAccounts(read);
+  const what = `There is no account ${JSON.stringify(idOrName)}.`;
   if (all.length === 0) throw new UserError(what, noAccounts(readDatabasePath()));
   const near = closestTo(
     idOrName,
     all.flatMap(({ id, name }) => [name, id]),
   );
   const advice = near === null ? "" : `Did you mean ${JSON.stringify(printable(near))}? `;
-  throw new UserError(what, `${advice}${adminCommand} account list shows them.`);
+  throw new UserError(what, `${advice}To list the accounts, run: ${adminCommand} account list`);
 }
 
-/** Where nothing is, the file may be another one than was meant: a command makes the file that it does not find. */
+/** Names the file: DATABASE_PATH may be set to another one than was meant. */
 export function noAccounts(databasePath: string): string {
   const path = printable(resolve(databasePath));
-  return `There is no account in ${path} yet. Make one: ${adminCommand} account create NAME, or set DATABASE_PATH to another file.`;
+  return `There is no account in ${path} yet. Run: ${adminCommand} account create NAME, or set DATABASE_PATH to another file.`;
 }
 
 /** The one of some texts that differs by a slip of up to a third of its letters. */

@@ -1,6 +1,7 @@
 /** bun admin audit: what was done with the data, without personal data. */
 import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
+import { listActs } from "../db/audit.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { listed } from "./terminal/table.ts";
@@ -26,10 +27,10 @@ export function auditCommand(context: CommandContext): Command {
         .action((options: Options) => {
           const most = readWholeNumber("--limit", options.limit, 1, mostShown);
           const account = options.account === undefined ? null : accountOf(context, options.account).id;
-          const acts = context
-            .store()
-            .audit.list(most, account)
-            .map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
+          const acts = listActs(context.database().read, most, account).map(({ atMs, ...act }) => ({
+            at: writeMoment(atMs),
+            ...act,
+          }));
           const rows = acts.map(({ at, act, account, detail }) => [
             at.slice(0, 19).replace("T", " "),
             act,

@@ -55,7 +55,6 @@ export const examples: CommandEntry["examples"] = {
   serve: ["serve", "serve --demo"],
   health: ["health"],
   demo: ["demo", "demo --live --every 2 --seed 7"],
-  completions: ["completions bash > ~/.leadfile.bash", "completions zsh > ~/.leadfile.zsh"],
 };
 
 /** Puts the examples into the help of a command and of all below it. */

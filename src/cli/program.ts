@@ -16,7 +16,7 @@ type Load = CommandEntry["load"];
 const commands: readonly (readonly [name: string, description: string, load: Load])[] = [
   ["account", "accounts and their subscriptions", async () => (await import("./account.ts")).accountCommand],
   ["pixel", "the pixels of an account", async () => (await import("./pixel.ts")).pixelCommand],
-  ["key", "API keys", async () => (await import("./key/key.ts")).keyCommand],
+  ["key", "API keys", async () => (await import("./key.ts")).keyCommand],
   [
     "lead",
     "import and export leads, find and erase a person, or unblock one",
@@ -49,14 +49,6 @@ const commands: readonly (readonly [name: string, description: string, load: Loa
     "demo",
     "create an account with three pixels, 1,000 made-up leads and a key",
     async () => (await import("./demo/demo.ts")).demoCommand,
-  ],
-  [
-    "completions",
-    "print the completions for a shell",
-    async () => {
-      const { completionsCommand } = await import("./completions/completions.ts");
-      return (context) => completionsCommand(() => createProgram("all", context));
-    },
   ],
 ];
 

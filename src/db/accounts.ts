@@ -1,10 +1,21 @@
-/** Accounts: whose leads, pixels and keys there are, and whether they have an active subscription (§3). */
+/** Accounts: who has leads, pixels, and keys, and whether the subscription is active (§3). */
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
-import type { Account, AccountRepository } from "../store/repositories.ts";
-import { recordAct } from "./audit.ts";
-import type { Connection } from "./connection.ts";
+import { insertAct } from "./audit.ts";
+import { type Connection, type LeadDatabase, WriteRefused } from "./connection.ts";
 import { accounts } from "./schema.ts";
+
+/** The number by which other tables refer to an account; people see its ID. */
+export type AccountNumber = number;
+
+export interface Account {
+  readonly number: AccountNumber;
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  /** Leads older than this many days are erased; null keeps them all. */
+  readonly retainDays: number | null;
+}
 
 const columns = {
   number: accounts.number,
@@ -14,30 +25,44 @@ const columns = {
   retainDays: accounts.retainDays,
 };
 
-export function openAccounts(database: Connection): AccountRepository {
-  function find(idOrName: string): Account | null {
-    const either = or(eq(accounts.id, idOrName), eq(accounts.name, idOrName));
-    return database.select(columns).from(accounts).where(either).get() ?? null;
-  }
+/** Lists all accounts in the order of their creation. */
+export function listAccounts(read: Connection): Account[] {
+  return read.select(columns).from(accounts).orderBy(asc(accounts.number)).all();
+}
 
-  return {
-    create(name, nowMs) {
-      const id = `acc_${randomText(16)}`;
-      const account = { id, name, active: true, createdAt: nowMs };
-      database.insert(accounts).values(account).onConflictDoNothing({ target: accounts.name }).run();
-      return find(id);
-    },
-    list: (): Account[] => database.select(columns).from(accounts).orderBy(asc(accounts.number)).all(),
-    find,
-    setActive(number, active, nowMs) {
-      const is = eq(accounts.number, number);
-      const set = () => {
-        const account = database.select({ id: accounts.id }).from(accounts).where(is).get()?.id ?? null;
-        database.update(accounts).set({ active }).where(is).run();
-        const act = active ? "account.activate" : "account.deactivate";
-        recordAct(database, { atMs: nowMs, act, account, detail: {} });
-      };
-      database.transaction(set, { behavior: "immediate" });
-    },
-  };
+/** Finds an account by its ID or its exact name; null if there is none. */
+export function findAccount(read: Connection, idOrName: string): Account | null {
+  const either = or(eq(accounts.id, idOrName), eq(accounts.name, idOrName));
+  return read.select(columns).from(accounts).where(either).get() ?? null;
+}
+
+/** Creates an account with an active subscription; null if the name is taken. */
+export async function createAccount(database: LeadDatabase, name: string, nowMs: number): Promise<Account | null> {
+  const id = `acc_${randomText(16)}`;
+  try {
+    const row = { id, name, active: true, createdAt: nowMs };
+    await database.write([database.read.insert(accounts).values(row)]);
+  } catch (cause) {
+    if (cause instanceof WriteRefused) return null;
+    throw cause;
+  }
+  return findAccount(database.read, id);
+}
+
+/** Turns a subscription on or off. Once off, no server answers for the account any more. */
+export async function setSubscription(
+  database: LeadDatabase,
+  { number, id }: Account,
+  active: boolean,
+  nowMs: number,
+): Promise<void> {
+  const act = active ? "account.activate" : "account.deactivate";
+  const { read } = database;
+  await database.write(
+    [
+      read.update(accounts).set({ active }).where(eq(accounts.number, number)),
+      insertAct(read, { atMs: nowMs, act, account: id, detail: {} }),
+    ],
+    active ? "local" : "everywhere",
+  );
 }

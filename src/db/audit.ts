@@ -1,16 +1,24 @@
-/** What was done with the file, when and to which account; who was found or erased is never written down. */
+/** The audit: what was done to the database, when, and to which account. It never says who was found or erased. */
 import { desc, eq, type SQL } from "drizzle-orm";
-import type { Act, AuditEntry, AuditRepository } from "../store/privacy.ts";
-import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
-import { accounts, audit } from "./schema.ts";
+import { type Act, accounts, audit } from "./schema.ts";
 
-/** The statement that writes an act down. */
+/** One act, without personal data. */
+export interface AuditEntry {
+  readonly atMs: number;
+  readonly act: Act;
+  /** The ID of the account; null for what is done to the whole file. */
+  readonly account: string | null;
+  /** Counts and IDs. */
+  readonly detail: Readonly<Record<string, string | number | null>>;
+}
+
+/** The statement that records an act, for the transaction of the act. */
 export function insertAct(database: Pick<Connection, "insert">, { atMs, act, account, detail }: AuditEntry) {
   return database.insert(audit).values({ at: atMs, act, account, detail: JSON.stringify(detail) });
 }
 
-/** Writes an act down, within the transaction of the act where there is one. */
+/** Records an act, within the transaction of the act if there is one. */
 export function recordAct(database: Pick<Connection, "insert">, entry: AuditEntry): void {
   insertAct(database, entry).run();
 }
@@ -29,7 +37,7 @@ export function openRecorded<Thing extends { readonly account: string }>(
 
   return {
     /** Makes a thing in an account. */
-    create(id: string, account: AccountNumber, nowMs: number, write: () => void): Thing {
+    create(id: string, account: number, nowMs: number, write: () => void): Thing {
       const create = () => {
         write();
         const owner = database.select({ id: accounts.id }).from(accounts).where(eq(accounts.number, account)).get();
@@ -54,23 +62,20 @@ export function openRecorded<Thing extends { readonly account: string }>(
   };
 }
 
-/** What was written down last, of all or of what meets a condition: told by its number, because a clock may be set back. */
+/** The last recorded act that meets a condition, or of all. It has the highest number: a clock may be set back. */
 export function lastAct(database: Connection, condition?: SQL): { number: number; atMs: number } | undefined {
   const acts = database.select({ number: audit.number, atMs: audit.at }).from(audit).where(condition);
   return acts.orderBy(desc(audit.number)).limit(1).get();
 }
 
-export function openAudit(database: Connection): AuditRepository {
-  return {
-    record: (entry) => recordAct(database, entry),
-    list: (most, account) =>
-      database
-        .select({ atMs: audit.at, act: audit.act, account: audit.account, detail: audit.detail })
-        .from(audit)
-        .where(account === null ? undefined : eq(audit.account, account))
-        .orderBy(desc(audit.number))
-        .limit(most)
-        .all()
-        .map((row) => ({ ...row, detail: JSON.parse(row.detail) })),
-  };
+/** Lists the newest acts first, at most `max` of them. An account of null means all accounts. */
+export function listActs(read: Connection, max: number, account: string | null): AuditEntry[] {
+  return read
+    .select({ atMs: audit.at, act: audit.act, account: audit.account, detail: audit.detail })
+    .from(audit)
+    .where(account === null ? undefined : eq(audit.account, account))
+    .orderBy(desc(audit.number))
+    .limit(max)
+    .all()
+    .map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
 }

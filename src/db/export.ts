@@ -1,7 +1,7 @@
 /** All leads of an account, for an export and for what is proven of a copy. */
 import { and, asc, eq, gt } from "drizzle-orm";
 import { earliestMs } from "../contract/calendar.ts";
-import type { AccountNumber } from "../store/reading.ts";
+import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { leads } from "./schema.ts";
 

@@ -1,11 +1,12 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { dayOf, monthOf } from "../contract/calendar.ts";
+import type { KeyLife } from "../contract/key.ts";
 import { randomText } from "../contract/random-text.ts";
 import type { KeyFinder } from "../store/reading.ts";
-import type { KeyRecord, KeyRepository } from "../store/repositories.ts";
-import { openRecorded } from "./audit.ts";
-import type { Connection } from "./connection.ts";
+import type { Account, AccountNumber } from "./accounts.ts";
+import { insertAct } from "./audit.ts";
+import type { Connection, LeadDatabase } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
 
@@ -27,30 +28,101 @@ export function openKeyFinder(database: Connection): KeyFinder["find"] {
   return (digest) => statement.get({ digest }) ?? null;
 }
 
-export function openKeys(database: Connection): KeyRepository {
-  const find = (where: SQL) => listKeys(database, where)[0] ?? null;
-  const recorded = openRecorded(database, "key", (id) => find(eq(keys.id, id)));
-
-  return {
-    create(account, { expiresMs = null, ...key }, nowMs) {
-      const id = `key_${randomText(12)}`;
-      const row = { account, id, ...key, createdAt: nowMs, expiresAt: expiresMs };
-      return recorded.create(id, account, nowMs, () => database.insert(keys).values(row).run());
-    },
-    list: (account) => listKeys(database, eq(keys.account, account)),
-    find: (id) => find(eq(keys.id, id)),
-    requestsOfMonth: (id, nowMs) => requestsOfMonth(database, id, nowMs),
-    revoke: (id, nowMs) =>
-      recorded.change("key.revoke", id, nowMs, () => updateLive(database, id, { revokedAt: nowMs })),
-    expire: (id, expiresMs, nowMs) =>
-      recorded.change("key.expire", id, nowMs, () => updateLive(database, id, { expiresAt: expiresMs })),
-    findByDigest: (digest) => find(eq(keys.digest, digest)),
-  };
+export interface KeyRecord extends KeyLife {
+  readonly id: string;
+  readonly prefix: string;
+  readonly label: string | null;
+  /** The ID of its account. */
+  readonly account: string;
+  readonly createdMs: number;
+  /** The last UTC day with a request, `2026-01-31`. */
+  readonly lastUsed: string | null;
+  /** The time of the newest lead that it received; null if it received none. */
+  readonly readUpToMs: number | null;
 }
 
-/** The keys that a condition names, or all, in the order in which they were made. */
-export function listKeys(database: Connection, where?: SQL): KeyRecord[] {
-  return database
+interface NewKey {
+  readonly digest: Buffer;
+  readonly prefix: string;
+  readonly label: string | null;
+  /** Without it, the key never expires. */
+  readonly expiresMs?: number | null;
+}
+
+/** Stores a key of an account, and returns its record. */
+export async function createKey(
+  database: LeadDatabase,
+  account: Pick<Account, "number" | "id">,
+  { expiresMs = null, ...key }: NewKey,
+  nowMs: number,
+): Promise<KeyRecord> {
+  const { read } = database;
+  const id = `key_${randomText(12)}`;
+  const row = { account: account.number, id, ...key, createdAt: nowMs, expiresAt: expiresMs };
+  await database.write([
+    read.insert(keys).values(row),
+    insertAct(read, { atMs: nowMs, act: "key.create", account: account.id, detail: { key: id } }),
+  ]);
+  const made = findKey(read, id);
+  if (made === null) throw new Error("a key that was just created is not found");
+  return made;
+}
+
+/** Revokes a key, at once and for good: no server accepts it once this resolves. Null if there is no such key. */
+export function revokeKey(database: LeadDatabase, id: string, nowMs: number): Promise<KeyRecord | null> {
+  return endKey(database, id, "key.revoke", { revokedAt: nowMs }, nowMs);
+}
+
+/** Sets when a key expires. Null if there is no such key. */
+export function expireKey(
+  database: LeadDatabase,
+  id: string,
+  expiresMs: number,
+  nowMs: number,
+): Promise<KeyRecord | null> {
+  return endKey(database, id, "key.expire", { expiresAt: expiresMs }, nowMs);
+}
+
+/** A revocation is final: a revoked key stays as it is. */
+async function endKey(
+  database: LeadDatabase,
+  id: string,
+  act: "key.expire" | "key.revoke",
+  change: { revokedAt: number } | { expiresAt: number },
+  nowMs: number,
+): Promise<KeyRecord | null> {
+  const { read } = database;
+  const key = findKey(read, id);
+  if (key === null) return null;
+  const isLive = and(eq(keys.id, id), isNull(keys.revokedAt));
+  await database.write(
+    [
+      read.update(keys).set(change).where(isLive),
+      insertAct(read, { atMs: nowMs, act, account: key.account, detail: { key: id } }),
+    ],
+    "everywhere",
+  );
+  return findKey(database.read, id);
+}
+
+/** Finds a key by its ID; null if there is none. */
+export function findKey(read: Connection, id: string): KeyRecord | null {
+  return listKeys(read, eq(keys.id, id))[0] ?? null;
+}
+
+/** Finds a key by its SHA-256; null if there is none. */
+export function findKeyByDigest(read: Connection, digest: Buffer): KeyRecord | null {
+  return listKeys(read, eq(keys.digest, digest))[0] ?? null;
+}
+
+/** Lists the keys of an account in the order of their creation. */
+export function listKeysOf(read: Connection, account: AccountNumber): KeyRecord[] {
+  return listKeys(read, eq(keys.account, account));
+}
+
+/** Lists the keys that meet a condition, or all, in the order of their creation. */
+export function listKeys(read: Connection, where?: SQL): KeyRecord[] {
+  return read
     .select({
       id: keys.id,
       prefix: keys.prefix,
@@ -69,18 +141,10 @@ export function listKeys(database: Connection, where?: SQL): KeyRecord[] {
     .all();
 }
 
-/** A revocation is final: a revoked key stays as it is. */
-function updateLive(database: Connection, id: string, set: { revokedAt: number } | { expiresAt: number }): void {
-  database
-    .update(keys)
-    .set(set)
-    .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
-    .run();
-}
-
-function requestsOfMonth(database: Connection, id: string, nowMs: number): number {
+/** Counts the requests of a key in the UTC month of a time, as far as they are in the database. */
+export function requestsOfMonth(read: Connection, id: string, nowMs: number): number {
   const inMonth = between(usage.day, ...monthOf(dayOf(nowMs)));
-  const counted = database
+  const counted = read
     .select({ requests: sum(usage.requests).mapWith(Number) })
     .from(usage)
     .innerJoin(keys, eq(keys.number, usage.key))

@@ -1,9 +1,9 @@
-/** Pixels (§2.3): an id is unique within its account. */
+/** Pixels (§2.3): an ID is unique within its account. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
-import type { AccountNumber, PixelReader } from "../store/reading.ts";
-import type { PixelRepository } from "../store/repositories.ts";
-import type { Connection } from "./connection.ts";
+import type { PixelReader } from "../store/reading.ts";
+import type { AccountNumber } from "./accounts.ts";
+import { type Connection, type LeadDatabase, WriteRefused } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { pixels } from "./schema.ts";
 
@@ -28,27 +28,53 @@ export function openPixelReader(database: Connection): PixelReader {
   };
 }
 
-export function openPixels(database: Connection): PixelRepository {
+/** Reads and creates pixels within the transaction of an import. */
+export function openPixels(database: Connection) {
   const reader = openPixelReader(database);
   return {
     ...reader,
-    create(account, pixel, nowMs) {
-      const create = () => {
-        const isNew = !reader.has(account, pixel.id);
-        if (isNew)
-          database
-            .insert(pixels)
-            .values({ account, ...pixel, createdAt: nowMs })
-            .run();
-        return isNew;
-      };
-      return database.transaction(create, { behavior: "immediate" });
-    },
-    setStatus(account, { id, status }) {
-      const isThere = reader.has(account, id);
-      const where = and(eq(pixels.account, account), eq(pixels.id, id));
-      if (isThere) database.update(pixels).set({ status }).where(where).run();
-      return isThere;
+    create(account: AccountNumber, pixel: Pixel, nowMs: number): boolean {
+      const isNew = !reader.has(account, pixel.id);
+      if (isNew) insertPixel(database, account, pixel, nowMs).run();
+      return isNew;
     },
   };
+}
+
+/** Lists the pixels of an account in the order of their creation. */
+export function listPixels(read: Connection, account: AccountNumber): Pixel[] {
+  return openPixelReader(read).list(account);
+}
+
+/** Creates a pixel; false if the account has one with this ID. */
+export async function createPixel(
+  database: LeadDatabase,
+  account: AccountNumber,
+  pixel: Pixel,
+  nowMs: number,
+): Promise<boolean> {
+  try {
+    await database.write([insertPixel(database.read, account, pixel, nowMs)]);
+    return true;
+  } catch (cause) {
+    if (cause instanceof WriteRefused) return false;
+    throw cause;
+  }
+}
+
+/** Changes the status of a pixel; false if the account has no such pixel. */
+export async function setPixelStatus(
+  database: LeadDatabase,
+  account: AccountNumber,
+  { id, status }: Pixel,
+): Promise<boolean> {
+  const { read } = database;
+  if (!openPixelReader(read).has(account, id)) return false;
+  const pixel = and(eq(pixels.account, account), eq(pixels.id, id));
+  await database.write([read.update(pixels).set({ status }).where(pixel)]);
+  return true;
+}
+
+function insertPixel(database: Connection, account: AccountNumber, pixel: Pixel, nowMs: number) {
+  return database.insert(pixels).values({ account, ...pixel, createdAt: nowMs });
 }

@@ -15,7 +15,6 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import { leadFields } from "../contract/lead.ts";
-import type { Act } from "../store/privacy.ts";
 
 export const accounts = sqliteTable("accounts", {
   // Leads and indexes hold this number instead of the id: short keys make the indexes a third smaller.
@@ -312,6 +311,18 @@ export const sources = sqliteTable(
   },
   (table) => [index("sources_by_account").on(table.account)],
 );
+
+/** What is recorded in the audit. */
+export type Act =
+  | `account.${"activate" | "deactivate"}`
+  | "import.undo"
+  | `key.${"create" | "expire" | "revoke"}`
+  | `lead.${"erase" | "export" | "find" | "unblock"}`
+  | `retain.${"clock-back" | "erase" | "set" | "wait"}`
+  | `source.${"create" | "revoke"}`
+  | "backup"
+  | "backup.verified"
+  | "restore";
 
 /** What was done and when, without anything of a person. */
 export const audit = sqliteTable("audit", {

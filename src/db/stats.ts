@@ -1,13 +1,43 @@
 /** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
 import { and, asc, count, eq, gte, isNull, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/calendar.ts";
-import type { Share, Stats } from "../store/admin.ts";
-import type { AccountNumber } from "../store/reading.ts";
+import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { hasBrought } from "./imports.ts";
 import { imports, keys, leads, pixels, usage } from "./schema.ts";
 
-/** Counts what came since a moment, the start of a UTC day. What it reads are indexes, but for the sources. */
+/** How many leads have a value. The name is null for leads without one. */
+export interface Share {
+  readonly name: string | null;
+  readonly count: number;
+}
+
+export interface Stats {
+  /** Leads of all time. */
+  readonly total: number;
+  /** Days with leads, oldest first. */
+  readonly byDay: readonly Share[];
+  /** Largest first, like the two below. */
+  readonly byPixel: readonly Share[];
+  readonly byState: readonly Share[];
+  readonly bySource: readonly Share[];
+  readonly requests: readonly {
+    readonly key: string;
+    readonly prefix: string;
+    readonly label: string | null;
+    readonly day: string;
+    readonly requests: number;
+  }[];
+  /** The imports that began since then and were not undone, oldest first. */
+  readonly imports: readonly {
+    readonly number: number;
+    readonly atMs: number;
+    readonly imported: number;
+    readonly late: number;
+  }[];
+}
+
+/** Counts what came since a time, the start of a UTC day. What it reads are indexes, but for the sources. */
 export function readStats(database: Connection, account: AccountNumber, sinceMs: number): Stats {
   const recent = sql`account = ${account} AND identified_at >= ${sinceMs}`;
   /** The index has everything that is counted; the planner would also read the documents. */

@@ -152,30 +152,5 @@ export interface Retaining extends Pick<Erasure, "removeTraces"> {
   readonly completesEarlier: boolean;
 }
 
-export interface AuditRepository {
-  record(entry: AuditEntry): void;
-  /** Newest first. An account of null means all of them. */
-  list(most: number, account: string | null): AuditEntry[];
-}
-
-/** One act, without personal data. */
-/** What is put on record. */
-export type Act =
-  | `account.${"activate" | "deactivate"}`
-  | "import.undo"
-  | `key.${"create" | "expire" | "revoke"}`
-  | `lead.${"erase" | "export" | "find" | "unblock"}`
-  | `retain.${"clock-back" | "erase" | "set" | "wait"}`
-  | `source.${"create" | "revoke"}`
-  | "backup"
-  | "backup.verified"
-  | "restore";
-
-export interface AuditEntry {
-  readonly atMs: number;
-  readonly act: Act;
-  /** The id of the account; null for what is done to the whole file. */
-  readonly account: string | null;
-  /** Counts and ids. */
-  readonly detail: Readonly<Record<string, string | number | null>>;
-}
+export type { AuditEntry } from "../db/audit.ts";
+export type { Act } from "../db/schema.ts";

@@ -5,9 +5,9 @@
 import type { KeyLife } from "../contract/key.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { Pixel } from "../contract/pixel.ts";
+import type { AccountNumber } from "../db/accounts.ts";
 
-/** Accounts and keys have an id for people and a number for the store's own references. */
-export type AccountNumber = number;
+export type { AccountNumber } from "../db/accounts.ts";
 
 export type KeyNumber = number;
 

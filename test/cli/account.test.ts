@@ -32,7 +32,7 @@ describe("account", () => {
       const admin = anAdmin([]);
       const ended = await admin.run(...line.split(" "));
       expect(ended.status).toBe(status);
-      const advice = `There is no account in ${admin.file} yet. Make one: bun admin account create NAME, or set DATABASE_PATH to another file.\n`;
+      const advice = `There is no account in ${admin.file} yet. Run: bun admin account create NAME, or set DATABASE_PATH to another file.\n`;
       expect(ended[stream]).toEndWith(advice);
       expect(ended.stdout + ended.stderr).toMatch(/^[^\n]+\n$/);
     },

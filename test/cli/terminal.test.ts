@@ -1,7 +1,7 @@
 /** bun admin where a person sits: what fits, what has a colour, what is asked, and what Ctrl-C does. */
 import { describe, expect, test } from "bun:test";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { anAdmin } from "../support/admin.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
 const awkward = [
@@ -51,7 +51,7 @@ describe("a table", () => {
       expect.stringMatching(/^ID +KEY +STATE +EXPIRES +LAST USED +LABEL$/),
       expect.stringMatching(/^key_\w+ {2}lf_\w+ {2}active {2}never +never +the dashboard .*…$/),
     ]);
-    const header = /^ID +KEY +STATE +MADE +EXPIRES +LAST USED +READ UP TO +REQUESTS +LABEL$/;
+    const header = /^ID +KEY +STATE +CREATED +EXPIRES +LAST USED +READ UP TO +REQUESTS +LABEL$/;
     expect((await shownAt(40)).map((line) => line.slice(0, 12).trimEnd()).join(" ")).toMatch(header);
     expect(await shownAt(200)).toEqual([
       expect.stringMatching(header),
@@ -110,7 +110,7 @@ describe("colours", () => {
 describe("key revoke", () => {
   async function aKey() {
     const admin = anAdmin();
-    const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+    const { id } = (await admin.run("key", "create", "acme", "--label", "crm sync", "--json")).json;
     const state = async () => /\b(active|revoked)\b/.exec((await admin.run("key", "list", "acme")).stdout)?.[0];
     return { admin, id, state };
   }
@@ -125,7 +125,7 @@ describe("key revoke", () => {
   ])("asks on a terminal, and after %j the key is %s", async (answer, after, status) => {
     const { admin, id, state } = await aKey();
     const terminal = onTerminal(admin.file, ["key", "revoke", id]);
-    await terminal.seen(/for ever\? \[y\/N\] /);
+    await terminal.seen(/Revoke key_\w+ \("crm sync", account acme, never used\)\? This cannot be undone\. \[y\/N\] /);
     expect(await state()).toBe("active");
     terminal.type(answer);
     expect(await terminal.ended).toBe(status);

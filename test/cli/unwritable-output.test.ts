@@ -37,8 +37,8 @@ test.skipIf(!isThere)(
 );
 
 test.skipIf(!isThere).each([
-  ["key", "The key was made but could not be shown. Revoke it, bun admin key revoke key_"],
-  ["source", "The address was made but could not be shown. Revoke it, bun admin source revoke src_"],
+  ["key", "The key was created but could not be shown. Revoke it: bun admin key revoke key_"],
+  ["source", "The address was created but could not be shown. Revoke it: bun admin source revoke src_"],
 ])("a %s that cannot be shown is said with the command that revokes it", async (noun, says) => {
   const { file } = anAdmin();
   const { stderr, status } = await runFull(file, noun, "create", "acme");

@@ -2,8 +2,8 @@
 
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
 import type { MergeProgress } from "../../src/import/staged-import.ts";
-import type { AdminStore } from "../../src/store/admin.ts";
 import type { Account } from "../../src/store/repositories.ts";
+import type { AdminStore } from "../support/admin-store.ts";
 import { noonMs } from "../support/builders.ts";
 
 export const origin = { file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs };

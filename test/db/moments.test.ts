@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { earliestMs } from "../../src/contract/calendar.ts";
-import { openAccounts } from "../../src/db/accounts.ts";
+import { createAccount } from "../../src/db/accounts.ts";
 import type { Connection } from "../../src/db/connection.ts";
+import { databaseOn } from "../../src/db/file-database.ts";
 import { openLeads } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { accounts, leads } from "../../src/db/schema.ts";
@@ -17,15 +18,15 @@ const latestMs = Date.parse("9999-12-31T23:59:59.999Z");
 const numbers = [1, 2, 3, 2 ** 31, Number.MAX_SAFE_INTEGER];
 let database: Connection;
 
-beforeAll(() => {
+beforeAll(async () => {
   database = openDatabase(join(aFolder(), "leadfile.db"));
-  for (const number of numbers) renumber(number);
+  for (const number of numbers) await renumber(number);
 });
 afterAll(() => database.$client.close());
 
 /** Makes an account and gives it a number, as if so many had been made before. */
-function renumber(number: number): void {
-  const made = openAccounts(database).create(`Account ${number}`, noonMs);
+async function renumber(number: number): Promise<void> {
+  const made = await createAccount(databaseOn(database), `Account ${number}`, noonMs);
   if (made === null) throw new Error("the name of an account was taken");
   database.update(accounts).set({ number }).where(eq(accounts.number, made.number)).run();
 }

@@ -14,11 +14,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { getTableName } from "drizzle-orm";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { leads } from "../../src/db/schema.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
 import { explain } from "../../src/operator/explain.ts";
 import { UserError } from "../../src/user-error.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { aKey, anAccount } from "../support/harness.ts";

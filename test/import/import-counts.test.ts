@@ -4,12 +4,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { dayMs } from "../../src/contract/calendar.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
 import { beginBatch, noteOutcome } from "../../src/import/write/batch.ts";
-import type { AdminStore } from "../../src/store/admin.ts";
 import type { Account } from "../../src/store/repositories.ts";
 import { imported, origin } from "../db/importing.ts";
+import type { AdminStore } from "../support/admin-store.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 

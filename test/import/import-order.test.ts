@@ -4,12 +4,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { moveDocument } from "../../src/contract/stored-lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
 import type { ImportOptions, NewLead } from "../../src/import/new-lead.ts";
 import { aPoller } from "../db/a-poller.ts";
 import { importing } from "../db/importing.ts";
 import { beginModelImport, type Row } from "../db/model-import.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 

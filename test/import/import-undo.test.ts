@@ -2,11 +2,11 @@
 
 import { expect, onTestFinished, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { findBatch } from "../../src/db/imports.ts";
 import { openAgain } from "../../src/db/open.ts";
 import { undoBatch } from "../../src/import/write/undo.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { watchDatabases } from "../support/closing.ts";
 import { onTerminal, plain } from "../support/terminal.ts";

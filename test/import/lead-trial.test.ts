@@ -1,10 +1,10 @@
 /** What every store takes only if it is told to: a new pixel, and the import itself. */
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { imported } from "../db/importing.ts";
 import { pageOf } from "../db/pages.ts";
 import { accountIn, stores } from "../db/stores.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, importLeads, newLead } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 

@@ -5,13 +5,13 @@ import { appendFileSync, copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { writeMoment } from "../../src/contract/time.ts";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { listBatches } from "../../src/db/imports.ts";
 import { openForImport } from "../../src/db/open.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
 import { pagesUntilCopied } from "../../src/db/wal.ts";
 import { inTransactions } from "../../src/import/write/transactions.ts";
 import { imported } from "../db/importing.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 

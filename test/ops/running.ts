@@ -1,7 +1,7 @@
 /** A server in a process of its own, its file, and a client with a key. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { openAdminStore } from "../../src/db/admin-store.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aFolder } from "../support/folder.ts";
 import { aKey, anAccount, client } from "../support/harness.ts";
 import { start } from "../support/process.ts";

@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openAdminStore } from "../../src/db/admin-store.ts";
-import type { AdminStore } from "../../src/store/admin.ts";
 import type { Account } from "../../src/store/repositories.ts";
+import type { AdminStore } from "../support/admin-store.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, noonMs, someLeads } from "../support/builders.ts";
 import { filesWith } from "../support/bytes.ts";
 import { watchDatabases } from "../support/closing.ts";

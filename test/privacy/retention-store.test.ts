@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { isRetentionDue, openRetention } from "../../src/privacy/retention.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, importLeads, newLead, noonMs } from "../support/builders.ts";
 import { filesWith } from "../support/bytes.ts";
 import { aFolder } from "../support/folder.ts";

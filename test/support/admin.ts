@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { openAdminStore } from "../../src/db/admin-store.ts";
+import { openAdminStore } from "./admin-store.ts";
 import { endWithTest } from "./child.ts";
 import { watchDatabases } from "./closing.ts";
 import { runInTurn } from "./command-process.ts";

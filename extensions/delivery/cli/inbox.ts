@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
+import { findAccount } from "../../../src/db/accounts.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
 import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
 import { UserError } from "../../../src/user-error.ts";
@@ -51,7 +52,7 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
   const counts = { done: 0, failed: 0, later: 0 };
   const inbox = openInbox(dir, {
     destinationOf(name, path) {
-      const account = context.store().accounts.find(name);
+      const account = findAccount(context.database().read, name);
       if (account === null) return { fault: "no account has this id or name; its files stay where they are." };
       return destinationWith(context, account.id, settingsIn(path));
     },

@@ -64,7 +64,7 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
   checkPixel(context, account, request);
   readMapping(options.map ?? null);
   // A token that nobody saw could only be revoked.
-  refuseUnseen("the address");
+  refuseUnseen("address");
   const token = createKey("lfin_");
   const source = context
     .store()
@@ -75,7 +75,7 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
     );
   const url = `${receiveOrigin(readConfig())}/in/${token}`;
   const output = outputOf(options);
-  showOnce(output, "The address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
+  showOnce(output, "address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
   output.say(
     "Paste this address at the vendor; it is not shown again. Whoever has it can deliver leads, and read none.",
   );

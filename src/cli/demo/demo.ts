@@ -3,16 +3,22 @@
 import { type Command, Option } from "commander";
 import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf } from "../../contract/key.ts";
-import { createKey, prefixOf } from "../../contract/new-key.ts";
+import { createKey as generateKey, prefixOf } from "../../contract/new-key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { writeMoment } from "../../contract/time.ts";
+import { type Account, createAccount, findAccount } from "../../db/accounts.ts";
+import type { LeadDatabase } from "../../db/connection.ts";
+import { createKey } from "../../db/keys.ts";
+import { openLeads } from "../../db/leads.ts";
+import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { AdminStore } from "../../store/admin.ts";
-import type { Account } from "../../store/repositories.ts";
 import { readSeconds, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { demoLeads, demoPixels } from "./leads.ts";
 import { goOn } from "./live.ts";
+
+type WriteLeads = AdminStore["leads"]["beginImport"];
 
 const demoName = "Demo";
 const leadCount = 1000;
@@ -50,7 +56,7 @@ export function demoCommand(context: CommandContext): Command {
     )
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());
-      const demo = makeDemo(context.store(), context.now());
+      const demo = await makeDemo(context.database(), context.store().leads.beginImport, context.now());
       const { account, pixels, key } = demo;
       const output = outputOf(options);
       output.result({ account, pixels, key, url }, demoText(demo, url));
@@ -58,29 +64,29 @@ export function demoCommand(context: CommandContext): Command {
     });
 }
 
-/** Makes what is not there yet, and a fresh key in any case. */
-export function makeDemo(store: AdminStore, nowMs: number): Demo {
-  const account = store.accounts.find(demoName) ?? store.accounts.create(demoName, nowMs);
-  if (account === null) throw new Error("the account was made by somebody else in this very moment");
-  const key = createKey();
-  store.keys.create(account.number, { digest: digestOf(key), prefix: prefixOf(key), label: "demo" }, nowMs);
-  const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, city: null, hasEmail: false };
-  if (store.leads.page(account.number, { ...everything, limit: 1 }).documents.length === 0) fill(store, account, nowMs);
-  const { nextMs } = store.leads.page(account.number, { ...everything, limit: 3 });
-  const newest = store.leads.page(account.number, { ...everything, limit: 1 }).nextMs;
+/** Creates what does not exist yet, and a new key in any case. */
+export async function makeDemo(database: LeadDatabase, write: WriteLeads, nowMs: number): Promise<Demo> {
+  const account = findAccount(database.read, demoName) ?? (await createAccount(database, demoName, nowMs));
+  if (account === null) throw new Error("another program created the account at the same time");
+  const key = generateKey();
+  await createKey(database, account, { digest: digestOf(key), prefix: prefixOf(key), label: "demo" }, nowMs);
+  const page = (limit: number) => openLeads(database.read).page(account.number, { ...everything, limit });
+  if (page(1).documents.length === 0) await fill(database, write, account, nowMs);
   return {
     account: account.id,
-    pixels: store.pixels.list(account.number).map(({ id }) => id),
+    pixels: listPixels(database.read, account.number).map(({ id }) => id),
     key,
-    cursor: writeMoment(nextMs ?? nowMs),
-    newest: writeMoment(newest ?? nowMs),
+    cursor: writeMoment(page(3).nextMs ?? nowMs),
+    newest: writeMoment(page(1).nextMs ?? nowMs),
   };
 }
 
-function fill(store: AdminStore, account: Account, nowMs: number): void {
-  for (const id of demoPixels) store.pixels.create(account.number, { id, status: "active" }, nowMs);
-  const target = store.leads.beginImport(account.number, { onDuplicate: "skip" });
+const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, city: null, hasEmail: false };
+
+async function fill(database: LeadDatabase, write: WriteLeads, account: Account, nowMs: number): Promise<void> {
+  for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
   const leads = demoLeads(account.id, leadCount, nowMs);
+  const target = write(account.number, { onDuplicate: "skip" });
   for (let done = 0; done < leads.length; ) done += target.write(leads.slice(done), nowMs).length;
 }
 

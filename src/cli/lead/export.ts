@@ -4,6 +4,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../../contract/lead.ts";
+import { insertAct } from "../../db/audit.ts";
+import { exportDocuments } from "../../db/export.ts";
 import { type EndingSignal, statusAfter } from "../../operator/ending-signals.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
@@ -34,8 +36,11 @@ export function exportCommand(context: CommandContext): Command {
       // A pipe whose reader takes no more would keep a signal from being heard.
       const stop = fstatSync(1).isFile() ? stopSignal() : null;
       const detail = { format: options.format };
-      context.store().audit.record({ atMs: context.now(), act: "lead.export", account: id, detail });
-      for (const text of texts(context.store().leads.export(number), options)) {
+      const database = context.database();
+      await database.write([
+        insertAct(database.read, { atMs: context.now(), act: "lead.export", account: id, detail }),
+      ]);
+      for (const text of texts(exportDocuments(database.read, number), options)) {
         if (stop !== null) await nextTurn();
         if (stop?.aborted === true) throw stoppedBy(stop.reason);
         if (!print(forTerminal(text))) return;

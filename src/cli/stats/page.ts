@@ -1,8 +1,8 @@
 /** The figures of an account as one page of HTML, without personal data: charts, each with its table. */
 
 import { writeMoment } from "../../contract/time.ts";
-import type { Share, Stats } from "../../store/admin.ts";
-import type { Account } from "../../store/repositories.ts";
+import type { Account } from "../../db/accounts.ts";
+import type { Share, Stats } from "../../db/stats.ts";
 import type { Bar } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type Charts, type Draw, openCharts } from "./charts.ts";

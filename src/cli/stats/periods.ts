@@ -1,5 +1,5 @@
 /** The figures of a period as bars: over time, and the largest ones. */
-import type { Share } from "../../store/admin.ts";
+import type { Share } from "../../db/stats.ts";
 import type { Bar } from "../terminal/chart.ts";
 
 /** A longer period is shown by month. */

@@ -6,8 +6,8 @@ import type { Command } from "commander";
 import { readDatabasePath } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { writeMoment } from "../../contract/time.ts";
-import type { Share, Stats } from "../../store/admin.ts";
-import type { Account } from "../../store/repositories.ts";
+import type { Account } from "../../db/accounts.ts";
+import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
@@ -35,7 +35,7 @@ export function statsCommand(context: CommandContext): Command {
       const account = accountOf(context, idOrName);
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
-      const stats = context.store().stats(account.number, todayMs - (days - 1) * dayMs);
+      const stats = readStats(context.database().read, account.number, todayMs - (days - 1) * dayMs);
       const output = outputOf(options);
       if (options.html === undefined) {
         output.result(view(account, period, stats), statsText(account, period, stats));

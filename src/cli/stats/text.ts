@@ -1,6 +1,7 @@
 /** The figures of an account as charts for a terminal. */
-import type { Stats } from "../../store/admin.ts";
-import type { Account } from "../../store/repositories.ts";
+
+import type { Account } from "../../db/accounts.ts";
+import type { Stats } from "../../db/stats.ts";
 import { chart } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { largest, overTime, sumOf, type Timeline } from "./periods.ts";

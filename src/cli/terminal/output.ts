@@ -51,22 +51,28 @@ export function tryToPrint(output: Output, write: () => boolean): boolean {
 }
 
 /**
- * Shows what can be shown this one time, such as `The key`. Where that fails it is lost, and must not stay behind: throws a
- * UserError with the command that revokes it.
+ * Shows a secret, such as a `key`, which cannot be shown again. If that fails, it must not stay: throws a UserError with the
+ * command that revokes it.
  */
 export function showOnce(output: Output, what: string, revoke: string, value: unknown, text: string): void {
   if (tryToPrint(output, () => output.result(value, text))) return;
-  throw new UserError(`${what} was made but could not be shown.`, `Revoke it, ${revoke}, and make a new one.`);
+  throw new UserError(
+    `The ${what} was created but could not be shown.`,
+    `Revoke it: ${revoke}. Then create a new one.`,
+  );
 }
 
-/** Throws a UserError where nobody would see what is shown once, such as `the key`. */
+/** Throws a UserError if nobody would see a secret, such as a `key`, that is shown only once. */
 export function refuseUnseen(what: string): void {
-  if (!leadsNowhere()) return;
-  throw new UserError(`Nobody would see ${what}: standard output leads nowhere.`, "Send it to a terminal or a file.");
+  if (!isDiscarded()) return;
+  throw new UserError(
+    `Standard output is closed, so the ${what} could not be shown. No ${what} was created.`,
+    "Run the command again with its output sent to a terminal or a file.",
+  );
 }
 
 /** Bun opens /dev/null in the place of a standard output that is closed. */
-function leadsNowhere(): boolean {
+function isDiscarded(): boolean {
   try {
     const output = fstatSync(1);
     return output.isCharacterDevice() && output.rdev === statSync("/dev/null").rdev;

@@ -10,9 +10,9 @@ import {
   untilReady,
 } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { openAdminStore } from "../../../src/db/admin-store.ts";
 import type { Account } from "../../../src/store/repositories.ts";
 import { type Admin, anAdmin } from "../../support/admin.ts";
+import { openAdminStore } from "../../support/admin-store.ts";
 import { aFolder } from "../../support/folder.ts";
 import { type Answer, aKey, anAccount, type Client, client } from "../../support/harness.ts";
 import { type RunningProcess, start } from "../../support/process.ts";

@@ -6,8 +6,8 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import fc from "fast-check";
 import { openPlanner } from "../../../extensions/cluster/import/plan.ts";
 import { statementsOf } from "../../../extensions/cluster/import/plan-statements.ts";
-import { openAdminStore } from "../../../src/db/admin-store.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 

@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
-import { openAdminStore } from "../../../src/db/admin-store.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { openServedStore } from "../../../src/db/served-store.ts";
 import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/disclosures.ts";
 import { createDisclosureNotes } from "../../../src/store/disclosed-pages.ts";
 import { createDisclosureLedger } from "../../../src/store/disclosure-ledger.ts";
+import { openAdminStore } from "../../support/admin-store.ts";
 import { noonMs } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { aKey, anAccount } from "../../support/harness.ts";

@@ -7,7 +7,6 @@ import { digestOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
-import { openAdminStore } from "../../../src/db/admin-store.ts";
 import { listBatches } from "../../../src/db/imports.ts";
 import { openServedStore } from "../../../src/db/served-store.ts";
 import { undoBatch } from "../../../src/import/write/undo.ts";
@@ -15,6 +14,7 @@ import { createLimiter } from "../../../src/limiter.ts";
 import type { Received } from "../../../src/store/disclosures.ts";
 import type { ServedStore } from "../../../src/store/serving.ts";
 import { imported } from "../../db/importing.ts";
+import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
 import { anAccount } from "../../support/harness.ts";
 

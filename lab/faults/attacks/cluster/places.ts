@@ -8,8 +8,8 @@ import {
   startNode,
   untilReady,
 } from "../../../../extensions/cluster/cluster/local-cluster.ts";
-import type { AdminStore } from "../../../../src/store/admin.ts";
 import { aHost, leaderOf, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
+import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { prepare } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
 import { layNetwork, missingNamespaces, type Network, type Site } from "./network.ts";

@@ -1,7 +1,7 @@
 /** kill -9 of follow, of what takes its leads, or of the server: no lead is lost, and a kill repeats one at most. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openAdminStore } from "../../../../src/db/admin-store.ts";
+import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { aLead, importLeads, newLead, someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";

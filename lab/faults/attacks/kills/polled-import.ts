@@ -3,10 +3,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../../../src/contract/lead.ts";
-import { openAdminStore } from "../../../../src/db/admin-store.ts";
 import { listBatches } from "../../../../src/db/imports.ts";
-import type { AdminStore } from "../../../../src/store/admin.ts";
 import type { Account } from "../../../../src/store/repositories.ts";
+import type { AdminStore } from "../../../../test/support/admin-store.ts";
+import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { startAdmin, startServer } from "../../product/program.ts";

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openAdminStore } from "../../../../src/db/admin-store.ts";
+import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "../../product/contents.ts";

@@ -8,7 +8,7 @@ import { listenForDeliveries } from "../../../../extensions/delivery/webhooks/li
 import { openSpool, type Spool } from "../../../../extensions/delivery/webhooks/spool.ts";
 import { digestOf } from "../../../../src/contract/key.ts";
 import { createKey, prefixOf } from "../../../../src/contract/new-key.ts";
-import { openAdminStore } from "../../../../src/db/admin-store.ts";
+import { openAdminStore } from "../../../support/admin-store.ts";
 import { noonMs } from "../../../support/builders.ts";
 import { aFolder } from "../../../support/folder.ts";
 import { anAccount } from "../../../support/harness.ts";

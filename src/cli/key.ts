@@ -1,0 +1,210 @@
+/** bun admin key: API keys (§3, §5). A key is never an argument, and is shown once. */
+import { Command } from "commander";
+import { dayMs } from "../contract/calendar.ts";
+import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
+import { createKey as generateKey, prefixOf } from "../contract/new-key.ts";
+import { readMoment, writeMoment } from "../contract/time.ts";
+import type { Account } from "../db/accounts.ts";
+import {
+  createKey,
+  expireKey,
+  findKey,
+  findKeyByDigest,
+  type KeyRecord,
+  listKeysOf,
+  requestsOfMonth,
+  revokeKey,
+} from "../db/keys.ts";
+import { adminCommand } from "../program-name.ts";
+import { UserError } from "../user-error.ts";
+import { accountOf, checkText } from "./arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { confirm } from "./terminal/confirm.ts";
+import { grouped } from "./terminal/numbers.ts";
+import { type Output, refuseUnseen, showOnce } from "./terminal/output.ts";
+import { readAll } from "./terminal/standard-input.ts";
+import { listed } from "./terminal/table.ts";
+
+export function keyCommand(context: CommandContext): Command {
+  return new Command("key")
+    .addCommand(createCommand(context))
+    .addCommand(rotateCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(revokeCommand(context))
+    .addCommand(checkCommand(context));
+}
+
+function createCommand(context: CommandContext): Command {
+  return jsonCommand("create")
+    .description("create a key, and print it this one time")
+    .argument("<ACCOUNT>", "ID or exact name")
+    .option("--label <TEXT>", "what it is for")
+    .option("--expires <DATE>", "when the key expires: a date such as 2027-01-31 (00:00 UTC), or a full time")
+    .action(async (idOrName: string, options: { label?: string; expires?: string; json?: boolean }) => {
+      const account = accountOf(context, idOrName);
+      const label = options.label === undefined ? null : checkText("--label", options.label);
+      const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, context.now());
+      await makeKey(context, outputOf(options), account, { label, expiresMs }, {});
+    });
+}
+
+function rotateCommand(context: CommandContext): Command {
+  return jsonCommand("rotate")
+    .description("create a key in place of another one, which expires later; print the new key this one time")
+    .argument("<ID>", "ID of the old key, as key list shows it")
+    .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d or 0", "24h")
+    .action(async (id: string, options: { overlap: string; json?: boolean }) => {
+      const overlapMs = readOverlap(options.overlap);
+      const old = existingKey(context, id);
+      const nowMs = context.now();
+      if (stateOf(old, nowMs) === "revoked") {
+        throw new UserError(
+          `Key ${old.id} is already revoked.`,
+          `To create a new one, run: ${adminCommand} key create ${old.account}`,
+        );
+      }
+      const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
+      const account = accountOf(context, old.account);
+      const output = outputOf(options);
+      await makeKey(context, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
+      // Only now: if the new key had not been shown, the old one would have to stay.
+      if (overlapMs > 0) await expireKey(context.database(), old.id, endMs, nowMs);
+      // The clock of a server may be behind this one, and would let the old key live on.
+      else await revokeKey(context.database(), old.id, nowMs);
+      output.say(`Key ${old.id} ${overlapMs > 0 ? `expires at ${writeMoment(endMs)}` : "is revoked"}.`);
+    });
+}
+
+/** Creates a key and shows it; throws a UserError if nobody would see it. */
+async function makeKey(
+  context: CommandContext,
+  output: Output,
+  account: Account,
+  { label, expiresMs }: Pick<KeyRecord, "label" | "expiresMs">,
+  more: Readonly<Record<string, string>>,
+): Promise<void> {
+  refuseUnseen("key");
+  const key = generateKey();
+  const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
+  const { id, prefix } = await createKey(context.database(), account, stored, context.now());
+  const revoke = `${adminCommand} key revoke ${id}`;
+  showOnce(output, "key", revoke, { id, key, prefix, label, account: account.id, ...more }, key);
+  const until = expiresMs === null ? "" : ` It expires at ${writeMoment(expiresMs)}.`;
+  output.say(`Store it now: it cannot be shown again. Its ID is ${id}.${until}`);
+}
+
+function listCommand(context: CommandContext): Command {
+  return jsonCommand("list")
+    .description("list the keys of an account")
+    .argument("<ACCOUNT>", "ID or exact name")
+    .action((idOrName: string, options) => {
+      const { number } = accountOf(context, idOrName);
+      const all = listKeysOf(context.database().read, number).map((key) => view(context, key));
+      outputOf(options).result(all, listText(all));
+    });
+}
+
+function revokeCommand(context: CommandContext): Command {
+  return jsonCommand("revoke")
+    .description("revoke a key, at once and for good")
+    .argument("<ID>", "ID of the key, as key list shows it")
+    .option("--yes", "do not ask")
+    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+      const key = existingKey(context, id);
+      const { name } = accountOf(context, key.account);
+      const label = key.label === null ? "" : `${JSON.stringify(key.label)}, `;
+      const used = key.lastUsed === null ? "never used" : `last used ${key.lastUsed}`;
+      await confirm(`Revoke ${key.id} (${label}account ${name}, ${used})? This cannot be undone.`, options);
+      const revoked = (await revokeKey(context.database(), key.id, context.now())) ?? key;
+      outputOf(options).result(
+        view(context, revoked),
+        `Key ${revoked.id} is revoked. The next request with it gets 401.`,
+      );
+    });
+}
+
+function checkCommand(context: CommandContext): Command {
+  return jsonCommand("check")
+    .description("read a key from standard input and say whether it is active, revoked, unknown or malformed")
+    .action(async (options: { json?: boolean }) => {
+      const key = (await readAll(context.standardInput(), "the key")).trim();
+      const record = isWellFormed(key) ? findKeyByDigest(context.database().read, digestOf(key)) : null;
+      if (record === null) {
+        const state = isWellFormed(key) ? "unknown" : "malformed";
+        outputOf(options).result({ state }, state);
+        return context.endWith(1);
+      }
+      const state = stateOf(record, context.now());
+      const { id, label, account } = record;
+      outputOf(options).result({ state, id, label, account }, `${state} (${id} of ${account})`);
+      if (state !== "active") context.endWith(1);
+    });
+}
+
+/** Finds a key by its ID; throws a UserError if there is none. */
+function existingKey(context: CommandContext, id: string): KeyRecord {
+  const key = findKey(context.database().read, id);
+  if (key !== null) return key;
+  // The argument may be the key itself, which must not be repeated.
+  const what = isWellFormed(id) ? "This is a key, not the ID of one." : `There is no key ${JSON.stringify(id)}.`;
+  throw new UserError(what, `To list the IDs, run: ${adminCommand} key list ACCOUNT`);
+}
+
+function stateOf(key: KeyRecord, nowMs: number): "active" | "revoked" {
+  return isActive(key, nowMs) ? "active" : "revoked";
+}
+
+/** A key as the list shows it: never the key itself. */
+function view(context: CommandContext, record: KeyRecord) {
+  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed, readUpToMs } = record;
+  const nowMs = context.now();
+  return {
+    id,
+    prefix,
+    label,
+    account,
+    state: stateOf(record, nowMs),
+    created_at: writeMoment(createdMs),
+    revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
+    expires_at: expiresMs === null ? null : writeMoment(expiresMs),
+    last_used: lastUsed,
+    read_up_to: readUpToMs === null ? null : writeMoment(readUpToMs),
+    requests_this_month: requestsOfMonth(context.database().read, id, nowMs),
+  };
+}
+
+function listText(keys: readonly ReturnType<typeof view>[]): string {
+  const rows = keys.map((key) => [
+    key.id,
+    key.prefix,
+    key.state,
+    key.created_at.slice(0, 10),
+    key.expires_at?.slice(0, 10) ?? "never",
+    key.last_used ?? "never",
+    key.read_up_to?.slice(0, 16).replace("T", " ") ?? "nothing",
+    `${grouped(key.requests_this_month)} this month`,
+    key.label ?? "",
+  ]);
+  const header = ["ID", "KEY", "STATE", "CREATED", "EXPIRES", "LAST USED", "READ UP TO", "REQUESTS", "LABEL"];
+  return listed("The account has no keys.", header, rows, ["CREATED", "READ UP TO", "REQUESTS"]);
+}
+
+const unitsMs = { m: 60_000, h: 3_600_000, d: dayMs } as const;
+
+/** Reads --expires as Unix milliseconds; throws a UserError for a past time, and for anything else. */
+function readExpiry(text: string, nowMs: number): number {
+  const ms = readMoment(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text, "down");
+  if (ms === null) {
+    throw new UserError("--expires takes a date such as 2027-01-31, or a time such as 2027-01-31T09:00:00Z.", "", 2);
+  }
+  if (ms > nowMs) return ms;
+  throw new UserError("--expires is in the past; the key would never work.", "Give a later date.", 2);
+}
+
+/** Reads --overlap as milliseconds; throws a UserError for anything else. */
+function readOverlap(text: string): number {
+  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  if (unit === "m" || unit === "h" || unit === "d") return Number(count) * unitsMs[unit];
+  if (text === "0") return 0;
+  throw new UserError("--overlap takes minutes, hours or days, such as 30m, 24h or 7d, or 0.", "", 2);
+}

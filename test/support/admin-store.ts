@@ -1,0 +1,88 @@
+/** The database of a test, which is set up without waiting. */
+import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
+import { openAdminStore as openRest } from "../../src/db/admin-store.ts";
+import { listActs } from "../../src/db/audit.ts";
+import { exportDocuments } from "../../src/db/export.ts";
+import {
+  createKey,
+  expireKey,
+  findKey,
+  findKeyByDigest,
+  listKeysOf,
+  requestsOfMonth,
+  revokeKey,
+} from "../../src/db/keys.ts";
+import { openLeads } from "../../src/db/leads.ts";
+import { createPixel, listPixels, openPixelReader, setPixelStatus } from "../../src/db/pixels.ts";
+import { readStats } from "../../src/db/stats.ts";
+
+/** What a function would read after its write is read here; by then the test may have closed the database. */
+const written = (work: Promise<unknown>): void => void work.catch(() => undefined);
+
+export type AdminStore = ReturnType<typeof openAdminStore>;
+
+/** Opens the file at a path. On a file, a write is done when its function returns; only its result has to be waited for. */
+export function openAdminStore(path: string) {
+  const rest = openRest(path);
+  const { database } = rest;
+  const { read } = database;
+  const accountOf = (number: number): Account => {
+    const account = listAccounts(read).find((one) => one.number === number);
+    if (account === undefined) throw new Error(`there is no account ${number}`);
+    return account;
+  };
+  return {
+    ...rest,
+    accounts: {
+      create(name: string, nowMs: number): Account | null {
+        if (findAccount(read, name) !== null) return null;
+        written(createAccount(database, name, nowMs));
+        return findAccount(read, name);
+      },
+      list: () => listAccounts(read),
+      find: (idOrName: string) => findAccount(read, idOrName),
+      setActive: (number: number, active: boolean, nowMs: number) =>
+        written(setSubscription(database, accountOf(number), active, nowMs)),
+    },
+    pixels: {
+      ...openPixelReader(read),
+      list: (account: number) => listPixels(read, account),
+      create(account: number, pixel: Parameters<typeof createPixel>[2], nowMs: number): boolean {
+        if (openPixelReader(read).has(account, pixel.id)) return false;
+        written(createPixel(database, account, pixel, nowMs));
+        return true;
+      },
+      setStatus(account: number, pixel: Parameters<typeof createPixel>[2]): boolean {
+        written(setPixelStatus(database, account, pixel));
+        return openPixelReader(read).has(account, pixel.id);
+      },
+    },
+    keys: {
+      create(account: number, key: Parameters<typeof createKey>[2], nowMs: number) {
+        written(createKey(database, accountOf(account), key, nowMs));
+        const made = findKeyByDigest(read, key.digest);
+        if (made === null) throw new Error("the key was not stored");
+        return made;
+      },
+      list: (account: number) => listKeysOf(read, account),
+      find: (id: string) => findKey(read, id),
+      findByDigest: (digest: Buffer) => findKeyByDigest(read, digest),
+      requestsOfMonth: (id: string, nowMs: number) => requestsOfMonth(read, id, nowMs),
+      expire(id: string, expiresMs: number, nowMs: number) {
+        written(expireKey(database, id, expiresMs, nowMs));
+        return findKey(read, id);
+      },
+      revoke(id: string, nowMs: number) {
+        written(revokeKey(database, id, nowMs));
+        return findKey(read, id);
+      },
+    },
+    leads: {
+      ...rest.leads,
+      ...openLeads(read),
+      export: (account: number) => exportDocuments(read, account),
+    },
+    stats: (account: number, sinceMs: number) => readStats(read, account, sinceMs),
+    audit: { list: (max: number, account: string | null) => listActs(read, max, account) },
+  };
+}
