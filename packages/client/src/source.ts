@@ -49,7 +49,7 @@ async function hasGivenLead(
 ): Promise<boolean> {
   const { data } = await list({ ...filter, ...span(fromMs, newestMs + 1), limit: fullPage }, signal);
   if (data.some((lead) => !isNew(lead))) return true;
-  for (const [id, ms] of older.toReversed()) {
+  for (const [id, ms] of [...older].reverse()) {
     const { data } = await list({ ...span(ms, ms + 1), limit: 1 }, signal);
     if (data[0]?.id === id) return true;
   }
