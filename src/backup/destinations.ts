@@ -168,6 +168,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
   NoSuchBucket: "Create the bucket, or correct its name.",
   NoSuchKey: "List the backups in this place: backup list.",
   InvalidAccessKeyId: "Check AWS_ACCESS_KEY_ID.",
+  XAdminUserNotFound: "Check AWS_ACCESS_KEY_ID.",
   SignatureDoesNotMatch: "Check AWS_SECRET_ACCESS_KEY and AWS_REGION.",
   AccessDenied: "Check the permissions of the access key: it needs to list, read, write, and delete objects.",
 };

@@ -2,15 +2,13 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Backup, MadeBackup } from "../backup/backup.ts";
-import { keepDaily, openDestination, rotate, storeBackup } from "../backup/daily.ts";
+import { openDestination, storeBackup } from "../backup/daily.ts";
 import { isS3, type StoredBackup } from "../backup/destinations.ts";
 import { drill } from "../backup/drill.ts";
-import { readBackups, readConfig, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
+import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
 import { insertAct } from "../db/audit.ts";
 import { endingSignals, statusAfter } from "../operator/ending-signals.ts";
-import { openLog } from "../operator/log.ts";
 import { adminCommand } from "../program-name.ts";
-import { innermost } from "../store/errors.ts";
 import { UserError } from "../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
@@ -27,8 +25,7 @@ export function backupCommand(context: CommandContext): Command {
       if (isS3(file)) print(output, await storeIn(context, file), true);
       else await makeFile(context, output, file, options.drill === true);
     })
-    .addCommand(listCommand())
-    .addCommand(dailyCommand(context), { hidden: true });
+    .addCommand(listCommand());
 }
 
 async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
@@ -52,7 +49,7 @@ function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested:
 }
 
 /** Stores a tested backup in a place, and records it. */
-async function storeIn(context: CommandContext, place: string, listen = stopSignal): Promise<Backup> {
+export async function storeIn(context: CommandContext, place: string, listen = stopSignal): Promise<Backup> {
   const stored = await unlessStopped(
     storeBackup({
       backups: context.backups(),
@@ -94,47 +91,6 @@ function listCommand(): Command {
 
 function cellsOf({ file, made_at, leads, bytes, encrypted }: StoredBackup): string[] {
   return [file, made_at, grouped(leads), bytesText(bytes), encrypted ? "yes" : "no"];
-}
-
-/** The server runs it as a child process: a backup must not delay a request. */
-function dailyCommand(context: CommandContext): Command {
-  return jsonCommand("daily")
-    .description("make the daily backups of BACKUP_TO until it is stopped")
-    .action(async () => {
-      const { backups, alertPingUrl, logLevel, databasePath } = readConfig();
-      if (backups === null)
-        throw new UserError("BACKUP_TO is not set.", "Set it to a folder or s3://bucket/prefix.", 2);
-      const log = openLog(logLevel);
-      const stop = new AbortController();
-      const pause = async (ms: number) => (await context.pause(ms)) !== null;
-      const { to, at, keep } = backups;
-      const destination = () => openDestination(to, readS3Settings);
-      await keepDaily({
-        at,
-        now: context.now,
-        pause,
-        lastMs: async () => {
-          const [newest] = await destination().list();
-          return newest === undefined ? null : Date.parse(newest.made_at);
-        },
-        run: async () => {
-          const { file, bytes, leads } = await storeIn(context, to, () => stop.signal);
-          const deleted = await rotate(destination(), keep, databasePath, context.now());
-          log.info({ file, bytes, leads, deleted: deleted.length }, "a backup was made and verified");
-          if (alertPingUrl !== null) await ping(alertPingUrl);
-        },
-        onFailure: (cause) =>
-          log.error(
-            { cause: cause instanceof UserError ? cause.sentence : innermost(cause) },
-            "the backup failed; it is tried again in 15 minutes",
-          ),
-      });
-    });
-}
-
-async function ping(url: string): Promise<void> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-  if (!answer.ok) throw new UserError(`ALERT_PING_URL answered ${answer.status}.`, "Check the address.");
 }
 
 /** Throws a UserError if a signal has stopped the work: `left` says what there is then. */

@@ -42,12 +42,12 @@ export const examples: CommandEntry["examples"] = {
     "backup s3://acme-backups/leadfile",
   ],
   "backup list": ["backup list", "backup list s3://acme-backups/leadfile --json"],
-  "backup daily": ["backup daily"],
   restore: [
     "restore today.db --dry-run",
     "restore today.db --receipts receipts.ndjson",
     "restore s3://acme-backups/leadfile --identity identity.txt",
   ],
+  watch: ["watch"],
   audit: ["audit list"],
   "audit list": ["audit list --limit 20", "audit list --account acme --json"],
   stats: ["stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json"],

@@ -44,6 +44,11 @@ const commands: readonly (readonly [name: string, description: string, load: Loa
     "replace the database with a backup; the server must be stopped",
     async () => (await import("./restore.ts")).restoreCommand,
   ],
+  [
+    "watch",
+    "make the daily backups and send the alerts of the settings, until it is stopped",
+    async () => (await import("./watch.ts")).watchCommand,
+  ],
   ["audit", "what was done with the database, and when", async () => (await import("./audit.ts")).auditCommand],
   [
     "demo",

@@ -27,7 +27,8 @@ interface Running {
 /** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
 export async function serve(config: Config): Promise<Running> {
   const delivery = await loadExtension("delivery");
-  const companionWords = delivery?.companionOf?.(config) ?? null;
+  const watching = config.backups === null && config.alertUrl === null ? null : ["watch"];
+  const companionWords = [delivery?.companionOf?.(config) ?? null, watching].filter((words) => words !== null);
   const log = openLog(config.logLevel);
   const databases = await loadDatabases(config.databasePath, config.cluster);
   const store = databases.openForServing(config.disclosures);
@@ -46,12 +47,12 @@ export async function serve(config: Config): Promise<Running> {
   }));
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
-  // A process of its own: an import must keep no request waiting.
-  const companion = companionWords === null ? null : startCompanion(companionWords, (line) => log.error(line));
+  // Processes of their own: neither an import nor a backup may delay a request.
+  const companions = companionWords.map((words) => startCompanion(words, (line) => log.error(line)));
   const forgetSignals = onEndingSignal((signal) => {
     // A second one ends the process at once.
     forgetSignals();
-    void stop({ listening, stopTimers, store, companion }, signal);
+    void stop({ listening, stopTimers, store, companions }, signal);
   });
   store.listening(listening.url).catch(endWith);
   return { url: listening.url, baseUrl: originAt(listening.port), isEmpty };
@@ -70,12 +71,12 @@ interface Parts {
   readonly listening: Listener;
   readonly stopTimers: readonly (() => void)[];
   readonly store: ServedStore;
-  readonly companion: Companion | null;
+  readonly companions: readonly Companion[];
 }
 
-async function stop({ listening, stopTimers, store, companion }: Parts, signal: EndingSignal): Promise<void> {
+async function stop({ listening, stopTimers, store, companions }: Parts, signal: EndingSignal): Promise<void> {
   for (const stopTimer of stopTimers) stopTimer();
-  await Promise.all([companion?.stop(), listening.stop()]);
+  await Promise.all([...companions.map((companion) => companion.stop()), listening.stop()]);
   try {
     await store.close();
   } catch (cause) {

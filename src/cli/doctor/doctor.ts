@@ -25,7 +25,7 @@ export function doctorCommand(context: CommandContext): Command {
       "\nChanges nothing. Ends with 0 when all is well, 1 with warnings, 2 when something\nis broken.",
     )
     .action(async (options: { full?: boolean; json?: boolean }) => {
-      const findings = await look(context, options.full === true);
+      const findings = await findAll(context.now(), options.full === true);
       const found = findings.filter(({ level }) => level !== "fine");
       const shown = found.map(({ level, what, advice }) => ({ level, what, advice }));
       outputOf(options).result({ findings: shown }, text(findings));
@@ -33,9 +33,9 @@ export function doctorCommand(context: CommandContext): Command {
     });
 }
 
-async function look(context: CommandContext, full: boolean): Promise<Finding[]> {
+/** Everything that the doctor finds, also what is fine. */
+export async function findAll(nowMs: number, full: boolean): Promise<Finding[]> {
   const path = readDatabasePath();
-  const nowMs = context.now();
   const examination = examineFile(path, full);
   const { faults, config } = examineSettings();
   const isInCluster = config?.cluster != null;

@@ -1,0 +1,69 @@
+/** bun admin watch: makes the daily backups, and sends the alerts, of a running server. */
+import { type Command, Option } from "commander";
+import { keepAlerting } from "../alerts.ts";
+import { keepDaily, openDestination, rotate } from "../backup/daily.ts";
+import { type BackupConfig, readConfig, readDatabasePath, readS3Settings } from "../config.ts";
+import { openLog } from "../operator/log.ts";
+import { companionOption } from "../serving/companion.ts";
+import { innermost } from "../store/errors.ts";
+import { UserError } from "../user-error.ts";
+import { storeIn } from "./backup.ts";
+import { type CommandContext, jsonCommand } from "./command.ts";
+import { findAll } from "./doctor/doctor.ts";
+
+/** `bun start` runs it as a child process, so that a backup delays no request. */
+export function watchCommand(context: CommandContext): Command {
+  return jsonCommand("watch")
+    .addOption(new Option(companionOption).hideHelp())
+    .addHelpText("after", "\nThe server runs it by itself if BACKUP_TO or ALERT_URL is set.")
+    .action(async () => {
+      const { backups, alertUrl, alertPingUrl, logLevel } = readConfig();
+      const log = openLog(logLevel);
+      const stop = new AbortController();
+      const pause = async (ms: number) => {
+        const signal = await context.pause(ms);
+        if (signal !== null) stop.abort(signal);
+        return signal !== null;
+      };
+      const clock = { now: context.now, pause };
+      const sayFailure = (what: string) => (cause: unknown) =>
+        log.error({ cause: cause instanceof UserError ? cause.sentence : innermost(cause) }, what);
+      const working: Promise<void>[] = [];
+      if (backups !== null) {
+        const run = async () => {
+          log.info(await backUp(context, backups, () => stop.signal), "a backup was made and verified");
+          if (alertPingUrl !== null)
+            await ping(alertPingUrl).catch(sayFailure("ALERT_PING_URL could not be requested"));
+        };
+        const onFailure = sayFailure("the backup failed; it is tried again in 15 minutes");
+        working.push(keepDaily({ ...clock, at: backups.at, lastMs: () => lastIn(backups.to), run, onFailure }));
+      }
+      if (alertUrl !== null) {
+        const file = `${readDatabasePath()}.alerts`;
+        const onFailure = sayFailure("ALERT_URL took no alert; it is tried again");
+        working.push(
+          keepAlerting({ ...clock, url: alertUrl, file, find: () => findAll(context.now(), false), onFailure }),
+        );
+      }
+      if (working.length === 0) {
+        throw new UserError("There is nothing to watch.", "Set BACKUP_TO, ALERT_URL, or both.", 2);
+      }
+      await Promise.all(working);
+    });
+}
+
+async function lastIn(place: string): Promise<number | null> {
+  const [newest] = await openDestination(place, readS3Settings).list();
+  return newest === undefined ? null : Date.parse(newest.made_at);
+}
+
+async function backUp(context: CommandContext, { to, keep }: BackupConfig, listen: () => AbortSignal) {
+  const { file, bytes, leads } = await storeIn(context, to, listen);
+  const deleted = await rotate(openDestination(to, readS3Settings), keep, readDatabasePath(), context.now());
+  return { file, bytes, leads, deleted: deleted.length };
+}
+
+async function ping(url: string): Promise<void> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+}

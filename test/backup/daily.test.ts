@@ -1,0 +1,118 @@
+/** Daily backups of a running server: when they are made, what is kept, and that nothing half is ever listed. */
+import { expect, onTestFinished, test } from "bun:test";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { keepDaily, nextAt } from "../../src/backup/daily.ts";
+import { anAdmin } from "../support/admin.ts";
+import { until } from "../support/eventually.ts";
+import { start } from "../support/process.ts";
+
+const hourMs = 3_600_000;
+const at = { hour: 3, minute: 15 };
+const local = (text: string) => new Date(text).getTime();
+
+/** The times of the backups that a schedule makes within some hours, from a time on. */
+async function timesOf(
+  startMs: number,
+  hours: number,
+  lastMs: number | null,
+  fails: (attempt: number) => boolean = () => false,
+) {
+  let nowMs = startMs;
+  const times: number[] = [];
+  await keepDaily({
+    at,
+    now: () => nowMs,
+    async pause(ms) {
+      nowMs += Math.max(ms, 1);
+      return nowMs > startMs + hours * hourMs;
+    },
+    lastMs: async () => lastMs,
+    async run() {
+      times.push(nowMs);
+      if (fails(times.length)) throw new Error("the disk is full");
+    },
+    onFailure: () => {},
+  });
+  return times;
+}
+
+test("a backup is made at BACKUP_AT each day", async () => {
+  const from = local("2026-05-20T12:00:00");
+  expect(await timesOf(from, 48, from - hourMs)).toEqual([local("2026-05-21T03:15:00"), local("2026-05-22T03:15:00")]);
+});
+
+test("a backup is made at start if there is none, or if the last one is older than 25 hours", async () => {
+  const from = local("2026-05-20T12:00:00");
+  expect(await timesOf(from, 1, null)).toEqual([from]);
+  expect(await timesOf(from, 1, from - 25 * hourMs - 1)).toEqual([from]);
+  expect(await timesOf(from, 1, from - 25 * hourMs)).toEqual([]);
+});
+
+test("a backup that failed is tried again within the hour", async () => {
+  const from = local("2026-05-20T12:00:00");
+  const times = await timesOf(from, 1, null, (attempt) => attempt < 3);
+  expect(times.map((ms) => (ms - from) / 60_000)).toEqual([0, 15, 30]);
+});
+
+test("the next time of day is the same local time on a day that is longer or shorter", () => {
+  for (const day of ["2026-03-28", "2026-03-29", "2026-10-25", "2026-12-31"]) {
+    const next = new Date(nextAt(local(`${day}T04:00:00`), at));
+    expect([next.getHours(), next.getMinutes()]).toEqual([3, 15]);
+  }
+});
+
+const listed = async (admin: ReturnType<typeof anAdmin>, place: string) => {
+  const { stdout } = await admin.run("backup", "list", place, "--json");
+  const backups: { file: string; made_at: string; bytes: number; leads: number; encrypted: boolean }[] =
+    JSON.parse(stdout);
+  return backups;
+};
+
+test("a running server stores a verified backup, pings, and deletes all but the newest ones", async () => {
+  const admin = anAdmin();
+  await admin.import("date,pixel_id,email\n2026-01-31,px,d1@example.com\n");
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  for (const day of ["01", "02", "03"]) {
+    const old = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place }, Date.parse(`2026-05-${day}T03:15:00Z`));
+    const name = join(place, `leadfile-202605${day}T031500Z.db`);
+    expect((await old.run("backup", name)).status).toBe(0);
+  }
+  let pings = 0;
+  const pinged = Bun.serve({ port: 0, fetch: () => new Response(String(++pings)) });
+  onTestFinished(() => pinged.stop(true));
+  const settings = { BACKUP_TO: place, BACKUP_KEEP: "2", ALERT_PING_URL: pinged.url.href };
+  const server = start({ DATABASE_PATH: admin.file, ...settings }, admin.folder);
+  await server.listening();
+  await until(() => pings === 1);
+  const backups = await listed(admin, place);
+  expect(backups).toMatchObject([
+    { made_at: expect.any(String), bytes: expect.any(Number), leads: 1, encrypted: false },
+    { file: join(place, "leadfile-20260503T031500Z.db"), made_at: "2026-05-03T03:15:00.000Z" },
+  ]);
+  expect(backups[0]?.file).toMatch(/leadfile-\d{8}T\d{6}Z\.db$/);
+  expect(readdirSync(place)).toHaveLength(4);
+  expect(await server.end("SIGTERM")).toBe(0);
+});
+
+test("a backup without its manifest is not listed", async () => {
+  const admin = anAdmin();
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  const file = join(place, "leadfile-20260501T031500Z.db");
+  await admin.run("backup", file);
+  expect(await listed(admin, place)).toHaveLength(1);
+  rmSync(`${file}.manifest.json`);
+  writeFileSync(join(place, "leadfile-20260502T031500Z.db.manifest.json"), "{}");
+  expect(await listed(admin, place)).toEqual([]);
+});
+
+test.each([
+  [["backup", "list"], "BACKUP_TO is not set."],
+  [["watch"], "There is nothing to watch."],
+  [["backup", "s3://bucket/prefix"], "AWS_ACCESS_KEY_ID is not set."],
+])("%p without its settings is refused with what to set", async (words, says) => {
+  const { status, stderr } = await anAdmin().run(...words);
+  expect([status, stderr]).toEqual([2, expect.stringContaining(says)]);
+});

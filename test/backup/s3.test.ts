@@ -1,0 +1,159 @@
+/** Backups in an object store: encrypted, complete or not listed, and restored on a machine that has nothing. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { until } from "../support/eventually.ts";
+import { aSharedFolder } from "../support/run.ts";
+import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
+import { header, rows } from "./restore/a-backup.ts";
+
+const gateway = Bun.which("versitygw");
+const note = gateway === null ? " (skipped: no versitygw here)" : "";
+
+/** A real S3 server on a folder, whose subfolders are the buckets. */
+async function serveFolder(folder: string) {
+  const port = await freePort();
+  const child = Bun.spawn([gateway ?? "", "--port", `127.0.0.1:${port}`, "--quiet", "posix", folder], {
+    env: { ROOT_ACCESS_KEY: "key", ROOT_SECRET_KEY: "a secret key" },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => (await fetch(url).catch(() => null)) !== null);
+  return { url, child };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}
+
+describe.skipIf(gateway === null)(`an object store${note}`, async () => {
+  const folder = gateway === null ? "" : aSharedFolder();
+  for (const bucket of ["leads", "small"]) if (gateway !== null) mkdirSync(join(folder, bucket));
+  const store = gateway === null ? { url: "", child: null } : await serveFolder(folder);
+  afterAll(() => store.child?.kill());
+  const identity = await generateIdentity();
+  const settings = {
+    AWS_ENDPOINT_URL: store.url,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "key",
+    AWS_SECRET_ACCESS_KEY: "a secret key",
+    BACKUP_RECIPIENT: await identityToRecipient(identity),
+  };
+  const aMachine = (accounts: readonly string[], over: Record<string, string> = {}) => {
+    const machine = anAdmin(accounts, { ...settings, ...over });
+    return Object.assign(machine, { identity: machine.put("identity.txt", `# made by age-keygen\n${identity}\n`) });
+  };
+  const list = async (machine: Admin, place: string): Promise<{ file: string; leads: number }[]> =>
+    JSON.parse((await machine.run("backup", "list", place, "--json")).stdout);
+
+  test("gives a backup back to a machine that has nothing but the identity", async () => {
+    const admin = aMachine(["acme"]);
+    await admin.import(header + rows(0, 20));
+    const made = await admin.run("backup", "s3://leads/one", "--json");
+    expect(made.json).toMatchObject({
+      file: expect.stringMatching(/^s3:\/\/leads\/one\/leadfile-\d{8}T\d{6}Z\.db\.age$/),
+      sha256: expect.any(String),
+      leads: 20,
+    });
+    const { file, bytes } = made.json;
+    expect(await list(admin, "s3://leads/one")).toEqual([
+      { file, made_at: expect.any(String), bytes, leads: 20, encrypted: true } as never,
+    ]);
+    const other = aMachine([]);
+    const { status, json } = await other.run("restore", "s3://leads/one", "--identity", other.identity, "--json");
+    expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 20 });
+    expect(await other.leads()).toEqual(await admin.leads());
+    expect(readdirSync(other.folder).filter((name) => name.includes("drill"))).toEqual([]);
+  });
+
+  test("repeats the erasures that a newer backup in the same place knows", async () => {
+    const admin = aMachine(["acme"]);
+    await admin.import(header + rows(0, 20));
+    await admin.run("backup", "s3://leads/two");
+    await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
+    await Bun.sleep(1000); // Names have seconds.
+    await admin.run("backup", "s3://leads/two");
+    const [, older] = await list(admin, "s3://leads/two");
+    const other = aMachine([]);
+    const { json } = await other.run("restore", older?.file ?? "", "--identity", other.identity, "--json");
+    expect(json).toMatchObject({ leads: 19, erased_again: 1 });
+  });
+
+  test("is refused without a recipient, with wrong keys, without a bucket, and without a network", async () => {
+    const refused: [Record<string, string>, string, RegExp][] = [
+      [{ BACKUP_RECIPIENT: "" }, "s3://leads/three", /must be encrypted[^\n]+BACKUP_RECIPIENT/],
+      [{ AWS_SECRET_ACCESS_KEY: "another" }, "s3://leads/three", /AWS_SECRET_ACCESS_KEY/],
+      [{ AWS_ACCESS_KEY_ID: "nobody" }, "s3://leads/three", /AWS_ACCESS_KEY_ID/],
+      [{}, "s3://nothing/three", /Create the bucket/],
+      [{ AWS_ENDPOINT_URL: "http://127.0.0.1:1" }, "s3://leads/three", /AWS_ENDPOINT_URL/],
+    ];
+    const expected = aMachine([]);
+    for (const [over, place, says] of refused) {
+      const admin = aMachine(["acme"], over);
+      const { status, stderr } = await admin.run("backup", place);
+      expect([status, stderr]).toEqual([1, expect.stringMatching(says)]);
+      expect(stderr.trimEnd()).not.toContain("\n");
+      expect(readdirSync(admin.folder).filter((name) => name.includes("drill"))).toEqual([]);
+    }
+    expect(await list(expected, "s3://leads/three")).toEqual([]);
+  });
+
+  test("asks for the identity, and refuses another one", async () => {
+    const admin = aMachine(["acme"]);
+    await admin.run("backup", "s3://leads/four");
+    const other = aMachine([]);
+    expect((await other.run("restore", "s3://leads/four")).stderr).toContain("--identity FILE");
+    writeFileSync(other.identity, await generateIdentity());
+    const { status, stderr } = await other.run("restore", "s3://leads/four", "--identity", other.identity);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("cannot be decrypted")]);
+    expect(existsSync(other.file)).toBe(false);
+  });
+
+  test("lists nothing of an upload that was killed, and the next backup is complete", async () => {
+    const admin = aMachine(["acme"]);
+    await admin.import(header + rows(0, 20_000));
+    for (const ms of [0, 20, 60, 120]) {
+      const child = admin.start("backup", "s3://leads/five");
+      await until(() => readdirSync(admin.folder).some((name) => name.includes("drill")), 1);
+      await until(
+        () =>
+          readdirSync(admin.folder, { recursive: true }).some((name) => String(name).endsWith(".age")) ||
+          child.exitCode !== null,
+        1,
+      );
+      await Bun.sleep(ms);
+      child.kill("SIGKILL");
+      await child.exited;
+      for (const { leads } of await list(admin, "s3://leads/five")) expect(leads).toBe(20_000);
+    }
+    expect((await admin.run("backup", "s3://leads/five")).status).toBe(0);
+    const other = aMachine([]);
+    const restored = await other.run("restore", "s3://leads/five", "--identity", other.identity, "--json");
+    expect(restored.json["leads"]).toBe(20_000);
+  });
+
+  test.skipIf(!mounts)(
+    `lists nothing that a full bucket has taken${mounts ? "" : " (skipped: mounts nothing)"}`,
+    async () => {
+      const admin = aMachine(["acme"]);
+      await admin.import(header + rows(0, 2_000));
+      using disk = aSmallDisk(join(folder, "small"), "size=400k");
+      const place = `s3://small/${disk.path.split("/").at(-1)}/six`;
+      fill(disk.path);
+      const { status, stderr } = await admin.run("backup", place);
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^s3:[^\n]+ cannot be written [^\n]+space in the bucket\.\n$/),
+      ]);
+      expect(await list(admin, place)).toEqual([]);
+    },
+  );
+});

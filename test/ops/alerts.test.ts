@@ -1,0 +1,103 @@
+/** ALERT_URL: each finding is posted once when it appears and once when it ends, also across restarts and failures. */
+import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
+import { keepAlerting } from "../../src/alerts.ts";
+import { type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
+import { aFolder } from "../support/folder.ts";
+
+const minuteMs = 60_000;
+const disk = (free: number): Finding => warning("disk", `Only ${free} MB are free.`, "Free some space.");
+
+interface Post {
+  readonly state: string;
+  readonly level: string;
+  readonly what: string;
+  readonly advice: string;
+  readonly since: string;
+  readonly minute: number;
+}
+
+/** Receives alerts while a simulated clock runs, and answers with the status that the test wants. */
+function aReceiver() {
+  const posts: Post[] = [];
+  const requests: { minute: number; type: string | null }[] = [];
+  const clock = { nowMs: Date.parse("2026-05-20T12:00:00.000Z") };
+  const startMs = clock.nowMs;
+  const receiver = { status: 200 };
+  const minuteNow = () => Math.round((clock.nowMs - startMs) / minuteMs);
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      requests.push({ minute: minuteNow(), type: request.headers.get("Content-Type") });
+      const body: Omit<Post, "minute"> = JSON.parse(await request.text());
+      if (receiver.status === 200) posts.push({ ...body, minute: minuteNow() });
+      return new Response("", { status: receiver.status });
+    },
+  });
+  onTestFinished(() => server.stop(true));
+  const file = join(aFolder(), "leadfile.db.alerts");
+  /** Runs for some minutes; what the doctor finds depends on the minute. */
+  const run = (minutes: number, find: (minute: number) => Finding[]) => {
+    const endMs = clock.nowMs + minutes * minuteMs;
+    return keepAlerting({
+      url: server.url.href,
+      file,
+      now: () => clock.nowMs,
+      async pause(ms) {
+        clock.nowMs += Math.max(ms, 1);
+        return clock.nowMs >= endMs;
+      },
+      find: async () => find(minuteNow()),
+      onFailure: () => {},
+    });
+  };
+  return { posts, requests, receiver, run };
+}
+
+test("a finding is posted once when it appears and once when it ends, within 15 minutes", async () => {
+  const { posts, requests, run } = aReceiver();
+  await run(120, (minute) => (minute >= 20 && minute < 70 ? [disk(900 - minute), fine("file", "It is whole.")] : []));
+  const common = {
+    level: "warning",
+    what: "Only 870 MB are free.",
+    advice: "Free some space.",
+    since: "2026-05-20T12:30:00.000Z",
+  };
+  expect(posts).toEqual([
+    { state: "firing", ...common, minute: 30 },
+    { state: "resolved", ...common, minute: 75 },
+  ]);
+  expect(requests.map(({ type }) => type)).toEqual(["application/json", "application/json"]);
+});
+
+test("nothing is posted again after a restart, and what ended in the meantime is resolved", async () => {
+  const { posts, run } = aReceiver();
+  await run(10, () => [disk(900), warning("keys", "A key expires.", "")]);
+  await run(10, () => [disk(800)]);
+  expect(posts.map(({ state, what }) => [state, what])).toEqual([
+    ["firing", "Only 900 MB are free."],
+    ["firing", "A key expires."],
+    ["resolved", "A key expires."],
+  ]);
+});
+
+test("a failed post is repeated with growing pauses until it is taken", async () => {
+  const { posts, requests, receiver, run } = aReceiver();
+  receiver.status = 503;
+  await run(60, () => [disk(900)]);
+  expect(posts).toEqual([]);
+  expect(requests.length).toBeGreaterThan(4);
+  expect(requests.length).toBeLessThan(20);
+  receiver.status = 200;
+  await run(16, () => [disk(900)]);
+  expect(posts.map(({ state }) => state)).toEqual(["firing"]);
+});
+
+test("a finding that ends before it could be posted is not posted at all", async () => {
+  const { posts, receiver, run } = aReceiver();
+  receiver.status = 503;
+  await run(20, (minute) => (minute < 10 ? [disk(900)] : []));
+  receiver.status = 200;
+  await run(20, () => []);
+  expect(posts).toEqual([]);
+});
