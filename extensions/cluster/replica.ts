@@ -11,9 +11,9 @@ import { inodeOf } from "../../src/db/file.ts";
 import { migrationsBehind } from "../../src/db/migrate.ts";
 import { openReader, type Reader } from "../../src/db/reader.ts";
 import { flushes, revision } from "../../src/db/schema.ts";
+import { QueryFailed } from "../../src/db/serving.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
-import { QueryFailed } from "../../src/store/reading.ts";
-import type { UsageReader } from "../../src/store/usage.ts";
+import type { UsageReader } from "../../src/db/usage-counter.ts";
 import { openNumberOf } from "./last-write.ts";
 
 /** Where the node is at work on its file, it is tried again after this time and not before. */

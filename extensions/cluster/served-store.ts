@@ -4,10 +4,10 @@
  */
 import { randomText } from "../../src/contract/random-text.ts";
 import { accounts } from "../../src/db/schema.ts";
+import type { ServedStore } from "../../src/db/serving.ts";
+import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import { retainInThread } from "../../src/privacy/retention-thread.ts";
 import { innermost, StoreError } from "../../src/store/errors.ts";
-import type { ServedStore } from "../../src/store/serving.ts";
-import { createUsageCounter } from "../../src/store/usage-counter.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease, serverQuestion } from "./lease/keep-lease.ts";
 import { createLease } from "./lease/lease.ts";

@@ -2,11 +2,11 @@
 
 import { writeDisclosures } from "../privacy/disclosures/disclosures.ts";
 import type { DisclosurePart } from "../store/disclosures.ts";
-import type { Flushed, UsagePart } from "../store/usage.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { addUsage } from "./usage.ts";
+import type { Flushed, UsagePart } from "./usage-counter.ts";
 import { truncateWal, type Wal } from "./wal.ts";
 
 /** What is written in parts. */

@@ -3,12 +3,12 @@ import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { dayOf, monthOf } from "../contract/calendar.ts";
 import type { KeyLife } from "../contract/key.ts";
 import { randomText } from "../contract/random-text.ts";
-import type { KeyFinder } from "../store/reading.ts";
 import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { accounts, keys, usage } from "./schema.ts";
+import type { KeyFinder } from "./serving.ts";
 
 /** Finds a key by its digest; it writes nothing. */
 export function openKeyFinder(database: Connection): KeyFinder["find"] {

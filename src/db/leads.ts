@@ -1,9 +1,10 @@
 /** Pages of leads (§4.1), read by the prepared statement of their filters. */
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
-import type { AccountNumber, LeadReader } from "../store/reading.ts";
+import type { AccountNumber } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { preparePage } from "./page-statement.ts";
+import type { LeadReader } from "./serving.ts";
 
 /** Reads pages. A statement is prepared when its combination of filters is first asked for. */
 export function openLeads(database: Connection): LeadReader {

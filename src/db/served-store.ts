@@ -4,9 +4,6 @@ import { openDisclosureReader } from "../privacy/disclosures/disclosures.ts";
 import { retainInThread, startRetention } from "../privacy/retention-thread.ts";
 import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
 import { innermost, StoreError } from "../store/errors.ts";
-import type { ServedStore } from "../store/serving.ts";
-import type { Flushed } from "../store/usage.ts";
-import { createUsageCounter } from "../store/usage-counter.ts";
 import type { Connection } from "./connection.ts";
 import { isFull, storeErrorOf } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
@@ -15,7 +12,10 @@ import { takeLock } from "./locks/process-lock.ts";
 import { openDatabase } from "./open.ts";
 import { guarded, openReader, type Reader } from "./reader.ts";
 import { accounts } from "./schema.ts";
+import type { ServedStore } from "./serving.ts";
 import { openUsageReader } from "./usage.ts";
+import type { Flushed } from "./usage-counter.ts";
+import { createUsageCounter } from "./usage-counter.ts";
 import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
 
 /** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */

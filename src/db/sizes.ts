@@ -1,11 +1,11 @@
 /** The sizes of what can grow, for the metrics. */
 import { count } from "drizzle-orm";
 import { walOf } from "../store/database-files.ts";
-import type { StoreSizes } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf } from "./file.ts";
 import { openLastImport } from "./imports.ts";
 import { leads as stored } from "./schema.ts";
+import type { StoreSizes } from "./serving.ts";
 
 export function measureSizes(database: Connection, path: string): () => StoreSizes {
   const leadCount = countLeads(database);

@@ -2,9 +2,9 @@
 
 import type { Connection } from "../db/connection.ts";
 import type { Descriptors } from "../db/file.ts";
+import type { Retained } from "../db/serving.ts";
 import { filesOf } from "../store/database-files.ts";
 import { innermost } from "../store/errors.ts";
-import type { Retained } from "../store/serving.ts";
 import { isRetentionDue } from "./retention.ts";
 import { wasSetBack } from "./retention-hold.ts";
 

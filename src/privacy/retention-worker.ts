@@ -2,7 +2,7 @@
 
 import { closing } from "../db/connection.ts";
 import { openAgain } from "../db/open.ts";
-import type { Retained } from "../store/serving.ts";
+import type { Retained } from "../db/serving.ts";
 import { applyRetention, removingFrom } from "./retention.ts";
 import { waitUntil } from "./retention-hold.ts";
 import { type RetentionWork, replyOf } from "./retention-thread.ts";

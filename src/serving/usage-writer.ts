@@ -1,8 +1,8 @@
 /** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
+import type { ServedStore } from "../db/serving.ts";
+import type { Flushed } from "../db/usage-counter.ts";
 import { innermost } from "../store/errors.ts";
-import type { ServedStore } from "../store/serving.ts";
-import type { Flushed } from "../store/usage.ts";
 
 const writeMs = 500;
 const complainEveryMs = 60_000;

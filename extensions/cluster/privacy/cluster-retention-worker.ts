@@ -1,8 +1,9 @@
 /** The thread in which a server of a cluster applies retention. Several servers may be at it: each deletes what is left. */
+
+import type { Retained } from "../../../src/db/serving.ts";
 import { applyRetention, noTraces } from "../../../src/privacy/retention.ts";
 import { waitUntil } from "../../../src/privacy/retention-hold.ts";
 import { replyOf } from "../../../src/privacy/retention-thread.ts";
-import type { Retained } from "../../../src/store/serving.ts";
 import { openCapturing } from "../capturing.ts";
 import { openWriter } from "../writer.ts";
 import type { ClusterRetentionWork } from "./retention-thread.ts";
