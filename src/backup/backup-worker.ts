@@ -7,10 +7,11 @@ import { copyDatabase } from "./backup.ts";
 import { drillBackup } from "./drill.ts";
 import { restoreBackup } from "./restore.ts";
 import { type Act, createQuestion, type Reply, type Verdict } from "./thread.ts";
+import { upgradeCopy } from "./upgrade.ts";
 
 declare const self: Worker;
 
-const acts = { copyDatabase, drillBackup, restoreBackup } satisfies Record<Act, unknown>;
+const acts = { copyDatabase, drillBackup, restoreBackup, upgradeCopy } satisfies Record<Act, unknown>;
 
 self.onmessage = ({ data: [act, request, verdict] }: MessageEvent<[Act, unknown, Verdict]>) => {
   const ask = createQuestion(verdict, (question) => self.postMessage({ question } satisfies Reply));

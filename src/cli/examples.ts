@@ -47,6 +47,7 @@ export const examples: CommandEntry["examples"] = {
     "restore today.db --receipts receipts.ndjson",
     "restore s3://acme-backups/leadfile --identity identity.txt",
   ],
+  upgrade: ["upgrade --check", "upgrade --check --json"],
   watch: ["watch"],
   audit: ["audit list"],
   "audit list": ["audit list --limit 20", "audit list --account acme --json"],

@@ -45,6 +45,11 @@ const commands: readonly (readonly [name: string, description: string, load: Loa
     async () => (await import("./restore.ts")).restoreCommand,
   ],
   [
+    "upgrade",
+    "upgrade the database to this version, or try that on a copy",
+    async () => (await import("./upgrade.ts")).upgradeCommand,
+  ],
+  [
     "watch",
     "make the daily backups and send the alerts of the settings, until it is stopped",
     async () => (await import("./watch.ts")).watchCommand,

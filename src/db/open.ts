@@ -8,7 +8,7 @@ import { isLocked, storeErrorOf } from "./failure.ts";
 import { inodeOf } from "./file.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { RequestingDatabase } from "./locks/requesting-database.ts";
-import { migrateSchema, refuseUnusable } from "./migrate.ts";
+import { migrateSchema, recordBuild, refuseUnusable } from "./migrate.ts";
 import { pagesUntilCopied } from "./wal.ts";
 
 /** Opens the file at a path. Throws a StoreError where it cannot be used. */
@@ -69,6 +69,7 @@ export function openAgain(path: string, inode?: number): Connection {
     client.run("PRAGMA secure_delete = ON");
     const database = drizzle({ client });
     migrateSchema(database, path);
+    recordBuild(database);
     ensureInstance(database);
     return database;
   } catch (cause) {

@@ -386,3 +386,10 @@ export const scrubs = sqliteTable("scrubs", {
   audit: integer().notNull(),
   at: integer().notNull(),
 });
+
+/** The build that wrote the file last, in one row: messages about a file of another version name it. */
+export const builds = sqliteTable("builds", {
+  number: integer().primaryKey(),
+  /** Version and commit, such as `0.2.0 (a1b2c3d)`. */
+  build: text().notNull(),
+});

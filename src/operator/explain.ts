@@ -25,15 +25,6 @@ const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words
     `${path} is damaged (${reason}).`,
     `Keep a copy of it, and put a backup in its place: ${adminCommand} restore FILE. ${adminCommand} doctor looks closer.`,
   ],
-  "database of another program": ({ path }) => [`${path} is the database of another program.`, anotherFile],
-  "database of a newer version": ({ path }) => [
-    `${path} was written by a newer version of Leadfile.`,
-    "Install that version or a later one; this one leaves the file as it is.",
-  ],
-  "database of another build": ({ path }) => [
-    `${path} was made by another build of Leadfile, and cannot be brought up to this one.`,
-    "Keep the file as it is, export its leads with the build that made it, and import them into a new one.",
-  ],
   "locked for too long": ({ path }) => [
     `${path} has been locked by another program for too long.`,
     "End that program and try again.",

@@ -9,10 +9,6 @@ interface Problems {
   readonly "not a database": { readonly path: string };
   /** The file begins as a database, and SQLite finds it damaged further on. */
   readonly "file damaged": { readonly path: string; readonly reason: string };
-  readonly "database of another program": { readonly path: string };
-  readonly "database of a newer version": { readonly path: string };
-  /** A build between two versions made it, and its schema leads to none of this one. */
-  readonly "database of another build": { readonly path: string };
   /** Another program kept the file locked for longer than a command waits. */
   readonly "locked for too long": { readonly path: string };
   readonly "disk full": { readonly path: string };

@@ -25,7 +25,7 @@ describe("a file that cannot be used is broken: status 2, and it is left as it i
     [
       "of a newer version",
       (admin) => change(admin, "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('x', 9999999999999)"),
-      /newer version/,
+      /newer than this version/,
     ],
     [
       "of another build",
