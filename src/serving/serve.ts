@@ -1,6 +1,7 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { listen } from "../api/app.ts";
 import type { Listener } from "../api/listener.ts";
+import { noInflow } from "../api/ops/metrics.ts";
 import type { Config } from "../config.ts";
 import { publicOrigin } from "../config.ts";
 import type { ServedStore } from "../db/serving.ts";
@@ -43,7 +44,7 @@ export async function serve(config: Config): Promise<Running> {
     baseUrl: originAt(port),
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,
-    inflow: () => delivery?.inflowOf?.(config) ?? { spoolBytes: 0, failedFiles: 0 },
+    inflow: () => delivery?.inflowOf?.(config) ?? noInflow,
   }));
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];

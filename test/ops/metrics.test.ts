@@ -118,6 +118,12 @@ test("/metrics tells how old the last import is, how much waits for one, and wha
   expect(Number(/^leadfile_last_import_age_seconds (\S+)$/m.exec(after)?.[1])).toBeWithin(0, 60);
   expect(after).toMatch(/^leadfile_spool_bytes 3$/m);
   expect(after).toMatch(/^leadfile_failed_files 2$/m);
+  admin.put("inbox/nobody/b.csv", "email\n");
+  admin.put("inbox/acme/rejected/a.csv", "email,reject_line,reject_reason\nx,2,why\n");
+  const late = await metrics(url);
+  for (const name of ["waiting_files", "rejected_rows"]) expect(late).toContain(`\nleadfile_${name} 1\n`);
+  for (const name of ["waiting", "failed", "rejected"])
+    expect(late).toMatch(RegExp(`^leadfile_${name}_age_seconds \\d`, "m"));
 });
 
 const readWithClient =

@@ -23,6 +23,12 @@ const ImportSettings = Type.Partial(
 );
 export type ImportSettings = Static<typeof ImportSettings>;
 
+/** Whether a folder is that of an account, by its ID or name. File systems write accented letters in two ways. */
+export function isFolderOf({ id, name }: { readonly id: string; readonly name: string }, folder: string): boolean {
+  const wanted = folder.normalize("NFC");
+  return id === wanted || name.normalize("NFC") === wanted;
+}
+
 /** The settings beside the files of a folder, or what is wrong with them. Without such a file there are none. */
 export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
   const path = join(folder, optionsFile);

@@ -9,9 +9,25 @@ import type { Limiter } from "../../limiter.ts";
 /** Deliveries that are not imported yet. */
 export interface Inflow {
   readonly spoolBytes: number;
-  /** How many files could not be read. */
-  readonly failedFiles: number;
+  /** Files in the inbox that are not imported yet. */
+  readonly waitingFiles: Counted;
+  readonly failedFiles: Counted;
+  readonly rejectedRows: Counted;
 }
+
+/** A number of things, and the time of the oldest, in Unix milliseconds. */
+interface Counted {
+  readonly count: number;
+  readonly sinceMs: number | null;
+}
+
+/** The inflow of a server without deliveries. */
+export const noInflow: Inflow = {
+  spoolBytes: 0,
+  waitingFiles: { count: 0, sinceMs: null },
+  failedFiles: { count: 0, sinceMs: null },
+  rejectedRows: { count: 0, sinceMs: null },
+};
 
 interface Sources {
   readonly limiter: Limiter;
@@ -70,7 +86,17 @@ export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now
     return lastImportMs === null ? null : (now() - lastImportMs) / 1000;
   });
   gauge("leadfile_spool_bytes", "Deliveries that are not imported yet.", () => inflow().spoolBytes);
-  gauge("leadfile_failed_files", "Files in failed/, which could not be read.", () => inflow().failedFiles);
+  /** A count, and the age of the oldest. */
+  const pile = (name: string, unit: string, help: string, read: (found: Inflow) => Counted) => {
+    gauge(`leadfile_${name}_${unit}`, help, () => read(inflow()).count);
+    gauge(`leadfile_${name}_age_seconds`, `Age of the oldest of leadfile_${name}_${unit}; 0 if there is none.`, () => {
+      const { sinceMs } = read(inflow());
+      return sinceMs === null ? 0 : Math.max(0, now() - sinceMs) / 1000;
+    });
+  };
+  pile("waiting", "files", "Files in the inbox that are not imported yet.", ({ waitingFiles }) => waitingFiles);
+  pile("failed", "files", "Files in failed/, which could not be read.", ({ failedFiles }) => failedFiles);
+  pile("rejected", "rows", "Rows in rejected/.", ({ rejectedRows }) => rejectedRows);
   // By the names that dashboards know. The library's own come with sixty about Node.js, which say nothing of Bun.
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process started.", () => performance.timeOrigin / 1000);

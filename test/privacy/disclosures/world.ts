@@ -2,6 +2,7 @@
 
 import { pino } from "pino";
 import { createApp } from "../../../src/api/app.ts";
+import { noInflow } from "../../../src/api/ops/metrics.ts";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { digestOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
@@ -181,7 +182,7 @@ type Answered = { readonly data: Lead[]; readonly next_cursor: string | null };
 
 function appOf(store: ServedStore, now: () => number) {
   const settings = { baseUrl: "http://localhost", trustProxy: false, publicMetrics: false };
-  const inflow = () => ({ spoolBytes: 0, failedFiles: 0 });
+  const inflow = () => noInflow;
   const limiter = createLimiter(1_000_000_000);
   return createApp(
     { store, limiter, log: pino({ level: "silent" }), now, inflow, ...settings },

@@ -45,7 +45,9 @@ test("--once imports what is there, keeps rejected rows and names what could not
     "No column of the file was recognised",
   );
   // The log is no place for the names of people, and of a file without a header they seem to be columns.
-  expect(stderr).toContain("acme/headless.csv: it went to failed/, with what to do beside it: No column of the file");
+  expect(stderr).toContain(
+    "acme/headless.csv: moved to failed/, with what to do in the .txt next to it: No column of the file",
+  );
   expect(stderr).not.toContain("Whitfield");
   expect(readFileSync(join(folder, "acme/failed/headless.csv.txt"), "utf8")).toContain("Whitfield");
 });
@@ -152,7 +154,7 @@ test("an inbox whose folder is moved away ends, and names the folder", async () 
   await said.read();
   renameSync(folder, `${folder}-elsewhere`);
   expect(new TextDecoder().decode((await said.read()).value)).toBe(
-    `The folder ${folder} cannot be read any more (ENOENT). Bring it back, and start this again: what lies in it is taken then.\n`,
+    `The folder ${folder} cannot be read any more (ENOENT). Restore it, then start the inbox again: its files are imported then.\n`,
   );
   expect(await inbox.exited).toBe(1);
 });
