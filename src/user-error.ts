@@ -8,7 +8,7 @@ type UserErrorStatus = 1 | 2 | (typeof statusAfter)[EndingSignal];
 
 /** Says what is wrong and what to do next. It is shown without a stack trace. */
 export class UserError extends Error {
-  override readonly name = "UserError";
+  override readonly name: string = "UserError";
 
   constructor(
     message: string,

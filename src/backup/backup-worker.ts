@@ -1,7 +1,5 @@
 /** The thread in which backups are made, tested, and restored. */
-import { storeErrorOf } from "../db/failure.ts";
-import { explain } from "../operator/explain.ts";
-import { innermost } from "../store/errors.ts";
+import { explainFailure, innermost } from "../db/failure.ts";
 import { UserError } from "../user-error.ts";
 import { copyDatabase } from "./backup.ts";
 import { drillBackup } from "./drill.ts";
@@ -24,7 +22,7 @@ function replyOf(work: () => unknown): Reply {
   try {
     return { result: work() };
   } catch (cause) {
-    const failure = explain(storeErrorOf(cause, "the database"));
+    const failure = explainFailure(cause, "the database");
     return failure instanceof UserError
       ? { refusal: [failure.message, failure.advice] }
       : { failure: innermost(failure) };

@@ -1,9 +1,10 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
+import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
 import { UserError } from "../user-error.ts";
-import { accountOf, checkText, noAccounts } from "./arguments.ts";
+import { accountOf, checkText, noAccounts, noDatabase } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { daysText } from "./terminal/numbers.ts";
 import { listed } from "./terminal/table.ts";
@@ -25,7 +26,7 @@ function createCommand(context: CommandContext): Command {
       if (/^acc_/i.test(name)) {
         throw new UserError("NAME begins with acc_, as an ID does.", "Choose a name that does not.", 2);
       }
-      const created = await createAccount(context.database(), name, context.now());
+      const created = await createAccount(context.database("create"), name, context.now());
       if (created === null) {
         throw new UserError(`There is already an account ${JSON.stringify(name)}.`, "Choose another name.");
       }
@@ -37,6 +38,9 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list all accounts")
     .action((options) => {
+      const path = readDatabasePath();
+      // A script may ask before anything was set up.
+      if (!existsSync(path)) return void outputOf(options).result([], noDatabase(path).sentence);
       const all = listAccounts(context.database().read).map(view);
       const rows = all.map(({ id, subscription, retain_days: days, name }) => [
         id,
@@ -44,7 +48,7 @@ function listCommand(context: CommandContext): Command {
         days === undefined ? "all" : daysText(days),
         name,
       ]);
-      const text = listed(noAccounts(readDatabasePath()), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows);
+      const text = listed(noAccounts(path), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows);
       outputOf(options).result(all, text);
     });
 }

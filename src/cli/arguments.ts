@@ -29,8 +29,16 @@ export function accountOf(context: CommandContext, idOrName: string): Account {
 
 /** Names the file: DATABASE_PATH may be set to another one than was meant. */
 export function noAccounts(databasePath: string): string {
-  const path = printable(resolve(databasePath));
-  return `There is no account in ${path} yet. Run: ${adminCommand} account create NAME, or set DATABASE_PATH to another file.`;
+  return `There is no account in ${printable(resolve(databasePath))} yet. To create one: ${adminCommand} account create NAME`;
+}
+
+/** The refusal of a command that needs a database, where there is none. */
+export function noDatabase(databasePath: string): UserError {
+  const create = `${adminCommand} account create NAME`;
+  return new UserError(
+    `There is no database at ${printable(databasePath)} yet.`,
+    `To create one: ${create}. If it is elsewhere, set DATABASE_PATH.`,
+  );
 }
 
 /** The one of some texts that differs by a slip of up to a third of its letters. */

@@ -5,6 +5,7 @@
 import type { Database } from "bun:sqlite";
 import { type SQL, sql } from "drizzle-orm";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import { UserError } from "../user-error.ts";
 
 /** The SQLite file, as Drizzle and Bun see it. */
 export type Connection = BunSQLiteDatabase & { readonly $client: Database };
@@ -28,6 +29,11 @@ export interface LeadDatabase {
   /** Resolves when `read` shows all that any server has written until now. */
   catchUp(): Promise<void>;
   close(): void;
+}
+
+/** The database cannot be read or written now, as while a cluster has no leader. The same call may succeed later. */
+export class DatabaseUnavailable extends UserError {
+  override readonly name: string = "DatabaseUnavailable";
 }
 
 /** A statement violated a constraint, so that its transaction was rolled back. */

@@ -3,9 +3,9 @@ import { sql } from "drizzle-orm";
 import { openDisclosureReader } from "../privacy/disclosures/disclosures.ts";
 import { retainInThread, startRetention } from "../privacy/retention-thread.ts";
 import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
-import { innermost, StoreError } from "../store/errors.ts";
+import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
-import { isFull, storeErrorOf } from "./failure.ts";
+import { explainFailure, innermost, isFull } from "./failure.ts";
 import { keepDescriptors } from "./file.ts";
 import { createFlush, createSettle, withoutWaiting } from "./flush.ts";
 import { takeLock } from "./locks/process-lock.ts";
@@ -18,16 +18,19 @@ import type { Flushed } from "./usage-counter.ts";
 import { createUsageCounter } from "./usage-counter.ts";
 import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
 
-/** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
+/** Opens the store of the server. Throws a UserError if it cannot be used, or another process serves it. */
 export function openServedStore(path: string, keepsLedger = true): ServedStore {
   const release = takeLock(path);
   // A second server would grant the limit of §8 a second time.
-  if (release === null) throw new StoreError({ kind: "served by another process", path });
+  if (release === null) {
+    const advice = "Stop that first, or set DATABASE_PATH to another file.";
+    throw new UserError(`Another process is serving or restoring ${path}.`, advice);
+  }
   try {
     return serveFrom(openForServing(path), path, keepsLedger, release);
   } catch (cause) {
     release();
-    throw storeErrorOf(cause, path);
+    throw explainFailure(cause, path);
   }
 }
 
@@ -52,14 +55,14 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
       try {
         return database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0;
       } catch (cause) {
-        throw storeErrorOf(cause, path);
+        throw explainFailure(cause, path);
       }
     },
     close() {
       try {
         close(database, flush, wal, reader);
       } catch (cause) {
-        throw storeErrorOf(cause, path);
+        throw explainFailure(cause, path);
       } finally {
         release();
       }
@@ -86,7 +89,7 @@ function close(database: Connection, flush: () => Flushed, wal: Wal, reader: Rea
     reader.close();
     wal.close();
   }
-  if (written === "locked") throw new StoreError({ kind: "usage not written", reason: "database is locked" });
+  if (written === "locked") throw lastCountsLost("database is locked");
 }
 
 function writeLast(flush: () => Flushed): Flushed {
@@ -97,6 +100,13 @@ function writeLast(flush: () => Flushed): Flushed {
     return written;
   } catch (cause) {
     if (!isFull(cause)) throw cause;
-    throw new StoreError({ kind: "usage not written", reason: innermost(cause) }, { cause });
+    throw lastCountsLost(innermost(cause));
   }
+}
+
+function lastCountsLost(reason: string): UserError {
+  return new UserError(
+    `The last request counts and the record of which key received which leads were lost (${reason}).`,
+    "Make sure that the disk has room and that no other program keeps the file locked.",
+  );
 }

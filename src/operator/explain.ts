@@ -17,30 +17,10 @@ function inWords<Kind extends ProblemKind>(problem: Problem<Kind>): UserError {
 
 type Words = readonly [what: string, advice: string];
 
-const anotherFile = "Set DATABASE_PATH to another file, or move this one away.";
-
 const words: { readonly [Kind in ProblemKind]: (problem: Problem<Kind>) => Words } = {
-  "not a database": ({ path }) => [`${path} is not a Leadfile database.`, anotherFile],
-  "file damaged": ({ path, reason }) => [
-    `${path} is damaged (${reason}).`,
-    `Keep a copy of it, and put a backup in its place: ${adminCommand} restore FILE. ${adminCommand} doctor looks closer.`,
-  ],
   "locked for too long": ({ path }) => [
     `${path} has been locked by another program for too long.`,
     "End that program and try again.",
-  ],
-  "disk full": ({ path }) => [`The disk of ${path} is full.`, "Make room and run the command again."],
-  "database unusable": ({ path, reason }) => [
-    `${path} cannot be opened or written (${reason}).`,
-    "Check that the folder exists, that this user may write in it, and that the disk is not full.",
-  ],
-  "file unreachable": ({ path, reason }) => [
-    `${path} cannot be opened (${reason}).`,
-    "Set DATABASE_PATH to a file in a folder that this user may write in.",
-  ],
-  "served by another process": ({ path }) => [
-    `${path} is served by another process, or being restored.`,
-    "End that first, or set DATABASE_PATH to another file.",
   ],
   "usage not written": ({ reason }) => [
     `The last counts of usage could not be written, and are lost (${reason}).`,

@@ -1,10 +1,10 @@
 /** Retention of a server, in a thread of its own: deleting and looking for bytes must hold up no request. */
 
 import type { Connection } from "../db/connection.ts";
+import { innermost } from "../db/failure.ts";
 import type { Descriptors } from "../db/file.ts";
 import type { Retained } from "../db/serving.ts";
 import { filesOf } from "../store/database-files.ts";
-import { innermost } from "../store/errors.ts";
 import { isRetentionDue } from "./retention.ts";
 import { wasSetBack } from "./retention-hold.ts";
 

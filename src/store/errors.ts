@@ -5,19 +5,8 @@
 
 /** Each problem by its kind, with the facts that a sentence about it needs. */
 interface Problems {
-  /** The file does not begin as an SQLite database. */
-  readonly "not a database": { readonly path: string };
-  /** The file begins as a database, and SQLite finds it damaged further on. */
-  readonly "file damaged": { readonly path: string; readonly reason: string };
   /** Another program kept the file locked for longer than a command waits. */
   readonly "locked for too long": { readonly path: string };
-  readonly "disk full": { readonly path: string };
-  /** SQLite cannot open or write the file. */
-  readonly "database unusable": { readonly path: string; readonly reason: string };
-  /** The system does not let this user reach the file. */
-  readonly "file unreachable": { readonly path: string; readonly reason: string };
-  /** One process at a time serves a file, or restores it. */
-  readonly "served by another process": { readonly path: string };
   /** A server stops, and its last counts are lost. */
   readonly "usage not written": { readonly reason: string };
   /** No majority of a cluster has answered in time. */
@@ -70,9 +59,4 @@ export class StoreError extends Error {
   }
 }
 
-/** What failed at the bottom, for the log: the layers around it may quote a statement and its values. */
-export function innermost(failure: unknown): string {
-  let inner = failure;
-  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
-  return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
-}
+export { innermost } from "../db/failure.ts";

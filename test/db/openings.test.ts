@@ -17,7 +17,6 @@ import { getTableName } from "drizzle-orm";
 import { version } from "../../package.json";
 import { leads } from "../../src/db/schema.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
-import { explain } from "../../src/operator/explain.ts";
 import { UserError } from "../../src/user-error.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
@@ -32,8 +31,7 @@ function refusalOf(path: string): string {
   try {
     openServedStore(path).close();
   } catch (cause) {
-    const told = explain(cause);
-    if (told instanceof UserError) return told.sentence;
+    if (cause instanceof UserError) return cause.sentence;
     throw cause;
   }
   throw new Error("the file was opened");

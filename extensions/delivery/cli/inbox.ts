@@ -50,6 +50,7 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
   if (release === null) {
     throw new UserError(`Another inbox watches ${dir}.`, "Stop it first, or name another folder.");
   }
+  context.database("create");
   const output = outputOf(options);
   const counts = { done: 0, failed: 0, later: 0 };
   const inbox = openInbox(dir, {

@@ -53,6 +53,7 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
   if (release === null) {
     throw new UserError(`Another process takes deliveries for ${readDatabasePath()}.`, "Stop it first.");
   }
+  context.database("create");
   const spool = await openSpool(folder, context.now);
   const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);

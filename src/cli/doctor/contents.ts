@@ -8,6 +8,7 @@ import { adminCommand } from "../../program-name.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import type { Contents, Examination } from "../../store/examination.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
+import { noDatabase } from "../arguments.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
@@ -37,8 +38,8 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
   const restore = `Move it away and put back a backup: ${adminCommand} restore FILE. If there is none, sqlite3 may recover some of it.`;
   switch (found.kind) {
     case "missing": {
-      const advice = "Check DATABASE_PATH. The server makes the file when it starts; in a cluster rqlited does.";
-      return broken("file", `${path} is not there.`, advice);
+      const missing = noDatabase(path);
+      return broken("file", missing.message, missing.advice);
     }
     case "unreadable":
       return broken(

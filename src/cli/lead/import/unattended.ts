@@ -1,8 +1,10 @@
 /** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
+
 import { dirname, join } from "node:path";
 import type { Destination } from "../../../../extensions/delivery/inbox/inbox.ts";
 import { type Outcome, rejectedFolder } from "../../../../extensions/delivery/inbox/put-away.ts";
 import type { ImportSettings } from "../../../../extensions/delivery/inbox/settings.ts";
+import { DatabaseUnavailable } from "../../../db/connection.ts";
 import { readMapping } from "../../../import/map/columns/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../import/new-lead.ts";
 import { RejectsNotWritten } from "../../../import/parse/file/rejects.ts";
@@ -74,7 +76,9 @@ export async function importUnattended(
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
     // What the store or the disk cannot do has nothing to do with the file.
-    const isOfFile = ![StoreError, ImportInterrupted, RejectsNotWritten].some((kind) => cause instanceof kind);
+    const isOfFile = ![StoreError, DatabaseUnavailable, ImportInterrupted, RejectsNotWritten].some(
+      (kind) => cause instanceof kind,
+    );
     if (!isOfFile) return { kind: "later", reason: said.sentence };
     return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };
   }
