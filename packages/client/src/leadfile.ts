@@ -13,15 +13,14 @@ import { type AllOptions, allLeads, type CallOptions, createList } from "./leads
 import { type LeadfileOptions, readSettings } from "./settings.ts";
 import { sourceOf } from "./source.ts";
 
-export type { Clock } from "./clock.ts";
 export type * from "./contract.ts";
-export type { Duration } from "./duration.ts";
 export * from "./errors.ts";
 export type { Fetch } from "./exchange.ts";
 export type { Batch, BatchOptions, FollowOptions } from "./follow.ts";
 export type { AllOptions, CallOptions, LeadFilter } from "./leads.ts";
 export type { Checkpoint } from "./progress.ts";
 export type { LeadfileOptions } from "./settings.ts";
+export type { Clock, Duration } from "./time.ts";
 
 export interface Leads {
   /** One page, newest first (§4.1). */
