@@ -172,8 +172,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a 429 without its header",
     "src/api/errors.ts",
-    'return { "Retry-After": String(retryAfterSeconds) };',
-    "return {};",
+    '{ "Retry-After": String(retryAfterSeconds) } : {}',
+    "{} : {}",
     "test/spec/8-limits.test.ts",
     "test/spec/7-errors.test.ts",
   ),

@@ -42,7 +42,7 @@ export function docsPage(origin: string): string {
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Contents">
 <a class="name" href="${publicPaths.docs}">Leadfile API</a>
-<span class="version">${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
+<span>${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
 <ul>${menu(headings)}</ul>
 </nav>
 <main id="content" tabindex="-1">
