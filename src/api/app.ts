@@ -30,6 +30,8 @@ export interface AppParts {
   /** Whether other machines may read /metrics. */
   readonly publicMetrics: boolean;
   readonly inflow: () => Inflow;
+  /** When the certificate of TLS_CERT expires; null without one. */
+  readonly certificateEndsMs?: number | null;
 }
 
 /** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */

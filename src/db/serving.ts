@@ -67,6 +67,14 @@ export interface StoreSizes {
   readonly leads: number;
   /** When the last import that added leads ended, in Unix milliseconds; null if there was none. */
   readonly lastImportMs: number | null;
+  /** The last backup that was made and verified for BACKUP_TO or s3://; null if there was none. */
+  readonly lastBackup: { readonly atMs: number; readonly bytes: number } | null;
+  /** When the next live key expires; null if none does. */
+  readonly nextKeyExpiryMs: number | null;
+  /** The timestamp of the newest lead; null if there is none. */
+  readonly newestLeadMs: number | null;
+  /** Free on the disk of the database. */
+  readonly freeBytes: number | null;
 }
 
 export interface KeyFinder {

@@ -1,4 +1,5 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
+import { X509Certificate } from "node:crypto";
 import { listen } from "../api/app.ts";
 import type { Listener } from "../api/listener.ts";
 import { noInflow } from "../api/ops/metrics.ts";
@@ -44,6 +45,7 @@ export async function serve(config: Config): Promise<Running> {
     baseUrl: originAt(port),
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,
+    certificateEndsMs: config.tls === null ? null : Date.parse(new X509Certificate(config.tls.cert).validTo),
     inflow: () => delivery?.inflowOf?.(config) ?? noInflow,
   }));
   warnOfPlainHttp(config, "API keys");

@@ -34,6 +34,13 @@ interface Sources {
   readonly store: RequestStore;
   readonly now: () => number;
   readonly inflow: () => Inflow;
+  /** When the certificate of TLS_CERT expires; null without one. */
+  readonly certificateEndsMs?: number | null;
+}
+
+/** The seconds from one time to another; null if either is unknown. */
+function secondsFrom(fromMs: number | null | undefined, toMs: number | null | undefined): number | null {
+  return fromMs == null || toMs == null ? null : (toMs - fromMs) / 1000;
 }
 
 /** The upper bounds of the buckets, in seconds. */
@@ -63,10 +70,9 @@ export function addRequestMetrics(registry: Registry) {
   return { requests, seconds };
 }
 
-/** Adds the sizes of what can grow. They are read at each request for the metrics. */
-export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now }: Sources): void {
-  /** A metric whose reading is null is left out. */
-  const gauge = (name: string, help: string, read: () => number | null) =>
+/** Adds a gauge to a registry. A metric whose reading is null is left out. */
+function createGauge(registry: Registry) {
+  return (name: string, help: string, read: () => number | null) =>
     new Gauge({
       name,
       help,
@@ -77,6 +83,32 @@ export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now
         else this.set(value);
       },
     });
+}
+
+/** Adds what the operator must see before it fails: backups, expiries, the clock, and the disk. */
+function addUpkeepMetrics(gauge: ReturnType<typeof createGauge>, { store, now, certificateEndsMs }: Sources): void {
+  gauge("leadfile_last_backup_age_seconds", "Time since the last stored backup that was verified.", () =>
+    secondsFrom(store.sizes().lastBackup?.atMs, now()),
+  );
+  gauge("leadfile_last_backup_bytes", "Size of that backup.", () => store.sizes().lastBackup?.bytes ?? null);
+  gauge("leadfile_next_key_expiry_seconds", "Time until the next key expires; negative if one has.", () =>
+    secondsFrom(now(), store.sizes().nextKeyExpiryMs),
+  );
+  gauge("leadfile_certificate_expiry_seconds", "Time until the certificate of TLS_CERT expires.", () =>
+    secondsFrom(now(), certificateEndsMs),
+  );
+  gauge("leadfile_clock_behind_seconds", "How far the clock is behind the newest lead.", () => {
+    const ahead = secondsFrom(now(), store.sizes().newestLeadMs);
+    return ahead === null ? null : Math.max(0, ahead);
+  });
+  gauge("leadfile_disk_free_bytes", "Free space on the disk of the database.", () => store.sizes().freeBytes);
+}
+
+/** Adds the sizes of what can grow. They are read at each request for the metrics. */
+export function addSizeMetrics(registry: Registry, sources: Sources): void {
+  const { limiter, store, inflow, now } = sources;
+  const gauge = createGauge(registry);
+  addUpkeepMetrics(gauge, sources);
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
   gauge("leadfile_wal_bytes", "Size of its write-ahead log.", () => store.sizes().logBytes);
   gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);
