@@ -27,13 +27,13 @@ export interface Leads {
   list(query?: LeadQuery & CallOptions): Promise<LeadList>;
   /** Every lead, newest first, across all pages. */
   all(options?: AllOptions): AsyncGenerator<Lead, void, undefined>;
-  /** Every lead once, oldest first, and then the new ones as they come; it ends by its signal alone. */
+  /** Every lead once, oldest first, then new leads as they arrive. Only its signal ends it. */
   follow(options?: FollowOptions): AsyncGenerator<Lead, void, undefined>;
-  /** The same in batches, each with the checkpoint to keep beside it. */
+  /** The same in batches, each with the checkpoint to store with it. */
   batches(options?: BatchOptions): AsyncGenerator<Batch, void, undefined>;
 }
 
-/** A client for one server and one key. Throws a SettingError when a setting is wrong. */
+/** A client for one server and one key. Throws a SettingError if a setting is wrong. */
 export class Leadfile {
   readonly leads: Leads;
   readonly pixels: { list(options?: CallOptions): Promise<Pixel[]> };
