@@ -17,6 +17,7 @@ const ImportSettings = Type.Partial(
       stamp: Type.Union([Type.Literal("source"), Type.Literal("arrival")]),
       timezone: Type.String(),
       "day-first": Type.Boolean(),
+      "month-first": Type.Boolean(),
     },
     { additionalProperties: false },
   ),

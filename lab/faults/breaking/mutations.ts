@@ -150,7 +150,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "an id that forgets its account",
-    "src/import/map/lead/made-id.ts",
+    "src/import/map/identity.ts",
     "JSON.stringify([account, ",
     "JSON.stringify([",
     "test/import/identity.test.ts",

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { parse } from "csv-parse/sync";
 import { emailKey, phoneKey } from "../../contract/person.ts";
-import { uuid } from "../../import/map/lead/made-id.ts";
+import { uuid } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
 import type { PersonReference } from "../../store/privacy.ts";

@@ -1,7 +1,7 @@
 /** The persons that commands take: one by e-mail address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
-import { idFromSource } from "../../import/map/lead/made-id.ts";
+import { idFromSource } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
 import { UserError } from "../../user-error.ts";
@@ -57,7 +57,7 @@ interface Way {
 const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
   email: { takes: "an e-mail address, such as kim@example.com", read: readEmail },
   phone: { takes: "a phone number, such as 619-555-0142", read: readPhone },
-  id: { takes: "the id of a lead", read: (text) => (text === "" ? null : idFromSource(text)) },
+  id: { takes: "the id of a lead", read: (text) => (text === "" ? null : idFromSource(text, null)) },
 };
 
 /** The persons that the options name. Throws a UserError, which never repeats what was typed. */

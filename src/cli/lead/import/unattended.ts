@@ -5,9 +5,9 @@ import type { Destination } from "../../../../extensions/delivery/inbox/inbox.ts
 import { type Outcome, rejectedFolder } from "../../../../extensions/delivery/inbox/put-away.ts";
 import type { ImportSettings } from "../../../../extensions/delivery/inbox/settings.ts";
 import { DatabaseUnavailable } from "../../../db/connection.ts";
-import { readMapping } from "../../../import/map/columns/mapping.ts";
+import { readMapping } from "../../../import/map/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../import/new-lead.ts";
-import { RejectsNotWritten } from "../../../import/parse/file/rejects.ts";
+import { RejectsNotWritten } from "../../../import/parse/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
 import { StoreError } from "../../../store/errors.ts";
 import { inOneLine, UserError } from "../../../user-error.ts";
@@ -96,7 +96,13 @@ function broughtText({ imported, replaced, duplicates, suppressed }: ImportCount
 }
 
 function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
-  const { "on-duplicate": onDuplicate, "create-pixels": createPixels, "day-first": dayFirst, ...rest } = settings;
+  const {
+    "on-duplicate": onDuplicate,
+    "create-pixels": createPixels,
+    "day-first": dayFirst,
+    "month-first": monthFirst,
+    ...rest
+  } = settings;
   return {
     stamp: "source",
     timezone: "UTC",
@@ -105,5 +111,6 @@ function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
     onDuplicate: onDuplicate ?? "skip",
     createPixels: createPixels === true,
     dayFirst: dayFirst === true,
+    monthFirst: monthFirst === true,
   };
 }

@@ -73,8 +73,8 @@ test("what is left out of the rows of a file is said with it", async () => {
     "a.csv": "email,phone,state\ndana@example.com,1.61E+10,Ontario\n",
   });
   expect((await admin.run("inbox", folder, "--once")).stderr).toContain(
-    "acme/a.csv: done; 1 lead added; Warning: 1 row with a state that is none of the US; it was left out; " +
-      "Warning: 1 row with a phone number that is none; it was left out\n",
+    "acme/a.csv: done; 1 lead added; Warning: 1 row: the state is not a US state, so it was left empty; " +
+      "Warning: 1 row: the phone number is not valid, so it was left empty\n",
   );
 });
 

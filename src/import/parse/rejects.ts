@@ -1,15 +1,25 @@
 /** Rejected rows, written so that the file can be mended and imported as it is. */
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join, parse } from "node:path";
 import { stringify } from "csv-stringify/sync";
-import { systemCode } from "../../../operator/system-code.ts";
-import { UserError } from "../../../user-error.ts";
-import { isRejectColumn, rejectColumns } from "../../map/columns/columns.ts";
-import type { RejectedRow } from "../../new-lead.ts";
+import { systemCode } from "../../operator/system-code.ts";
+import { UserError } from "../../user-error.ts";
+import { isRejectColumn, rejectColumns } from "../map/columns.ts";
+import type { RejectedRow } from "../new-lead.ts";
 import type { Format } from "./format.ts";
 
 /** A failure at the rejects file, not at the file that is imported. */
 export class RejectsNotWritten extends UserError {}
+
+/** Returns the path for rejected rows that names no file yet: `rejects.csv`, else `rejects-2.csv`, and so on. */
+export function unusedPath(path: string): string {
+  const { dir, name, ext } = parse(path);
+  for (let number = 2, unused = path; ; number++) {
+    // A folder is refused, and a device is written to.
+    if (statSync(unused, { throwIfNoEntry: false })?.isFile() !== true) return unused;
+    unused = join(dir, `${name}-${number}${ext}`);
+  }
+}
 
 /** Throws a UserError where the file could not be written, before anything is read; it touches nothing. */
 export function checkWritable(path: string): void {
@@ -23,8 +33,8 @@ export function checkWritable(path: string): void {
 }
 
 /**
- * Writes the file anew with all rows that were rejected. Throws a UserError that names it where that fails. Where it
- * follows no link, a new file takes the name: what lies there may be a link by now.
+ * Writes all rows that were rejected to a new file. Throws a UserError that names it if that fails. If it follows no link,
+ * the new file takes the place of another one: that may be a link.
  */
 export function writeRejects(
   path: string,
@@ -35,7 +45,8 @@ export function writeRejects(
 ): void {
   try {
     if (followsNoLink) rmSync(path, { force: true });
-    const file = openSync(path, followsNoLink ? "wx" : "w", 0o600);
+    const isDevice = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    const file = openSync(path, isDevice && !followsNoLink ? "w" : "wx", 0o600);
     try {
       const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
       for (const text of texts) writeWhole(file, text);

@@ -1,10 +1,12 @@
 /**
- * What vendors call the fields of a lead, in lower case, letters and digits alone. The order is the order of preference:
- * where several columns hold one field, each row takes the first that has a value.
+ * The table of names: which column, or which path in JSON, gives which field of a lead. Everything else is not a field.
+ * To teach the import another name, add it here and add a payload to test/import/payloads.ts.
+ *
+ * Names are compared in lowercase, letters and digits alone: `Last Seen At`, `last_seen_at`, and `lastSeenAt` are `lastseenat`.
  */
-import { type LeadField, leadFields } from "../../../contract/lead.ts";
+import { type LeadField, leadFields } from "../../contract/lead.ts";
 
-/** What goes into a field of a lead: the halves of its name, whether its state is one of the US, when its clocks show a time. */
+/** The parts of a name, what tells whether a state is one of the US, and the zone of times without an offset. */
 const ingredients = ["first_name", "last_name", "country", "time_zone"] as const;
 
 /** A field of a lead, or what goes into one. */
@@ -12,22 +14,82 @@ export type Target = LeadField | (typeof ingredients)[number];
 
 export const targets: readonly Target[] = [...leadFields, ...ingredients];
 
-/** Every way to begin with one of some words, or none, and to end with one of others. */
-function combine(beginnings: string, endings: string): string[] {
-  return words(endings).flatMap((ending) =>
-    words(beginnings).map((beginning) => (beginning + ending).replace("_", "")),
-  );
-}
+/** The names of a list; `_` stands for none. */
+const words = (text: string): string[] => text.split(" ").map((word) => (word === "_" ? "" : word));
 
-/** The words of a text; `_` stands for nothing at all. */
-function words(text: string): string[] {
-  return text.split(" ");
-}
+/** Every way to begin with one word and to end with another. */
+const combine = (beginnings: string, endings: string): string[] =>
+  words(endings).flatMap((ending) => words(beginnings).map((beginning) => beginning + ending));
+
+/**
+ * What the parents of a value say of it. A parent that is not in this list belongs to something else (`owner`, `avatar`,
+ * `created_by`), and no value under it is a field. A plural means the same.
+ */
+export const parents = {
+  /** Transparent, as if it were not there. */
+  wrapper: words("data payload body record result item node _source attributes properties fields lead"),
+  /** The person: any field of a person, and a page or a time by a name that says so. */
+  visitor: [
+    ...words("visitor person people contact identity individual profile user customer prospect subscriber consumer"),
+    ...words("resident traits resolution demographics personal professional contactinfo skiptrace"),
+  ],
+  /** Its `name`; its city, state, and country only in a record that names no person. */
+  company: words("company companies organization employer business"),
+  /** City, state, and country. */
+  location: words("location address geo home"),
+  /** Page, referrer, traffic source, pixel, and time. */
+  visit: words("visit visits pagevisits session page pageview context event attribution utm"),
+} satisfies Record<string, readonly string[]>;
+
+export type ParentKind = keyof typeof parents;
+
+/** What a list of records, or what is around it, may be called besides the parents above. */
+export const pages = words("results rows list entries hits edges objects response leads identities values");
+
+/** The one wrapper that a flat name may begin with: `Lead Email` is an email, but `Item Name` is not a person's name. */
+export const flatWrapper = "lead";
+
+/** Names that a field has under the visitor's parents only if they are spelled out: a bare `url` there is any link. */
+export const bareNames: ReadonlySet<string> = new Set([
+  ...words("url uri href link source channel pixel timestamp datetime ts time date day epoch unixtime unixtimestamp"),
+  ...combine("_ un", "created createdat createdon createddate createdtime createdate updatedat"),
+  ...words("creationdate datecreated clock hour timeofday occurred occurredat occurredon recordedat detectedat"),
+  ...words("started startedat startdate start starttime starttimestamp begin beganat"),
+]);
+
+/** When a profile was made. In a record that has people and nothing of a visit, it is not the time of a visit. */
+export const creationNames: ReadonlySet<string> = new Set(
+  words("created createdat createdon createddate createdtime createdate creationdate datecreated"),
+);
+
+/** Names that would be fields by their parts, and are not: where the employer is. */
+export const notKept: ReadonlySet<string> = new Set(combine("professional", "city state country region"));
+
+/** HappierLeads gives the state of its visitors as that of the company: in a record with its list of visits it is theirs. */
+export const companyStateBeside = "pagevisits";
+
+/** In an object that is named after a field, or in a list of them: `emails: [{ value }]`, `state: { code }`. */
+export const valueNames: { readonly [Field in Target]?: readonly string[] } = {
+  email: words("value address email"),
+  verified_email: words("value address email"),
+  phone: words("value number phone"),
+  city: words("value name"),
+  state: words("value code name"),
+  country: words("value code isocode name"),
+  page_url: words("value"),
+  name: words("value"),
+  first_name: words("value"),
+  last_name: words("value"),
+  company: words("value"),
+};
 
 /** Whose home it is that a city or state belongs to. */
 const ofHome = "_ personal home address residential residence mailing location current";
 
-/** What every field is called, the preferred names first. */
+/**
+ * What each field is called. The order is the order of preference: a record takes the first name that has a value, after
+ * the shortest path.
+ */
 export const aliases: Record<Target, readonly string[]> = {
   id: words("id eventid"),
   identified_at: [
@@ -37,7 +99,7 @@ export const aliases: Record<Target, readonly string[]> = {
       "identified captured resolved matched detected recorded occurred visited viewed seen ofvisit",
     ),
     ...combine("visitor capture resolution match detection occurrence", "date time datetime timestamp"),
-    ...combine("event visit pageview page_view hit session activity", "timestamp time datetime ts date at"),
+    ...combine("event visit pageview pageviewed hit session activity", "timestamp time datetime ts date at hour"),
     ...words("timestamp datetime ts time epoch unixtime unixtimestamp visited visitedat visitedon viewedat"),
     ...combine(
       "last timelast mostrecent latest",
@@ -49,18 +111,21 @@ export const aliases: Record<Target, readonly string[]> = {
     ),
     ...combine("seen clicked occurred captured resolved matched detected recorded", "at on _ date time"),
     ...combine("_ session visit", "startedat started start starttime starttimestamp begin beganat"),
-    ...combine("_ session visit event", "created createdat createdon createddate createdtime"),
-    ...words("creationdate datecreated date day"),
+    ...combine("_ session visit event", "created createdat createdon createddate createdtime createdate"),
+    ...words("creationdate datecreated date day clock hour timeofday"),
     ...combine("first timefirst", "seenat seen seenon seendate visitedat visited visit visitat visitdate"),
   ],
   pixel_id: words("pixelid pixel superpixelid superpixel trackingpixelid trackingpixel sitepixelid pixeluuid"),
   name: words("name fullname personname displayname"),
   first_name: words("firstname givenname fname forename first"),
   last_name: words("lastname surname familyname lname last"),
-  email: combine(
-    "_ personal best primary main home business work professional corporate other secondary alternate additional all",
-    "email",
-  ).concat(words("emailpersonal emailbusiness emailwork mail")),
+  email: [
+    ...combine(
+      "_ personal best primary main home business work professional corporate other secondary alternate additional all",
+      "email",
+    ),
+    ...words("emailpersonal emailbusiness emailwork emailhome emailother mail"),
+  ],
   verified_email: [
     ...combine("_ personal", "verifiedemail"),
     "verifiedpersonalemail",
@@ -71,7 +136,7 @@ export const aliases: Record<Target, readonly string[]> = {
   phone: [
     ...words("phone bestphone primaryphone mainphone mobile direct directnumber directphone directdial directline"),
     ...combine("personal home", "mobile phone number"),
-    ...words("contactnumber tel phonemobile phonedirect phonework"),
+    ...words("contactnumber tel phonemobile phonedirect phonework phonehome"),
     ...words("allmobile alllandline landline allphone"),
     ...combine("work business office corporate professional", "directphone directdial direct mobile phone"),
     ...words("otherphone secondaryphone"),
@@ -105,10 +170,10 @@ export const aliases: Record<Target, readonly string[]> = {
   homeowner: words("homeowner ishomeowner homeownerstatus homeownership homeownerrenter ownshome ownorrent ownrent"),
   children: words("children haschildren numberofchildren childrencount presenceofchildren childreninhousehold haskids"),
   page_url: [
-    ...words("pageurl url fullurl page landingpageurl landingpage landingurl capturedurl captureduri"),
+    ...words("pageurl url fullurl page landingpageurl landingpage landingurl capturedurl captureduri currenturl"),
     ...combine("last current visited visit viewed mostrecent recent event entry", "url page pageurl"),
     ...words("lastvisitedurl lastvisitedpage pages pageurls urls visitedpages pagesvisited pagesviewed pagevisits"),
-    ...words("lastpageseen pageviewed pagevisited pagelocation uri href"),
+    ...words("lastpageseen pageviewed pagevisited pagelocation uri href link"),
     ...combine("first initial", "url page pageurl pageseen"),
   ],
   referrer: [

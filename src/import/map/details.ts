@@ -1,16 +1,15 @@
-/** What a row says of the visitor and the visit: each field from the first of its columns that has a value. */
-import type { LeadDetails } from "../../../contract/lead.ts";
-import { emailKey, type PersonIdentifier, phoneKey } from "../../../contract/person.ts";
-import { stateCode, states } from "../../../contract/states.ts";
-import { type Cell, type Found, textsOf } from "../../parse/cell.ts";
-import { type ColumnNumbers, first, firstText, type Row, textIn } from "../../row.ts";
-import type { Columns } from "../columns/columns.ts";
-import { hasState } from "../values/countries.ts";
-import { allEmails, bareEmail, firstEmail } from "../values/emails.ts";
-import { allPhones, firstPhone } from "../values/phones.ts";
+/** What a record says of the visitor and the visit: each field from the first of its columns that has a value. */
+import type { LeadDetails } from "../../contract/lead.ts";
+import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
+import { stateCode, states } from "../../contract/states.ts";
+import { type Cell, type Found, textsOf } from "../parse/cell.ts";
+import { type ColumnNumbers, first, firstText, type Row, textIn } from "../row.ts";
+import { hasState } from "./values/countries.ts";
+import { allEmails, bareEmail, firstEmail } from "./values/emails.ts";
+import { allPhones, firstPhone } from "./values/phones.ts";
+import type { Warning } from "./warnings.ts";
 
-/** What was left out of a lead: a value that is none of its kind, or what stood beside the value in its cell. */
-export type Warning = "state" | "country" | "email" | "beside email" | "phone" | "beside phone" | "others";
+const nothing: readonly never[] = [];
 
 interface ReadDetails {
   readonly details: LeadDetails;
@@ -19,21 +18,24 @@ interface ReadDetails {
   readonly warnings: readonly Warning[];
 }
 
-/** The fields of a row, and what they leave out. */
-export function readDetails(row: Row, columns: Columns): ReadDetails {
-  const { of } = columns;
+/** Reads the fields of a record, and what they leave out. */
+export function readDetails(row: Row): ReadDetails {
+  const { of, ofCompany, ties } = row.layout;
   const best = first(row, of.email, emailOf);
   const verified = first(row, of.verified_email, emailOf);
   const phone = first(row, of.phone, phoneOf);
-  const place = readState(row, columns);
+  const name = textIn(row, of.name) ?? nameOf(textIn(row, of.first_name), textIn(row, of.last_name));
+  const isNobody = [name, best, verified, phone].every((value) => value === null);
+  const place =
+    readState(row, of.state, of.country) ?? (isNobody ? readState(row, ofCompany.state, ofCompany.country) : null);
   const details: LeadDetails = {
-    name: textIn(row, of.name) ?? nameOf(textIn(row, of.first_name), textIn(row, of.last_name)),
-    email: best?.value ?? verified?.value ?? null,
+    name,
+    email: (best ?? verified)?.value ?? null,
     verified_email: verified?.value ?? null,
     phone: phone?.value ?? null,
     company: textIn(row, of.company),
-    city: textIn(row, of.city),
-    state: place.state,
+    city: textIn(row, of.city) ?? (isNobody ? textIn(row, ofCompany.city) : null),
+    state: place?.state ?? null,
     gender: textIn(row, of.gender),
     age_range: textIn(row, of.age_range),
     income_range: textIn(row, of.income_range),
@@ -45,19 +47,35 @@ export function readDetails(row: Row, columns: Columns): ReadDetails {
     referrer: textIn(row, of.referrer),
     traffic_source: textIn(row, of.traffic_source),
   };
-  const isLost = (found: Found | null, numbers: ColumnNumbers) => found === null && textIn(row, numbers) !== null;
-  const warnings: Warning[] = place.warning === null ? [] : [place.warning];
-  if (isLost(best, of.email) || isLost(verified, of.verified_email)) warnings.push("email");
-  if (best?.cut || verified?.cut) warnings.push("beside email");
-  if (isLost(phone, of.phone)) warnings.push("phone");
-  if (phone?.cut) warnings.push("beside phone");
-  if (row.holdsOthers === true) warnings.push("others");
-  return { details, aliases: readAliases(row, columns, details), warnings };
+  const emails = [
+    ...warningsOf(row, best, of.email, "email"),
+    ...warningsOf(row, verified, of.verified_email, "email"),
+  ];
+  const warnings: Warning[] = [...new Set(emails), ...warningsOf(row, phone, of.phone, "phone"), ...(row.others ?? [])];
+  if (place?.warning !== undefined) warnings.push(place.warning);
+  if (ties.some((places) => differ(row, places))) warnings.push("values");
+  return { details, aliases: readAliases(row, details), warnings };
 }
 
-const nothing: readonly never[] = [];
+/** Returns what a field leaves out: a value that is not valid, or what is next to the value in its cell. */
+function warningsOf(
+  row: Row,
+  found: Found | null,
+  numbers: ColumnNumbers,
+  kind: "email" | "phone",
+): readonly Warning[] {
+  if (found !== null) return found.cut ? [`beside ${kind}`] : nothing;
+  return textIn(row, numbers) === null ? nothing : [kind];
+}
 
-function readAliases(row: Row, { of }: Columns, details: LeadDetails): readonly PersonIdentifier[] {
+/** Returns whether some places of one field hold different values. */
+function differ({ cells }: Row, places: readonly number[]): boolean {
+  const texts = places.map((place) => firstText(cells[place])).filter((text) => text !== null);
+  return texts.some((text) => text !== texts[0]);
+}
+
+function readAliases(row: Row, details: LeadDetails): readonly PersonIdentifier[] {
+  const { of } = row.layout;
   const { email, verified_email, phone } = details;
   const some = beside(row, of.email, email, allEmails);
   const verified = beside(row, of.verified_email, verified_email, allEmails);
@@ -69,7 +87,7 @@ function readAliases(row: Row, { of }: Columns, details: LeadDetails): readonly 
   ];
 }
 
-/** What the columns of a field have beside the value that is kept. Most rows have nothing else. */
+/** Returns what the columns of a field have beside the value that is kept. Most rows have nothing else. */
 function beside(
   { cells }: Row,
   numbers: ColumnNumbers,
@@ -84,29 +102,19 @@ function beside(
   return others;
 }
 
-interface Place {
-  readonly state: string | null;
-  readonly warning: Warning | null;
-}
-
-const nowhere: Place = { state: null, warning: null };
-
-/** The state of a row, where its country is the United States or is not told. */
-function readState(row: Row, columns: Columns): Place {
-  const { of } = columns;
-  const text = textIn(row, of.state);
-  if (text === null) return nowhere;
+/** Reads the state of a row, if its country is the United States or not given; null if it has none. */
+function readState(
+  row: Row,
+  ofState: ColumnNumbers,
+  ofCountry: ColumnNumbers,
+): { readonly state: string | null; readonly warning?: Warning } | null {
+  const text = textIn(row, ofState);
+  if (text === null) return null;
   // A code is what it stands for, and most files have no other text here.
   const state = Object.hasOwn(states, text) ? text : stateCode(text);
   if (state === null) return { state, warning: "state" };
-  if (of.country === undefined) return { state, warning: null };
-  // A company's country says nothing of a state that is the visitor's.
-  const number = of.state?.find((candidate) => firstText(row.cells[candidate]) !== null) ?? -1;
-  const country = textIn(
-    row,
-    of.country.filter((other) => columns.isStandIn(other) === columns.isStandIn(number)),
-  );
-  return country === null || hasState(country, state) ? { state, warning: null } : { state: null, warning: "country" };
+  const country = textIn(row, ofCountry);
+  return country === null || hasState(country, state) ? { state } : { state: null, warning: "country" };
 }
 
 function nameOf(firstName: string | null, lastName: string | null): string | null {
@@ -114,7 +122,7 @@ function nameOf(firstName: string | null, lastName: string | null): string | nul
   return firstText([firstName, lastName].filter((part) => part !== null).join(" "));
 }
 
-/** The first address in a cell, which in nearly all is all there is. */
+/** Reads the first address in a cell, which in nearly all is all there is. */
 function emailOf(cell: Cell): Found | null {
   const isPlain = typeof cell === "string" && bareEmail.test(cell);
   return isPlain ? { value: cell.toWellFormed(), cut: false } : firstEmail(textsOf(cell));

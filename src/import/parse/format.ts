@@ -1,12 +1,11 @@
 /** The rows of a file: CSV or NDJSON, told apart by how it begins. */
 
-import { UserError } from "../../../user-error.ts";
-import type { Columns } from "../../map/columns/columns.ts";
-import { largestRecord, type Row } from "../../row.ts";
-import { readCsv } from "../csv/csv.ts";
-import { readDocument } from "../json/document.ts";
-import { parseJson, readNdjson } from "../json/ndjson.ts";
-import { lookAhead, prepend } from "./beginning.ts";
+import { UserError } from "../../user-error.ts";
+import type { Columns } from "../map/columns.ts";
+import { largestRecord, type Row } from "../row.ts";
+import { readCsv } from "./csv.ts";
+import { lookAhead, prepend } from "./encoding.ts";
+import { parseJson, readDocument, readLines } from "./json.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 
@@ -22,7 +21,7 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
   const text = head.toString("utf8").trimStart();
   if (text === "") return null;
   if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
-    const groups = beginsWithJsonLine(text) ? readNdjson(whole, columns) : await readDocument(whole, columns);
+    const groups = beginsWithJsonLine(text) ? readLines(whole, columns) : await readDocument(whole, columns);
     return { format: { kind: "ndjson" }, groups };
   }
   if (/^\[\s*\[\s*[^[\]{\s]/.test(text)) {

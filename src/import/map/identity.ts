@@ -1,23 +1,27 @@
-/** Ids that are made: of the text that a source has for one, or of what a row says (decisions on what a lead is). */
+/** The IDs of leads: that of the source, or one that is made of what a row says (docs/decisions). */
 import { createHash } from "node:crypto";
-import { type DetailField, detailFields, type LeadDetails } from "../../../contract/lead.ts";
+import { type DetailField, detailFields, type LeadDetails } from "../../contract/lead.ts";
 import type { VisitTime } from "./visit-time.ts";
 
 /** A UUID as sources write it, in either case. */
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** A source's own id: a UUID is kept in lower case, any other text becomes one by its SHA-256. */
-export function idFromSource(text: string): string {
-  return uuid.test(text) ? text.toLowerCase() : writeUuid(sha256(text));
+/**
+ * Returns the ID of a lead whose source has one. A UUID is kept in lowercase. Any other text is hashed together with its
+ * pixel: two vendors may both count 1, 2, 3. Without a pixel it is the ID that imports before version 0.3 made.
+ */
+export function idFromSource(text: string, pixelId: string | null): string {
+  if (uuid.test(text)) return text.toLowerCase();
+  return writeUuid(sha256(pixelId === null ? text : JSON.stringify([pixelId, text])));
 }
 
-/** What tells two rows without an id apart. */
+/** What tells two rows without an ID apart. */
 export type IdentityField = DetailField | "identified_at";
 
 /** All of it: rows that differ in anything are two leads. */
 export const wholeIdentity: readonly IdentityField[] = ["identified_at", ...detailFields];
 
-/** A row that has no id of its own. */
+/** A row that has no ID of its own. */
 interface RowWithoutId extends Pick<VisitTime, "sourceMs" | "wrongTime"> {
   readonly account: string;
   readonly pixelId: string;
@@ -25,8 +29,8 @@ interface RowWithoutId extends Pick<VisitTime, "sourceMs" | "wrongTime"> {
 }
 
 /**
- * The id of a row that has none, from its account, its pixel and some of its fields: the same file again changes
- * nothing. A row in which all of those fields are empty is told apart by everything, lest strangers become one.
+ * Returns the ID of a row that has none, from its account, its pixel, and some of its fields: importing the same file
+ * twice changes nothing. A row in which all of those fields are empty is told apart by everything, lest strangers become one.
  */
 export function idFromContent(row: RowWithoutId, identity: readonly IdentityField[]): string {
   const { account, pixelId, details, sourceMs, wrongTime } = row;
@@ -36,7 +40,7 @@ export function idFromContent(row: RowWithoutId, identity: readonly IdentityFiel
   const isTimed = identity.includes("identified_at");
   const text = isTimed && wrongTime !== undefined ? [wrongTime] : [];
   const hash = sha256(JSON.stringify([account, pixelId, ...fields.map((field) => details[field]), ...text]));
-  // 48 bits of milliseconds in front put new ids at the end of their index; a time before 1970 has no place there.
+  // 48 bits of milliseconds in front put new IDs at the end of their index; a time before 1970 has no place there.
   const timed = isTimed ? (sourceMs ?? 0) : 0;
   hash.writeUIntBE(Math.max(0, timed), 0, 6);
   return writeUuid(hash);
