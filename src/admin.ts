@@ -4,13 +4,12 @@ import { CommanderError } from "commander";
 import { noDatabase } from "./cli/arguments.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
+import { companionOption } from "./companion.ts";
 import { readCluster, readDatabasePath } from "./config.ts";
 import { explainFailure } from "./db/failure.ts";
 import type { Databases } from "./extension.ts";
 import { loadDatabases } from "./extensions.ts";
-import { endWith } from "./operator/end.ts";
-import { giveWay } from "./operator/priority.ts";
-import { companionOption } from "./serving/companion.ts";
+import { endWith, giveWay } from "./process.ts";
 import type { AdminStore } from "./store/admin.ts";
 
 /** Tells a command the time, and lets it wait. */

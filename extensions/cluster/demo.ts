@@ -6,7 +6,7 @@ import { demoText, makeDemo } from "../../src/cli/demo/demo.ts";
 import { demoServerEnvironment } from "../../src/config.ts";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
 import { openAdminStore } from "../../src/db/admin-store.ts";
-import { onEndingSignal } from "../../src/operator/ending-signals.ts";
+import { onEndingSignal } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./cluster/local-cluster.ts";

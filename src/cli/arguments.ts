@@ -5,7 +5,7 @@ import { closest, distance } from "fastest-levenshtein";
 import { readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
-import { printable } from "../operator/printable.ts";
+import { printable } from "../printable.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import type { CommandContext } from "./command.ts";

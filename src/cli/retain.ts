@@ -3,8 +3,8 @@
 import type { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { dayOf } from "../contract/calendar.ts";
-import { statusAfter } from "../operator/ending-signals.ts";
-import { printable } from "../operator/printable.ts";
+import { printable } from "../printable.ts";
+import { statusAfter } from "../process.ts";
 import type { RetentionSurvey } from "../store/privacy.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";

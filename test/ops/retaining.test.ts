@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { pino } from "pino";
 import type { Retained, ServedStore } from "../../src/db/serving.ts";
-import { keepRetaining } from "../../src/serving/retaining.ts";
+import { keepRetaining } from "../../src/retaining.ts";
 import { noonMs } from "../support/builders.ts";
 
 const hourMs = 3_600_000;

@@ -7,7 +7,7 @@ import { destinationWith, importUnattended } from "../../../src/cli/lead/import/
 import { readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
-import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
+import { type EndingSignal, statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";

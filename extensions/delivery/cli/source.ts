@@ -11,7 +11,7 @@ import { digestOf } from "../../../src/contract/key.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
-import { printable } from "../../../src/operator/printable.ts";
+import { printable } from "../../../src/printable.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { UserError } from "../../../src/user-error.ts";
 import type { ImportSettings } from "../inbox/settings.ts";

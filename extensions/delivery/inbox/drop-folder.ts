@@ -1,7 +1,7 @@
 /** One folder into which files are dropped: which of them are settled, and what becomes of each. */
 import { readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { systemCode } from "../../../src/process.ts";
 import {
   entryAt,
   hindranceIn,

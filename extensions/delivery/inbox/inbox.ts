@@ -2,8 +2,8 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { explain } from "../../../src/operator/explain.ts";
-import { printable } from "../../../src/operator/printable.ts";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { printable } from "../../../src/printable.ts";
+import { systemCode } from "../../../src/process.ts";
 import { StoreError } from "../../../src/store/errors.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type DropFolder, openDropFolder } from "./drop-folder.ts";

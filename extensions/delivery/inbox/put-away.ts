@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, parse } from "node:path";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { systemCode } from "../../../src/process.ts";
 
 /**
  * What became of a file; `remarks` are for its owner. `reason` and `rejectedFor`, the most frequent reason of a rejection, go

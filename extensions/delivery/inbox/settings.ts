@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } fr
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { systemCode } from "../../../src/process.ts";
 import { optionsFile } from "./drop-folder.ts";
 
 const ImportSettings = Type.Partial(

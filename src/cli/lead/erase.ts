@@ -3,8 +3,8 @@
 import type { Command } from "commander";
 import { readDatabasePath } from "../../config.ts";
 import { takeLock } from "../../db/locks/process-lock.ts";
-import { statusAfter } from "../../operator/ending-signals.ts";
-import { printable } from "../../operator/printable.ts";
+import { printable } from "../../printable.ts";
+import { statusAfter } from "../../process.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { notedWithinMs } from "../../store/disclosures.ts";
 import type { Erased, Erasure, PersonReference, Staying } from "../../store/privacy.ts";

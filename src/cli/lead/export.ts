@@ -6,7 +6,7 @@ import { stringify } from "csv-stringify/sync";
 import { type Lead, leadFields } from "../../contract/lead.ts";
 import { insertAct } from "../../db/audit.ts";
 import { exportDocuments } from "../../db/export.ts";
-import { type EndingSignal, statusAfter } from "../../operator/ending-signals.ts";
+import { type EndingSignal, statusAfter } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { examineSettings } from "../../config.ts";
 import type { Lead } from "../../contract/lead.ts";
-import { printable } from "../../operator/printable.ts";
+import { printable } from "../../printable.ts";
 import { countPeople } from "../../store/different-people.ts";
 import { keptDays, type Received } from "../../store/disclosures.ts";
 import type { Held } from "../../store/privacy.ts";

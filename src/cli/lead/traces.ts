@@ -1,5 +1,5 @@
 /** What the search for bytes of erased leads has found, in words. */
-import { printable } from "../../operator/printable.ts";
+import { printable } from "../../printable.ts";
 import { adminCommand } from "../../program-name.ts";
 import type { Erasure, Traces } from "../../store/privacy.ts";
 import { UserError } from "../../user-error.ts";

@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import { stringify } from "csv-stringify/sync";
-import { systemCode } from "../../operator/system-code.ts";
+import { systemCode } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../map/columns.ts";
 import type { RejectedRow } from "../new-lead.ts";

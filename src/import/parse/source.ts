@@ -3,7 +3,7 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, statSync }
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { systemCode } from "../../operator/system-code.ts";
+import { systemCode } from "../../process.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
 import { lookAhead } from "./encoding.ts";

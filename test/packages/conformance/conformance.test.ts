@@ -96,7 +96,7 @@ test("the checks use the names and numbers of the contract, and import nothing b
   for (const file of new Bun.Glob("*.ts").scanSync(folder)) {
     if (file === "command.ts") continue;
     const imported = [...(await Bun.file(join(folder, file)).text()).matchAll(/ from "([^"]+)"/g)];
-    expect(imported.filter(([, from]) => !from?.startsWith("./"))).toEqual([]);
+    expect(imported.filter(([, from]) => !from?.startsWith("."))).toEqual([]);
   }
 });
 

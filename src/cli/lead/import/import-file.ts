@@ -9,7 +9,7 @@ import { unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress, StagedImport } from "../../../import/staged-import.ts";
-import { giveWay } from "../../../operator/priority.ts";
+import { giveWay } from "../../../process.ts";
 import type { Passed, Reached } from "../../../store/disclosures.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { accountOf } from "../../arguments.ts";

@@ -7,7 +7,7 @@ import { type Warning, warningLines } from "../../../import/map/warnings.ts";
 import type { ImportCounts, RejectedRow } from "../../../import/new-lead.ts";
 import type { OlderLetters } from "../../../import/parse/encoding.ts";
 import type { MergeProgress } from "../../../import/staged-import.ts";
-import { printable } from "../../../operator/printable.ts";
+import { printable } from "../../../printable.ts";
 import { adminCommand } from "../../../program-name.ts";
 import type { Passed } from "../../../store/disclosures.ts";
 import type { Account } from "../../../store/repositories.ts";

@@ -1,7 +1,8 @@
-/** What the operator is told when a server cannot listen: one line that names the setting to change. */
+/** What the operator is told about the address that a server listens on. */
 
-import { UserError } from "../user-error.ts";
-import { systemCode } from "./system-code.ts";
+import { isInTheClear } from "./config.ts";
+import { systemCode, writeNow } from "./process.ts";
+import { UserError } from "./user-error.ts";
 
 interface Address {
   readonly host: string;
@@ -36,5 +37,15 @@ export function listeningFailure(cause: unknown, { host, port, tls }: Address, p
   return new UserError(
     `Listening on ${host}, port ${port}, failed (${said}).`,
     `Set ${prefix}HOST to another address.`,
+  );
+}
+
+/** `secrets` says what it is that requests carry. */
+export function warnOfPlainHttp(address: Parameters<typeof isInTheClear>[0], secrets: string): void {
+  if (!isInTheClear(address)) return;
+  writeNow(
+    2,
+    `Warning: ${address.host} can be reached from other machines without TLS, and ${secrets} would cross the network in ` +
+      "the clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
   );
 }

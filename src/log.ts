@@ -1,7 +1,7 @@
 /** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
 import { type Logger, pino } from "pino";
 import { printable } from "./printable.ts";
-import { writeNow } from "./standard-streams.ts";
+import { writeNow } from "./process.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,19 +1,17 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { X509Certificate } from "node:crypto";
-import { listen } from "../api/app.ts";
-import type { Listener } from "../api/listener.ts";
-import { noInflow } from "../api/ops/metrics.ts";
-import type { Config } from "../config.ts";
-import { publicOrigin } from "../config.ts";
-import type { ServedStore } from "../db/serving.ts";
-import { loadDatabases, loadExtension } from "../extensions.ts";
-import { createLimiter } from "../limiter.ts";
-import { endWith } from "../operator/end.ts";
-import { type EndingSignal, onEndingSignal, statusOfService } from "../operator/ending-signals.ts";
-import { listeningFailure } from "../operator/listening-failure.ts";
-import { openLog } from "../operator/log.ts";
+import { listen } from "./api/app.ts";
+import type { Listener } from "./api/listener.ts";
+import { noInflow } from "./api/ops/metrics.ts";
 import { type Companion, startCompanion } from "./companion.ts";
-import { warnOfPlainHttp } from "./plain-http.ts";
+import type { Config } from "./config.ts";
+import { publicOrigin } from "./config.ts";
+import type { ServedStore } from "./db/serving.ts";
+import { loadDatabases, loadExtension } from "./extensions.ts";
+import { createLimiter } from "./limiter.ts";
+import { listeningFailure, warnOfPlainHttp } from "./listening.ts";
+import { openLog } from "./log.ts";
+import { type EndingSignal, endWith, onEndingSignal, statusOfService } from "./process.ts";
 import { keepRetaining } from "./retaining.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
