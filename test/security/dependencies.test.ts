@@ -43,7 +43,7 @@ test("nothing in the sources runs a program, or a text as a program, but for the
     "extensions/cluster/cluster/local-cluster.ts",
     "extensions/cluster/demo.ts",
     "extensions/cluster/privacy/scrub.ts",
-    "packages/client/program/exec.ts",
-    "src/serving/companion.ts",
+    "packages/client/program/receiver.ts",
+    "src/companion.ts",
   ]);
 });
