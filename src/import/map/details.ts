@@ -47,25 +47,26 @@ export function readDetails(row: Row): ReadDetails {
     referrer: textIn(row, of.referrer),
     traffic_source: textIn(row, of.traffic_source),
   };
-  const emails = [
-    ...warningsOf(row, best, of.email, "email"),
-    ...warningsOf(row, verified, of.verified_email, "email"),
-  ];
-  const warnings: Warning[] = [...new Set(emails), ...warningsOf(row, phone, of.phone, "phone"), ...(row.others ?? [])];
-  if (place?.warning !== undefined) warnings.push(place.warning);
+  const warnings: Warning[] = place?.warning === undefined ? [] : [place.warning];
+  warn(warnings, row, best, of.email, "email");
+  warn(warnings, row, verified, of.verified_email, "email");
+  warn(warnings, row, phone, of.phone, "phone");
+  if (row.others !== undefined) warnings.push(...row.others);
   if (ties.some((places) => differ(row, places))) warnings.push("values");
   return { details, aliases: readAliases(row, details), warnings };
 }
 
-/** Returns what a field leaves out: a value that is not valid, or what is next to the value in its cell. */
-function warningsOf(
+/** Adds a warning for what a field leaves out: a value that is not valid, or what is next to the value in its cell. */
+function warn(
+  warnings: Warning[],
   row: Row,
   found: Found | null,
   numbers: ColumnNumbers,
   kind: "email" | "phone",
-): readonly Warning[] {
-  if (found !== null) return found.cut ? [`beside ${kind}`] : nothing;
-  return textIn(row, numbers) === null ? nothing : [kind];
+): void {
+  const isLost = found === null && textIn(row, numbers) !== null;
+  const warning = isLost ? kind : (`beside ${kind}` as const);
+  if ((isLost || found?.cut === true) && !warnings.includes(warning)) warnings.push(warning);
 }
 
 /** Returns whether some places of one field hold different values. */

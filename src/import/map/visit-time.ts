@@ -100,7 +100,7 @@ interface TimeText {
   readonly number: number;
 }
 
-const clockAlone = /^\d{1,2}(?::\d{2}(?::\d{2})?\b[^/]*|\s*[ap]\.?m\b.*)$|^0?[.,]\d+$/i;
+const clockAlone = /^\d{1,2}(?::\d{2}(?::\d{2})?(?!\d)[^/]*|\s*[ap]\.?m\b.*)$|^0?[.,]\d+$/i;
 /** A date without a time of day, and no number of seconds either. */
 const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)(?!.*\d\s*[ap]\.?m\b)(?!\d{8}T\d)/i;
 /** What programs write behind a date that has no time of day. It begins at the first of many blanks, not at each. */

@@ -1,12 +1,10 @@
 /** Records of CSV (RFC 4180). A damaged record costs its first line, and reading goes on at the next. */
 import { largestRecord } from "../row.ts";
 
-/** The cells of a record, or the text of one that is damaged. */
-type Cells =
-  | { readonly cells: readonly string[] }
-  | { readonly cells: null; readonly text: string; readonly fault: string };
-
-export type RawRecord = Cells & { readonly line: number };
+export type RawRecord =
+  | { readonly line: number; readonly cells: readonly string[] }
+  /** A record that is damaged, with its text. */
+  | { readonly line: number; readonly cells: null; readonly text: string; readonly fault: string };
 
 /** What a text holds: its records, and the beginning of one that goes on in the next text. */
 interface Scanned {
@@ -30,10 +28,10 @@ export function scanRecords(text: string, delimiter: string, firstLine: number, 
     const first = text.slice(at, endOfLastCell(text, at, newline));
     const quoted = first.includes('"') ? records.read(at, newline, isLast) : null;
     if (quoted === "unfinished") break;
-    const record = quoted ?? lineRecord(first, delimiter);
-    if (first !== "") found.push({ ...record, line });
-    const end = quoted?.end ?? newline;
-    line += newlinesIn(text, at, end) + 1;
+    if (quoted !== null) found.push({ line, cells: quoted.cells });
+    else if (first !== "") found.push(lineRecord(first, delimiter, line));
+    const end = quoted === null ? newline : quoted.end;
+    line += 1 + newlinesIn(text, newline, end);
     at = end + 1;
   }
   return { records: found, rest: text.slice(at), line };
@@ -45,12 +43,12 @@ function endOfLastCell(text: string, from: number, newline: number): number {
 }
 
 /** Reads a record in one line: without quotes, with backslashes or blanks before them, or with stray ones. */
-function lineRecord(text: string, delimiter: string): Cells {
-  if (text.length > largestRecord) return { cells: null, text, fault: tooLarge };
-  if (!text.includes('"')) return { cells: text.split(delimiter) };
+function lineRecord(text: string, delimiter: string, line: number): RawRecord {
+  if (text.length > largestRecord) return { line, cells: null, text, fault: tooLarge };
+  if (!text.includes('"')) return { line, cells: text.split(delimiter) };
   const escaped = text.includes('\\"') ? lenientCells(text, delimiter, /\\["\\]|""|"/g) : null;
   const cells = escaped ?? lenientCells(text, delimiter, /""|"/g);
-  return cells === null ? { cells, text, fault: "it has a quote that is not closed" } : { cells };
+  return cells === null ? { line, cells, text, fault: "it has a quote that is not closed" } : { line, cells };
 }
 
 /** The cells of a record, and where its last line ends. */
@@ -63,6 +61,7 @@ interface Quoted {
 class QuotedRecords {
   /** A delimiter is looked for only behind the last one found: a text may be one column. */
   private nextDelimiter = -1;
+  private nextQuote = -1;
 
   constructor(
     private readonly text: string,
@@ -78,39 +77,38 @@ class QuotedRecords {
   }
 
   private cellsFrom(at: number, newline: number): Quoted | "open" | null {
+    const { text, delimiter } = this;
     const cells: string[] = [];
     let end = newline;
     for (let from = at; ; ) {
-      const isQuoted = this.text[from] === '"';
-      const cell = isQuoted ? this.quotedCell(from) : this.bareCell(from, end);
-      if (cell === null) return isQuoted ? "open" : null;
-      cells.push(cell.value);
-      if (cell.end > end) end = lineEnd(this.text, cell.end);
-      if (cell.end === endOfLastCell(this.text, cell.end - 1, end)) return { cells, end };
-      if (this.text[cell.end] !== this.delimiter) return null;
-      from = cell.end + 1;
+      const isQuoted = text[from] === '"';
+      const to = isQuoted ? endOfQuoted(text, from) : this.endOfBare(from, end);
+      if (typeof to !== "number") return to;
+      cells.push(isQuoted ? unquoted(text.slice(from + 1, to - 1)) : text.slice(from, to));
+      if (to > end) end = lineEnd(text, to);
+      if (to >= endOfLastCell(text, at, end)) return { cells, end };
+      if (text[to] !== delimiter) return null;
+      from = to + 1;
     }
   }
 
-  private quotedCell(from: number): { readonly value: string; readonly end: number } | null {
-    const end = endOfQuoted(this.text, from);
-    return end === null ? null : { value: unquoted(this.text.slice(from + 1, end - 1)), end };
-  }
-
-  private bareCell(from: number, lineEnd: number): { readonly value: string; readonly end: number } | null {
-    if (this.nextDelimiter < from) {
-      const found = this.text.indexOf(this.delimiter, from);
-      this.nextDelimiter = found === -1 ? this.text.length : found;
-    }
-    const end = Math.min(this.nextDelimiter, endOfLastCell(this.text, from, lineEnd));
-    const value = this.text.slice(from, end);
-    return value.includes('"') ? null : { value, end };
+  /** Returns the place behind a cell without quotes; null if a quote is in it. */
+  private endOfBare(from: number, newline: number): number | null {
+    if (this.nextDelimiter < from) this.nextDelimiter = place(this.text, this.delimiter, from);
+    if (this.nextQuote < from) this.nextQuote = place(this.text, '"', from);
+    const end = this.nextDelimiter < newline ? this.nextDelimiter : endOfLastCell(this.text, from, newline);
+    return this.nextQuote < end ? null : end;
   }
 }
 
+/** Returns the next place of a letter, or the end of the text. */
+function place(text: string, letter: string, from: number): number {
+  const found = text.indexOf(letter, from);
+  return found === -1 ? text.length : found;
+}
+
 function lineEnd(text: string, from: number): number {
-  const newline = text.indexOf("\n", from);
-  return newline === -1 ? text.length : newline;
+  return place(text, "\n", from);
 }
 
 function newlinesIn(text: string, from: number, to: number): number {
@@ -119,11 +117,11 @@ function newlinesIn(text: string, from: number, to: number): number {
   return count;
 }
 
-/** Returns the place behind the quote that closes a cell; a quote in it is written twice. */
-function endOfQuoted(text: string, from: number): number | null {
+/** Returns the place behind the quote that closes a cell, if one does; a quote in it is written twice. */
+function endOfQuoted(text: string, from: number): number | "open" {
   let close = text.indexOf('"', from + 1);
   while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-  return close === -1 ? null : close + 1;
+  return close === -1 ? "open" : close + 1;
 }
 
 function unquoted(cell: string): string {
