@@ -1,4 +1,5 @@
 /** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
+import { styleText } from "node:util";
 import { type Logger, pino } from "pino";
 import { printable } from "./printable.ts";
 import { writeNow } from "./process.ts";
@@ -33,21 +34,19 @@ function writeTogether(): (line: string) => void {
 
 /** The time of day, then the request with its answer, or the message of another entry, then all other fields. */
 function writePretty(): (line: string) => void {
-  // Loaded only for a terminal: without it a service starts a tenth sooner.
-  const { isColorSupported, prettyFactory }: typeof import("pino-pretty") = require("pino-pretty");
-  const pretty = prettyFactory({
-    colorize: isColorSupported,
-    translateTime: "SYS:HH:MM:ss",
-    ignore: "level",
-    hideObject: true,
-    messageFormat: (entry, messageKey, level, { colors }) => {
-      const { level: _, time, method, path, status, us, [messageKey]: message, ...rest } = entry;
-      const others = Object.entries(rest).map(([name, value]) => `${name}=${printable(String(value))}`);
-      const colour = Number(status) >= 500 ? colors.red : Number(status) >= 400 ? colors.yellow : colors.green;
-      const asked = [colour(String(status)), `${us} µs`.padStart(9), method, printable(String(path))];
-      const said = [colors.bold(level), message];
-      return [...(status === undefined ? said : asked), colors.gray(others.join(" "))].join(" ");
-    },
-  });
-  return (line) => void writeNow(1, pretty(line));
+  return (line) => {
+    const { level, time, method, path, status, us, msg, ...rest }: Record<string, unknown> = JSON.parse(line);
+    const others = Object.entries(rest).map(([name, value]) => `${name}=${printable(String(value))}`);
+    const style = Number(status) >= 500 ? "red" : Number(status) >= 400 ? "yellow" : "green";
+    const request = [color(style, String(status)), `${us} µs`.padStart(9), method, printable(String(path))];
+    const message = [color("bold", pino.levels.labels[Number(level)]?.toUpperCase() ?? String(level)), msg];
+    const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+    const parts = [`[${clock}]:`, ...(status === undefined ? message : request), color("gray", others.join(" "))];
+    writeNow(1, `${parts.join(" ").trimEnd()}\n`);
+  };
+}
+
+function color(style: "bold" | "gray" | "green" | "red" | "yellow", text: string): string {
+  // styleText itself obeys NO_COLOR.
+  return styleText(style, text, { stream: process.stdout });
 }

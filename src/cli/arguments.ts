@@ -1,9 +1,9 @@
 /** Arguments and options that several commands take: an account, the id of a pixel, a name, a number. */
 
 import { resolve } from "node:path";
-import { closest, distance } from "fastest-levenshtein";
 import { readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
+import { editDistance } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
 import { printable } from "../printable.ts";
 import { adminCommand } from "../program-name.ts";
@@ -41,15 +41,13 @@ export function noDatabase(databasePath: string): UserError {
   );
 }
 
-/** The one of some texts that differs by a slip of up to a third of its letters. */
+/** The known text that differs least, by up to a third of its letters; null if there is none. */
 function closestTo(text: string, known: readonly string[]): string | null {
-  if (known.length === 0) return null;
-  const found = closest(
-    text.toLowerCase(),
-    known.map((one) => one.toLowerCase()),
-  );
-  const original = known.find((one) => one.toLowerCase() === found) ?? "";
-  return distance(text.toLowerCase(), found) <= original.length / 3 ? original : null;
+  const typed = text.toLowerCase().slice(0, 200);
+  const near = known
+    .map((one) => ({ one, distance: editDistance(typed, one.toLowerCase()) }))
+    .filter(({ one, distance }) => distance <= one.length / 3);
+  return near.toSorted((one, other) => one.distance - other.distance)[0]?.one ?? null;
 }
 
 /** The id of a pixel; throws a UserError that names the option. */

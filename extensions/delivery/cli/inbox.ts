@@ -34,9 +34,9 @@ A file that has not changed for two seconds is imported and moved to done/.
 Upload it under a name that ends in .part, and rename it when it is complete.
 Rejected rows go to rejected/, and a file that could not be read to failed/,
 with a .txt that says why. import.json in the folder of an account says how its
-files are read: {"pixel":"px_shop","timezone":"America/New_York"}. Files in done/
-and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1 if a
-file was not imported.`,
+files are read: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
+done/ and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1
+if a file was not imported.`,
     )
     .action((dir: string, options: InboxOptions) => run(context, dir, options));
 }

@@ -1,7 +1,7 @@
 /** Rejected rows, written so that the file can be mended and imported as it is. */
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
-import { stringify } from "csv-stringify/sync";
+import { csvRecord } from "../../contract/csv.ts";
 import { systemCode } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../map/columns.ts";
@@ -89,7 +89,7 @@ function beyondHeader(source: RejectedRow["source"], width: number): readonly st
 
 /** The same header and two more columns. What a row has beyond the header stands behind them, and is refused again. */
 function* csvTexts(rows: Iterable<RejectedRow>, delimiter: string, names: readonly string[]): Generator<string> {
-  const write = (cells: readonly string[]) => stringify([[...cells]], { delimiter, quoted_match: /[\r\n]/ });
+  const write = (cells: readonly string[]) => csvRecord(cells, delimiter);
   const kept = names.flatMap((name, position) => (isRejectColumn(name) ? [] : [position]));
   let isBegun = false;
   for (const { line, reason, source } of rows) {
