@@ -4,14 +4,13 @@
  */
 
 import { adminStoreOn } from "../../src/db/admin-store.ts";
-import type { LeadDatabase } from "../../src/db/connection.ts";
 import { openPixels } from "../../src/db/pixels.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { openCapturing } from "./capturing.ts";
+import { openClusterDatabase } from "./cluster-database.ts";
 import { beginClusterImport } from "./import/import.ts";
 import { beginClusterLeads } from "./import/write-planned.ts";
 import type { RqliteNode } from "./node/node.ts";
-import { statementOf } from "./node/statement.ts";
 import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
 import { openSourceFinder } from "./source-finder.ts";
 import { failureOf, openWriter } from "./writer.ts";
@@ -48,19 +47,7 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
   const everywhere = adminStoreOn(openCapturing({ ...writer, commit: writer.commitEverywhere }));
   let finder: ReturnType<typeof openSourceFinder> | null = null;
   const importing = { database, writer, pixels: openPixels(database) };
-  const clusterDatabase: LeadDatabase = {
-    path,
-    get read() {
-      return writer.file.current();
-    },
-    async write(statements, scope) {
-      const commit = scope === "everywhere" ? writer.commitEverywhere : writer.commit;
-      commit(statements.map(statementOf));
-      return [];
-    },
-    catchUp: async () => writer.catchUp(),
-    close: () => writer[Symbol.dispose](),
-  };
+  const clusterDatabase = openClusterDatabase(path, node, onSilent, writer.file);
   return {
     ...store,
     database: clusterDatabase,

@@ -9,7 +9,7 @@ import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import { retainInThread } from "../../src/privacy/retention-thread.ts";
 import { innermost, StoreError } from "../../src/store/errors.ts";
 import { announce } from "./lease/announce.ts";
-import { keepLease, serverQuestion } from "./lease/keep-lease.ts";
+import { keepLease } from "./lease/keep-lease.ts";
 import { createLease } from "./lease/lease.ts";
 import { readUnderLease } from "./lease/read-under-lease.ts";
 import type { RqliteNode } from "./node/node.ts";
@@ -48,7 +48,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
   const settle = async () => void (await Promise.all([usage.settle(), ledger.settle()]));
   let isClosed = false;
   let isLedgersTurn = false;
-  const asking = keepLease(node, serverQuestion(name), lease, see);
+  const asking = keepLease(node, sender, lease, { see, lastPosition: () => replica.current().lastPosition() });
   return {
     version,
     ...readerOf(reading),
@@ -68,7 +68,8 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     settle,
     applyRetention: async (nowMs, hasJumped) =>
       retainInThread(replica.current().database, nowMs, () => startClusterRetention({ path, node, nowMs, hasJumped })),
-    listening: (url) => announce(node, { name, url, path }, () => isClosed),
+    listening: (url) =>
+      announce(node, { path, current: () => replica.current().database }, { ...sender, url }, () => isClosed),
     isEmpty: () => isEmpty(replica),
     async close() {
       isClosed = true;

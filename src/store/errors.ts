@@ -9,32 +9,6 @@ interface Problems {
   readonly "locked for too long": { readonly path: string };
   /** A server stops, and its last counts are lost. */
   readonly "usage not written": { readonly reason: string };
-  /** No majority of a cluster has answered in time. */
-  readonly "cluster not heard": { readonly reason: string };
-  /** No majority of a cluster has taken a write in time. */
-  readonly "cluster not written": { readonly reason: string };
-  /** A write is in, but the node beside has not shown it in time. */
-  readonly "node behind": object;
-  /** The node beside or the leader lacks some of what was written, as after a full disk. */
-  readonly "nodes differ": object;
-  /** The node beside does not answer, or not as it should. */
-  readonly "node silent": { readonly reason: string };
-  /** The node beside has no file yet, as it starts. */
-  readonly "node at work": { readonly path: string };
-  /** The node beside has another name than the server. */
-  readonly "node of another name": { readonly name: string; readonly beside: string };
-  /** The node beside has another file than the one that is to be read. */
-  readonly "file of another node": { readonly path: string; readonly beside: string };
-  /** A file that rqlite alone may write. */
-  readonly "file of a node": { readonly path: string };
-  /** A node that is to be the first one has something already. */
-  readonly "node in use": { readonly url: string };
-  readonly "no such node": { readonly name: string; readonly names: readonly string[] };
-  /** The nodes that would stay and can be reached could write nothing. */
-  readonly "no majority without": { readonly name: string };
-  readonly "program missing": { readonly program: string };
-  /** What cannot be done while others serve. */
-  readonly "not on a cluster": { readonly act: string };
 }
 
 export type ProblemKind = keyof Problems;

@@ -1,10 +1,9 @@
 /** The inbox: a folder for each account, whose files are imported as they come. */
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { explain } from "../../../src/operator/explain.ts";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { printable } from "../../../src/printable.ts";
 import { systemCode } from "../../../src/process.ts";
-import { StoreError } from "../../../src/store/errors.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type DropFolder, openDropFolder } from "./drop-folder.ts";
 import type { Outcome, WhenDone } from "./put-away.ts";
@@ -234,8 +233,7 @@ function createSweep({ keepDays, now }: InboxParts) {
 
 /** Returns what keeps files waiting and ends nothing, in words; null for any other trouble. */
 function passingTrouble(cause: unknown): string | null {
-  const said = cause instanceof StoreError && cause.problem.kind === "node at work" ? explain(cause) : cause;
-  if (said instanceof UserError && !(cause instanceof UserError)) return `its files are tried again: ${said.sentence}`;
+  if (cause instanceof DatabaseUnavailable) return `its files are tried again: ${cause.sentence}`;
   if (cause instanceof Error && "syscall" in cause) return `its files are tried again: ${cause.message}`;
   // A mistake of ours, which one file has met. The files of others must not wait for its correction.
   const isOurs = cause instanceof RangeError || cause instanceof TypeError;

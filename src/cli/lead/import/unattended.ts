@@ -76,9 +76,8 @@ export async function importUnattended(
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
     // What the store or the disk cannot do has nothing to do with the file.
-    const isOfFile = ![StoreError, DatabaseUnavailable, ImportInterrupted, RejectsNotWritten].some(
-      (kind) => cause instanceof kind,
-    );
+    const otherCauses = [StoreError, DatabaseUnavailable, ImportInterrupted, RejectsNotWritten];
+    const isOfFile = !otherCauses.some((kind) => cause instanceof kind);
     if (!isOfFile) return { kind: "later", reason: said.sentence };
     return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };
   }
