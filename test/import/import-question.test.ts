@@ -114,3 +114,16 @@ test("a file none of whose pixels the account has is asked about, because it may
   terminal.type("n\r");
   expect([await terminal.ended, (await admin.leads()).length]).toEqual([1, 1]);
 });
+
+test("a file whose time is in doubt is asked about, with the flags that settle it", async () => {
+  for (const [answer, status, leads] of [
+    ["y", 0, 1],
+    ["n", 1, 0],
+  ] as const) {
+    const { terminal, admin } = asked("email,pixel_id,Zeitpunkt\nd@example.com,px,2026-01-31 09:15\n");
+    await terminal.seen(/\[y\/N\]/);
+    expect(plain(terminal.shown())).toContain("--map Zeitpunkt=identified_at, or --stamp arrival");
+    terminal.type(`${answer}\r`);
+    expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, leads]);
+  }
+});

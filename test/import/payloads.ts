@@ -529,4 +529,15 @@ const webhooks: readonly Payload[] = [
   },
 ];
 
-export const payloads: readonly Payload[] = [...crm, ...identity, ...analytics, ...webhooks];
+const flattened: readonly Payload[] = [
+  {
+    what: "a table made of JSON, with the first and the second of a list",
+    record: [
+      "contact.emails.0.value,contact.emails.1.value,visits[0].url,visits[1].url",
+      "dana@example.com,d@home.example,/a,/b",
+    ],
+    lead: { email: "dana@example.com", page_url: "/a" },
+  },
+];
+
+export const payloads: readonly Payload[] = [...crm, ...identity, ...analytics, ...webhooks, ...flattened];

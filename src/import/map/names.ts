@@ -117,8 +117,9 @@ export function looksLikeTimeName(name: string): boolean {
 
 function meaningOf(path: readonly string[]): Meaning | null {
   const whole = path.length === 1 ? inPlace([wordsOf(path[0] ?? "")]) : null;
-  // A dot in a name separates parents too: tables are made of JSON in this way.
-  return whole ?? inPlace(path.flatMap((segment) => segment.split(".")).map(wordsOf));
+  // A dot in a name separates parents too: tables are made of JSON in this way. Of a list, they have the first element.
+  const segments = path.flatMap((name) => name.replaceAll(/\[(\d+)\]/g, ".$1").split("."));
+  return whole ?? inPlace(segments.filter((segment) => segment !== "0").map(wordsOf));
 }
 
 /** Returns the parents of a path without wrappers, or null if one of them is no parent of a lead's values. */

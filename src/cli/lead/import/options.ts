@@ -58,6 +58,9 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
 }
 
 function orderOf({ dayFirst, monthFirst }: ImportRequest): DateOrder | null {
+  if (dayFirst === true && monthFirst === true) {
+    throw new UserError("--day-first and --month-first exclude each other.", "Use one of them.", 2);
+  }
   if (dayFirst === true) return "day first";
   return monthFirst === true ? "month first" : null;
 }
