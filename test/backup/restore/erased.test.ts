@@ -92,3 +92,24 @@ test("leads older than their account keeps do not come back, not for a moment", 
   rmSync(`${admin.folder}/${kept(admin)[0]}`);
   expect(filesWith(admin.folder, "d7@example.com")).toEqual([]);
 });
+
+test("a restore of a backup made after an erasure removes nothing from it", async () => {
+  const admin = anAdmin();
+  const people = ["ann", "bob", "cleo", "dan"].map((name) => `2026-01-31,px,${name}@example.com,15550142000\n`);
+  await admin.import(`${header}${people.join("")}2026-01-31,px,eve@example.com,\n`);
+  const ann = (await admin.leads()).find(({ email }) => email === "ann@example.com");
+  await admin.run("lead", "erase", "acme", "--id", ann?.id ?? "");
+  const file = admin.put("copy.db.none", "").replace(".none", "");
+  expect((await admin.run("backup", file, "--drill")).status).toBe(0);
+  const before = await admin.exported();
+  const receipts = admin.put("receipts", (await admin.run("receipt", "list", "acme")).stdout);
+  for (const words of [
+    ["restore", file],
+    ["restore", file, "--receipts", receipts],
+  ]) {
+    const { status, json } = await admin.run(...words, "--json");
+    expect({ status, ...json }).toMatchObject({ status: 0, leads: 4, erased_again: 0 });
+    expect(await admin.exported()).toBe(before);
+  }
+  expect((await admin.import(header + people[0])).json).toMatchObject({ imported: 0, suppressed: 1 });
+});

@@ -37,8 +37,8 @@ export const copies: Fault = {
       patches: [
         {
           file: "src/backup/backup.ts",
-          from: "    const manifest = describe(drafts[0], file, nowMs);\n",
-          to: '    require("node:fs").copyFileSync(path, drafts[0]);\n    const manifest = describe(drafts[0], file, nowMs);\n',
+          from: "    const manifest = describe(draft, file, nowMs);\n",
+          to: '    require("node:fs").copyFileSync(path, draft);\n    const manifest = describe(draft, file, nowMs);\n',
         },
       ],
     },

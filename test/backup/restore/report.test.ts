@@ -1,0 +1,114 @@
+/** bun admin restore says what will be gone before it is, and needs --yes if that is much or the clock does not fit. */
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../../support/admin.ts";
+import { start } from "../../support/process.ts";
+import { onTerminal, plain } from "../../support/terminal.ts";
+import { aBackup, header, kept, rows } from "./a-backup.ts";
+
+const dayMs = 86_400_000;
+const nowMs = Date.parse("2026-05-20T12:00:00Z");
+
+/** A backup after which leads were imported, a key and an account were created, and a person was erased. */
+async function aBackupWithMore() {
+  const { admin, file } = await aBackup();
+  await admin.import(header + rows(20, 30));
+  await admin.run("account", "create", "birch & co");
+  await admin.give(header + rows(0, 3), "lead", "import", "birch & co", "-", "--create-pixels");
+  await admin.run("key", "create", "acme");
+  await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
+  return { admin, file };
+}
+
+const report = { leads: 19, erased_again: 1, retained_out: 0, lost: { leads: 13, imports: 2, keys: 1, accounts: 1 } };
+
+test("a dry run reports what a restore would remove and lose, and changes nothing, while a server runs", async () => {
+  const { admin, file } = await aBackupWithMore();
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  await server.listening();
+  const before = readdirSync(admin.folder);
+  const { status, json, stderr } = await admin.run("restore", file, "--dry-run", "--json");
+  expect({ status, ...json }).toMatchObject({ status: 0, ...report });
+  expect(stderr).toContain(`Would replace ${admin.file}`);
+  expect(stderr).toContain("Lost: 2 imports since the backup");
+  expect(readdirSync(admin.folder)).toEqual(before);
+  expect(await admin.leads()).toHaveLength(29);
+  expect(await server.end("SIGTERM")).toBe(0);
+});
+
+test("a restore names the file that it replaces first, and the commands that it prints carry the lost leads over", async () => {
+  const { admin, file } = await aBackupWithMore();
+  const { status, json, stderr } = await admin.run("restore", file, "--json");
+  expect({ status, ...json }).toMatchObject({ status: 0, ...report });
+  expect(stderr).toStartWith(`Replacing ${admin.file}`);
+  const commands = [...stderr.matchAll(/^To carry over these leads: (.+)$/gm)].map(([, command = ""]) => command);
+  expect(commands).toHaveLength(2);
+  const program = `"${process.execPath}" "${join(import.meta.dir, "../../../src/admin.ts")}"`;
+  for (const command of commands) {
+    const env = { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder };
+    const shell = Bun.spawnSync(["sh", "-c", command.replaceAll("bun admin", program)], { cwd: admin.folder, env });
+    expect([shell.exitCode, shell.exitCode === 0 ? "" : shell.stderr.toString()]).toEqual([0, ""]);
+  }
+  expect((await admin.leads()).map(({ email }) => email)).not.toContain("d7@example.com");
+  expect(await admin.leads()).toHaveLength(29);
+  expect(await admin.leads("birch & co")).toHaveLength(3);
+});
+
+test.each([
+  ["more than a day before the backup was made", -1 * dayMs - 1, false],
+  ["a day before it", -1 * dayMs, true],
+  ["400 days after it", 400 * dayMs, true],
+  ["more than 400 days after it", 400 * dayMs + 1, false],
+])("without a terminal, a clock that is %s restores without --yes: %p", async (_, offsetMs, isRestored) => {
+  const admin = anAdmin(["acme"], {}, nowMs);
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  const later = anAdmin([], { DATABASE_PATH: admin.file }, nowMs + offsetMs);
+  const { status, stderr } = await later.run("restore", file);
+  expect(status).toBe(isRestored ? 0 : 1);
+  if (isRestored) return;
+  expect(stderr).toMatch(/\nNothing was restored: [^\n]+ then add --yes\.\n$/);
+  expect(kept(admin)).toEqual([]);
+  expect(await later.run("restore", file, "--dry-run")).toMatchObject({ status: 0 });
+  expect(await later.run("restore", file, "--yes")).toMatchObject({ status: 0 });
+});
+
+test.each([
+  [1, 2, 1],
+  [2, 2, 0],
+])("without a terminal, retention that keeps %i leads and leaves out %i ends with %i", async (young, old, status) => {
+  const admin = anAdmin();
+  const today = new Date().toISOString().slice(0, 10);
+  const lines = [...Array(young).fill(today), ...Array(old).fill("2026-01-31")].map(
+    (day, n) => `${day},px,p${n}@example.com\n`,
+  );
+  await admin.import(`date,pixel_id,email\n${lines.join("")}`);
+  const file = join(admin.folder, "copy.db");
+  await admin.run("backup", file);
+  await admin.run("retain", "acme", "--days", "30", "--yes");
+  const ended = await admin.run("restore", file, "--json");
+  expect(ended.status).toBe(status);
+  const asked = await admin.run("restore", file, "--json", "--dry-run");
+  expect(asked.json).toMatchObject({ leads: young, retained_out: old });
+});
+
+test("on a terminal a restore asks before leads are lost, and no leaves everything as it was", async () => {
+  const { admin, file } = await aBackup();
+  await admin.import(header + rows(20, 30));
+  const before = await admin.exported();
+  const terminal = onTerminal(admin.file, ["restore", file]);
+  await terminal.seen(/Replace the database\? \[y\/N\]/);
+  expect(plain(terminal.shown())).toContain("Lost: 10 leads of acme");
+  terminal.type("n\r");
+  expect(await terminal.ended).toBe(1);
+  expect(await admin.exported()).toBe(before);
+  expect(kept(admin)).toEqual([]);
+});
+
+test("on an empty machine a restore says that there is no database", async () => {
+  const { file } = await aBackup();
+  const other = anAdmin([]);
+  expect((await other.run("restore", file)).stderr).toStartWith(`There is no database at ${other.file}`);
+  expect(existsSync(other.file)).toBe(true);
+});
