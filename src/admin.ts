@@ -1,15 +1,14 @@
 /** bun admin: config → database → one command. */
-import { existsSync } from "node:fs";
 import { CommanderError } from "commander";
-import { noDatabase } from "./cli/arguments.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
-import { companionOption } from "./companion.ts";
 import { readCluster, readDatabasePath } from "./config.ts";
-import { explainFailure } from "./db/failure.ts";
+import { storeErrorOf } from "./db/failure.ts";
 import type { Databases } from "./extension.ts";
 import { loadDatabases } from "./extensions.ts";
-import { endWith, giveWay } from "./process.ts";
+import { endWith } from "./operator/end.ts";
+import { giveWay } from "./operator/priority.ts";
+import { companionOption } from "./serving/companion.ts";
 import type { AdminStore } from "./store/admin.ts";
 
 /** Tells a command the time, and lets it wait. */
@@ -31,14 +30,11 @@ export async function runCommand(
   const path = readDatabasePath();
   const databases = await prepareDatabases(path);
   let store: AdminStore | null = null;
-  function openStore(ifMissing?: "create"): AdminStore {
-    if (store === null && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
-    return (store ??= databases().openForCommands());
-  }
+  const openStore = () => (store ??= databases().openForCommands());
   let status = 0;
   try {
     const program = await createProgram(words.slice(2), {
-      database: (ifMissing) => openStore(ifMissing).database,
+      database: () => openStore().database,
       now,
       pause,
       forgetSignals: signals.forget,
@@ -46,7 +42,7 @@ export async function runCommand(
       endWith: (wanted) => {
         status = wanted;
       },
-      store: () => openStore(),
+      store: openStore,
       backups: () => databases().openBackups(),
     });
     await program.parseAsync(words);
@@ -54,7 +50,7 @@ export async function runCommand(
   } catch (cause) {
     // The help was shown: it was requested, or a command was named without its subcommand.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
-    throw explainFailure(cause, path);
+    throw storeErrorOf(cause, path);
   } finally {
     closeStore(store);
   }

@@ -1,13 +1,13 @@
-/** The errors that the client throws: the twelve of the API (§7), and those of settings and connections. */
+/** What can go wrong, as classes: the twelve errors of the API (§7), and what happens on the way to it. */
 import type { ErrorCode } from "./contract.ts";
 
-/** The base of every error that the client throws, except that an abort throws the reason of its signal. */
+/** Whatever the client throws by itself; an abort throws the reason of its signal. */
 export class LeadfileError extends Error {
   override readonly name: string = "LeadfileError";
 
   constructor(
     message: string,
-    /** Whether the same request can succeed later. */
+    /** Whether the same request may succeed later. */
     readonly transient: boolean = false,
     /** How long the server asks to wait, in milliseconds. */
     readonly retryAfterMs: number | null = null,
@@ -16,7 +16,7 @@ export class LeadfileError extends Error {
   }
 }
 
-/** A setting, a duration, or a checkpoint is not usable. */
+/** A setting, a duration or a checkpoint that the client cannot work with. */
 export class SettingError extends LeadfileError {
   override readonly name = "SettingError";
 }
@@ -33,7 +33,7 @@ export class NetworkError extends LeadfileError {
   }
 }
 
-/** The response did not arrive within the timeout. */
+/** No whole answer came within the time for one. */
 export class TimeoutError extends LeadfileError {
   override readonly name = "TimeoutError";
 
@@ -42,20 +42,20 @@ export class TimeoutError extends LeadfileError {
   }
 }
 
-/** The server redirects to another address. The key was not sent there. */
+/** The server's address is another one. The key was not sent there. */
 export class RedirectError extends LeadfileError {
   override readonly name = "RedirectError";
 
   constructor(
     message: string,
-    /** The origin to which the server redirects. */
+    /** The origin to which the server points. */
     readonly location: string | null,
   ) {
     super(message);
   }
 }
 
-/** The response is not one of this API, such as the page of a proxy. Nothing of its body is kept. */
+/** An answer that is not of this API, such as the page of a proxy; nothing of its body is kept. */
 export class UnexpectedAnswerError extends LeadfileError {
   override readonly name = "UnexpectedAnswerError";
 
@@ -69,7 +69,7 @@ export class UnexpectedAnswerError extends LeadfileError {
   }
 }
 
-/** The contents of an error body and its headers. */
+/** What an error body and its headers say. */
 export interface ErrorParts {
   readonly status: number;
   readonly code: ErrorCode;
@@ -79,20 +79,18 @@ export interface ErrorParts {
   readonly retryAfterMs: number | null;
 }
 
-/** The server responded with an error. */
+/** An error that the server answered. */
 export class ApiError extends LeadfileError {
-  /** That of the class, such as InvalidCursorError, also where a bundler renames classes. */
-  override readonly name: string;
+  override readonly name: string = "ApiError";
   readonly status: number;
   readonly code: ErrorCode;
-  /** The address at which the server's documentation explains this code. */
+  /** Where the server's pages say what to do about this code. */
   readonly docs: string;
-  /** The ID under which the owner of the server finds the request in the log. */
+  /** What the owner of the server finds in the log. */
   readonly requestId: string | null;
 
   constructor({ status, code, message, docs, requestId, retryAfterMs }: ErrorParts) {
     super(message, status === 429 || status >= 500, retryAfterMs);
-    this.name = nameOf(code);
     this.status = status;
     this.code = code;
     this.docs = docs;
@@ -100,47 +98,65 @@ export class ApiError extends LeadfileError {
   }
 }
 
-/** invalid_cursor as InvalidCursorError, and internal_error as InternalError. */
-function nameOf(code: string): string {
-  const words = code.replace(/_error$/, "").split("_");
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
+/** 401: no key arrived. */
+export class MissingApiKeyError extends ApiError {
+  override readonly name = "MissingApiKeyError";
 }
 
-/** 401: the request had no key. */
-export class MissingApiKeyError extends ApiError {}
-
 /** 401: the key does not exist. */
-export class InvalidApiKeyError extends ApiError {}
+export class InvalidApiKeyError extends ApiError {
+  override readonly name = "InvalidApiKeyError";
+}
 
-/** 401: the key was revoked or has expired. This is final. */
-export class RevokedApiKeyError extends ApiError {}
+/** 401: the key was revoked or has expired; that is final. */
+export class RevokedApiKeyError extends ApiError {
+  override readonly name = "RevokedApiKeyError";
+}
 
 /** 403: the account has no active subscription. */
-export class SubscriptionRequiredError extends ApiError {}
+export class SubscriptionRequiredError extends ApiError {
+  override readonly name = "SubscriptionRequiredError";
+}
 
 /** 400: a query parameter is unknown, repeated, empty or malformed; the message names it. */
-export class InvalidParameterError extends ApiError {}
+export class InvalidParameterError extends ApiError {
+  override readonly name = "InvalidParameterError";
+}
 
 /** 400: `before` is malformed. */
-export class InvalidCursorError extends ApiError {}
+export class InvalidCursorError extends ApiError {
+  override readonly name = "InvalidCursorError";
+}
 
-/** 404: the account has no pixel with this pixel_id. */
-export class UnknownPixelError extends ApiError {}
+/** 404: the pixel_id is not that of a pixel of the account. */
+export class UnknownPixelError extends ApiError {
+  override readonly name = "UnknownPixelError";
+}
 
-/** 404: no endpoint has this path; the base address is probably wrong. */
-export class NotFoundError extends ApiError {}
+/** 404: there is no endpoint at this path; the base address is probably wrong. */
+export class NotFoundError extends ApiError {
+  override readonly name = "NotFoundError";
+}
 
 /** 405: the method is not GET. */
-export class MethodNotAllowedError extends ApiError {}
+export class MethodNotAllowedError extends ApiError {
+  override readonly name = "MethodNotAllowedError";
+}
 
 /** 429: the requests of this minute are used up. */
-export class RateLimitExceededError extends ApiError {}
+export class RateLimitExceededError extends ApiError {
+  override readonly name = "RateLimitExceededError";
+}
 
 /** 500: the server failed. */
-export class InternalError extends ApiError {}
+export class InternalError extends ApiError {
+  override readonly name = "InternalError";
+}
 
 /** 500: the database of the server could not be read. */
-export class QueryFailedError extends ApiError {}
+export class QueryFailedError extends ApiError {
+  override readonly name = "QueryFailedError";
+}
 
 const classOf: Record<ErrorCode, new (parts: ErrorParts) => ApiError> = {
   missing_api_key: MissingApiKeyError,
@@ -157,7 +173,7 @@ const classOf: Record<ErrorCode, new (parts: ErrorParts) => ApiError> = {
   query_failed: QueryFailedError,
 };
 
-/** Returns the error of a code; null for a code that this API does not have. */
+/** The error of a code; null for a code that this API does not have. */
 export function apiError(parts: Omit<ErrorParts, "code"> & { readonly code: string }): ApiError | null {
   if (!Object.hasOwn(classOf, parts.code)) return null;
   const code = parts.code as ErrorCode; // The table has it.

@@ -1,4 +1,4 @@
-/** §2: the shapes of responses. */
+/** §2: the shapes of what is answered. */
 
 import { type Check, check } from "./check.ts";
 import { faultOfError, faultOfLead, isRecord, shown } from "./shapes.ts";

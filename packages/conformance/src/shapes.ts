@@ -1,15 +1,15 @@
-/** A response of the server under test, and the shapes of §2 as the specification states them. */
+/** An answer of the server under test, and the shapes of §2, with no more in them than the specification says. */
 
 import { leadFields } from "./specification.ts";
 import { need } from "./verdict.ts";
 
 /** One answer of the server under test. */
 export interface Answer {
-  /** The request, for the report: a method and a target, never a key. */
+  /** What was asked, for the report: a method and a target, never a key. */
   readonly asked: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined if it is not JSON. */
+  /** Undefined where it is no JSON. */
   readonly body: unknown;
 }
 

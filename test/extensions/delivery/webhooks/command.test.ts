@@ -109,8 +109,7 @@ test("a delivery that an import cannot read costs itself, and what came with it 
     post(url, token, { email: "sam@example.com" }),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  const served = ["kim@example.com", "sam@example.com"];
-  await eventually(async () => expect((await admin.leads()).map(({ email }) => email).toSorted()).toEqual(served));
+  await eventually(async () => expect((await admin.leads()).map(({ email }) => email)).toEqual(["sam@example.com"]));
 });
 
 test("a minute of many forms is served, but for a delivery with more than 2,000 names", async () => {
