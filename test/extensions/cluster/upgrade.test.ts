@@ -12,7 +12,7 @@ const project = join(import.meta.dir, "../../..");
 /** The product as it may be one day: with one migration more. */
 function theNextVersion(): string {
   const folder = aFolder();
-  for (const name of ["src", "drizzle", "extensions", "packages", "package.json", "bunfig.toml", "CHANGELOG.md"]) {
+  for (const name of ["src", "drizzle", "extensions", "packages", "package.json", "bunfig.toml", "docs/api.md"]) {
     cpSync(join(project, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(project, "node_modules"), join(folder, "node_modules"));
