@@ -3,15 +3,15 @@
  *
  *   LEADFILE_KEY=lf_… bun examples/leads-to-csv.ts https://www.example.com leads.csv
  *
- * Every lead is in the file once, whatever happens. leads.csv.checkpoint says how long the file was when the last leads
- * were in it; what a crash left behind that is cut off at the next start.
+ * Every lead is in the file once, also after a crash. leads.csv.checkpoint keeps the length of the file after the last
+ * complete leads; the next start truncates the file to it.
  */
 import { open } from "node:fs/promises";
 import { type Duration, type Lead, Leadfile } from "@leadfile/client";
 import { fileCheckpoint } from "@leadfile/client/file";
 
 const columns = ["id", "identified_at", "pixel_id", "name", "email", "phone", "company", "city", "state"] as const;
-/** A visitor chooses his name. A spreadsheet would run one that begins like a formula, but not behind a '. */
+/** Visitors choose their names. A spreadsheet runs a cell that begins like a formula, unless a ' comes first. */
 const guarded = (cell: string) => (/^[=+\-@\t\r＝＋－＠]/.test(cell) ? `'${cell}` : cell);
 const row = (cells: readonly (string | null)[]) =>
   `${cells.map((cell) => `"${guarded(cell ?? "").replaceAll('"', '""')}"`).join(",")}\r\n`;
@@ -31,8 +31,7 @@ const file = await open(path, "a", 0o600);
 const kept = fileCheckpoint(`${path}.checkpoint`);
 const saved = await kept.load();
 if (!saved) {
-  if ((await file.stat()).size > 0)
-    throw new Error(`${path} is there already, without a checkpoint; name another file.`);
+  if ((await file.stat()).size > 0) throw new Error(`${path} already exists, without a checkpoint. Name another file.`);
   await kept.save(JSON.stringify({ length: 0, checkpoint: null }));
 }
 const { length, checkpoint: begin } = JSON.parse(saved || '{"length":0,"checkpoint":null}');

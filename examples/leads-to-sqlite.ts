@@ -3,8 +3,8 @@
  *
  *   LEADFILE_KEY=lf_… bun examples/leads-to-sqlite.ts https://www.example.com copy.db
  *
- * The leads and the checkpoint after them are written in one transaction, so every lead is there exactly once, whenever
- * the program or the machine stops. The same works in PostgreSQL and every other database with transactions.
+ * The leads and the checkpoint after them are written in one transaction, so every lead is in the file exactly once, also
+ * after a crash. The same works in PostgreSQL and every other database with transactions.
  */
 import { Database } from "bun:sqlite";
 import { type Duration, type Lead, Leadfile } from "@leadfile/client";

@@ -4,9 +4,9 @@
  *   export LEADFILE_KEY=lf_… WEBHOOK_SECRET=whsec_…
  *   bun examples/leads-to-webhook.ts https://www.example.com https://crm.example.com/hook
  *
- * Signed as standardwebhooks.com has it: webhook-signature is the HMAC-SHA-256 of id, timestamp and body. What is not
- * answered with a 2xx is sent again until it is, so nothing is lost; a lead may come twice, with the same webhook-id,
- * when this program or the answer was cut off. The checkpoint is webhook.checkpoint, in the folder where it runs.
+ * Posts are signed as standardwebhooks.com specifies: webhook-signature is the HMAC-SHA-256 of ID, timestamp, and body. A
+ * post is repeated until the response is a 2xx, so no lead is lost. A lead can arrive twice, with the same webhook-id, if
+ * this program or a response was interrupted. The checkpoint is webhook.checkpoint in the current folder.
  */
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,7 +25,7 @@ if (secret.length < 16) throw new Error("Set WEBHOOK_SECRET to whsec_ and at lea
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
-/** Posts until it is taken; throws when the program is to stop, and the lead comes again at the next start. */
+/** Posts a lead until it is accepted. Throws if the program must stop; then the lead comes again at the next start. */
 async function deliver(lead: Lead): Promise<void> {
   const body = JSON.stringify({ type: "lead.identified", timestamp: lead.identified_at, data: lead });
   for (let pauseMs = 500; ; pauseMs = Math.min(2 * pauseMs, 60_000)) {
@@ -50,7 +50,7 @@ async function post(id: string, body: string): Promise<boolean> {
     if (ok) return true;
     answer = `answered ${status}`;
   } catch {
-    // Nobody answers.
+    // The receiver is not reachable.
   }
   process.stderr.write(`${new URL(hook).origin} ${answer}. Leads wait until it answers 2xx; ${id} is sent again.\n`);
   return false;

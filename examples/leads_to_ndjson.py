@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Appends new leads to an NDJSON file, for as long as it runs, with nothing but Python's standard library.
+"""Appends new leads to an NDJSON file, for as long as it runs. It needs only the standard library of Python.
 
     LEADFILE_KEY=lf_... python3 examples/leads_to_ndjson.py https://www.example.com leads.ndjson
 
-Every lead is in the file once, whatever happens. leads.ndjson.checkpoint says how long the file was when the last leads
-were in it; what a crash left behind that is cut off at the next start.
+Every lead is in the file once, also after a crash. leads.ndjson.checkpoint keeps the length of the file after the last
+complete leads; the next start truncates the file to it.
 """
 
 import http.client
@@ -17,12 +17,12 @@ import urllib.parse
 import urllib.request
 from datetime import datetime, timedelta, timezone
 
-OVERLAP = timedelta(hours=1)  # how late a lead may come
+OVERLAP = timedelta(hours=1)  # how late a lead can arrive
 TRANSIENT = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, json.JSONDecodeError)
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """urllib would send the key along to another host."""
+    """Follows no redirect: urllib would send the key to the other host."""
 
     def redirect_request(self, *_):
         return None
@@ -32,7 +32,7 @@ opener = urllib.request.build_opener(NoRedirect)
 
 
 def get_page(base_url, key, query):
-    """One page of leads; waits for the limit, and tries again what may pass."""
+    """Returns one page of leads. Waits at the limit, and repeats requests that can succeed later."""
     url = f"{base_url.rstrip('/')}/api/v1/leads?{urllib.parse.urlencode(query)}"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"})
     pause = 0.5
@@ -50,7 +50,7 @@ def get_page(base_url, key, query):
             asked = error.headers.get("Retry-After") or ""
             why, wait = f"The server answered {error.code}", float(asked) if asked.isdigit() else pause
         except TRANSIENT:
-            why, wait = "The server gave no whole answer", pause
+            why, wait = "The response was incomplete", pause
         print(f"{why}; trying again in {wait:g} s.", file=sys.stderr)
         time.sleep(wait)
         pause = min(2 * pause, 60)
@@ -61,7 +61,7 @@ def moment(text):
 
 
 def new_leads(base_url, key, state):
-    """What has come since, oldest first. `since` is inclusive and looks back, so what is known is dropped by its id."""
+    """Returns new leads, oldest first. `since` is inclusive and looks back, so known leads are dropped by their ID."""
     query = {"limit": 100, "since": state["since"]}
     leads = []
     while True:
@@ -73,7 +73,7 @@ def new_leads(base_url, key, state):
 
 
 def advance(state, leads):
-    """Keeps the ids of the overlap; never looks back further than the ids that are known."""
+    """Keeps the IDs of the overlap, and never looks back further than the known IDs."""
     seen = {**state["seen"], **{lead["id"]: lead["identified_at"] for lead in leads}}
     newest = max(map(moment, seen.values()))
     since = max(newest - OVERLAP, moment(state["since"]))
@@ -97,7 +97,7 @@ def main(base_url="http://127.0.0.1:3000", path="leads.ndjson", every="30"):
         with open(f"{path}.checkpoint", encoding="utf-8") as file:
             state = json.load(file)
     elif os.path.exists(path):
-        raise SystemExit(f"{path} is there already, without a checkpoint; name another file.")
+        raise SystemExit(f"{path} already exists, without a checkpoint. Name another file.")
     save(f"{path}.checkpoint", state)
     with open(path, "ab") as file:
         file.truncate(state["length"])

@@ -1,14 +1,15 @@
 /** bun admin: config → database → one command. */
+import { existsSync } from "node:fs";
 import { CommanderError } from "commander";
+import { noDatabase } from "./cli/arguments.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
+import { companionOption } from "./companion.ts";
 import { readCluster, readDatabasePath } from "./config.ts";
-import { storeErrorOf } from "./db/failure.ts";
+import { explainFailure } from "./db/failure.ts";
 import type { Databases } from "./extension.ts";
 import { loadDatabases } from "./extensions.ts";
-import { endWith } from "./operator/end.ts";
-import { giveWay } from "./operator/priority.ts";
-import { companionOption } from "./serving/companion.ts";
+import { endWith, giveWay } from "./process.ts";
 import type { AdminStore } from "./store/admin.ts";
 
 /** Tells a command the time, and lets it wait. */
@@ -30,11 +31,14 @@ export async function runCommand(
   const path = readDatabasePath();
   const databases = await prepareDatabases(path);
   let store: AdminStore | null = null;
-  const openStore = () => (store ??= databases().openForCommands());
+  function openStore(ifMissing?: "create"): AdminStore {
+    if (store === null && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
+    return (store ??= databases().openForCommands());
+  }
   let status = 0;
   try {
     const program = await createProgram(words.slice(2), {
-      database: () => openStore().database,
+      database: (ifMissing) => openStore(ifMissing).database,
       now,
       pause,
       forgetSignals: signals.forget,
@@ -42,7 +46,7 @@ export async function runCommand(
       endWith: (wanted) => {
         status = wanted;
       },
-      store: openStore,
+      store: () => openStore(),
       backups: () => databases().openBackups(),
     });
     await program.parseAsync(words);
@@ -50,7 +54,7 @@ export async function runCommand(
   } catch (cause) {
     // The help was shown: it was requested, or a command was named without its subcommand.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
-    throw storeErrorOf(cause, path);
+    throw explainFailure(cause, path);
   } finally {
     closeStore(store);
   }

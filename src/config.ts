@@ -283,7 +283,8 @@ function readBaseUrl(environment: Environment): string | null {
   throw wrong("BASE_URL", value, accepts);
 }
 
-function readInboxKeepDays(environment: Environment): number | null {
+/** Reads INBOX_KEEP_DAYS alone: a wrong PORT must not keep an inbox from importing. Null is off. */
+export function readInboxKeepDays(environment: Environment = process.env): number | null {
   const value = text(environment, "INBOX_KEEP_DAYS");
   if (value === "off") return null;
   if (/^\d{1,5}$/.test(value) && Number(value) >= 1) return Number(value);

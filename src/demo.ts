@@ -4,9 +4,8 @@ import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { openAdminStore } from "./db/admin-store.ts";
 import { loadExtension } from "./extensions.ts";
-import { endWith } from "./operator/end.ts";
-import { writeNow } from "./operator/standard-streams.ts";
-import { serve } from "./serving/serve.ts";
+import { endWith, writeNow } from "./process.ts";
+import { serve } from "./serve.ts";
 import { UserError } from "./user-error.ts";
 
 try {

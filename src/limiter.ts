@@ -1,27 +1,27 @@
-/** The fixed window of one UTC clock minute (§8): it counts requests per key, in this process. */
+/** The limiter (§8): it counts the requests of each key in a fixed window, the UTC clock minute, in this process. */
 import { windowMs } from "./contract/limits.ts";
 
 interface Verdict {
   readonly allowed: boolean;
-  /** Requests left in the window, this one counted. */
+  /** Requests left in the window, this one included. */
   readonly remaining: number;
 }
 
 export interface Limiter {
   readonly limit: number;
   /**
-   * Counts one request of a key, unless its limit is used up: a refused request counts nowhere. `elapsedMs` is of a
-   * clock that nobody sets, and that only goes on.
+   * Counts one request of a key, unless its limit is used up: a refused request is not counted. `elapsedMs` is the time of
+   * a monotonic clock.
    */
   hit(key: number, nowMs: number, elapsedMs: number): Verdict;
-  /** How many keys have called in the current window. */
+  /** Returns how many keys have sent requests in the current window. */
   size(): number;
 }
 
 /**
- * Memory is bounded by the keys that call within one minute: the counts are dropped when the minute is over. A clock
- * that is set back begins no new minute, so nobody gets a second window. A window also ends when a minute has really
- * gone by, so nobody waits until a clock that was set back has caught up.
+ * Makes a limiter. Its memory is bounded by the keys of one minute: the counts are dropped when the minute is over. A
+ * clock that is set back begins no new window, so that nobody gets a second one. A window also ends when a minute has
+ * passed on the monotonic clock, so that nobody waits until a clock that was set back has caught up.
  */
 export function createLimiter(limit: number): Limiter {
   const counts = new Map<number, number>();

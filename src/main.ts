@@ -1,10 +1,9 @@
 /** bun start: config → store → server → stop. */
 import { resolve } from "node:path";
 import { readConfig } from "./config.ts";
-import { endWith } from "./operator/end.ts";
-import { writeNow } from "./operator/standard-streams.ts";
+import { endWith, writeNow } from "./process.ts";
 import { adminCommand } from "./program-name.ts";
-import { serve } from "./serving/serve.ts";
+import { serve } from "./serve.ts";
 
 try {
   const config = readConfig();

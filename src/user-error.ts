@@ -1,14 +1,13 @@
 /** An error that is said to a person in one line, and ends the process with a status. */
 import { withoutKeys } from "./contract/new-key.ts";
-import type { EndingSignal, statusAfter } from "./operator/ending-signals.ts";
-import { printable } from "./operator/printable.ts";
+import { printable } from "./printable.ts";
 
-/** 1: it is refused or has failed. 2: the command or a setting is written wrong. Else a signal has ended it. */
-type UserErrorStatus = 1 | 2 | (typeof statusAfter)[EndingSignal];
+/** 1: refused or failed. 2: a command or a setting is wrong. The others: ended by a signal, as a shell says it. */
+type UserErrorStatus = 1 | 2 | 129 | 130 | 143;
 
 /** Says what is wrong and what to do next. It is shown without a stack trace. */
 export class UserError extends Error {
-  override readonly name = "UserError";
+  override readonly name: string = "UserError";
 
   constructor(
     message: string,

@@ -64,7 +64,7 @@ const dependencies: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders that the move to this layout has not dissolved yet. Each is deleted with its last importer. */
-const dissolving = ["store", "operator", "config", "serving"];
+const dissolving = ["store", "operator"];
 
 /** Imports against the layout that are left. A number here only goes down. */
 const left = {

@@ -1,4 +1,4 @@
-"""A dlt source for Leadfile: every lead once, and the pixels, in any destination of dlt.
+"""A dlt source for Leadfile: loads every lead once, and the pixels, into any destination of dlt.
 
     pip install "dlt[duckdb]==1.31.0"
     export SOURCES__LEADFILE__BASE_URL=https://www.example.com SOURCES__LEADFILE__KEY=lf_...
@@ -21,7 +21,7 @@ def leadfile(
     since: str = "1900-01-01T00:00:00Z",
     overlap: int = 3600,
 ):
-    """`since` is where the first run begins; `overlap` are the seconds to look back for leads that came late."""
+    """`since` is the time at which the first run begins; `overlap` is how many seconds to look back for late leads."""
     return rest_api_resources(
         {
             "client": {
@@ -33,13 +33,13 @@ def leadfile(
                     "name": "leads",
                     "primary_key": "id",
                     "write_disposition": "merge",
-                    # A column that is empty so far is there all the same.
+                    # Creates a column even if every lead so far has no value for it.
                     "columns": {field: {"data_type": "text"} for field in ["id", "pixel_id", *FIELDS]},
                     "endpoint": {
                         "path": "leads",
                         "data_selector": "data",
                         "params": {"limit": 100, "since": "{incremental.start_value}"},
-                        # Pages come newest first: `before` walks back to `since`.
+                        # Pages list the newest lead first, so `before` pages back to `since`.
                         "paginator": {"type": "cursor", "cursor_path": "next_cursor", "cursor_param": "before"},
                         "incremental": {
                             "cursor_path": "identified_at",
@@ -62,6 +62,6 @@ def leadfile(
 if __name__ == "__main__":
     pipeline = dlt.pipeline("leadfile", destination="duckdb", dataset_name="visitors")
     if pipeline.has_pending_data:
-        pipeline.run()  # What a run that was cut off had fetched; new leads would be passed over with it.
-    # DuckDB takes gigabytes of memory for the INSERTs of 20,000 leads. Leave the format out where a destination refuses it.
+        pipeline.run()  # Loads what an interrupted run extracted. Together with new leads, it would be skipped.
+    # DuckDB needs gigabytes of memory for the INSERTs of 20,000 leads. Omit the format if a destination refuses it.
     print(pipeline.run(leadfile(), loader_file_format="jsonl"))

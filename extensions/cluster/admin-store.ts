@@ -3,19 +3,17 @@
  * rqlite. Most of it is the store of a file, on a connection that writes into the cluster.
  */
 
-import { sql } from "drizzle-orm";
 import { adminStoreOn } from "../../src/db/admin-store.ts";
-import type { LeadDatabase } from "../../src/db/connection.ts";
 import { openPixels } from "../../src/db/pixels.ts";
-import { residues } from "../../src/db/schema.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { openCapturing } from "./capturing.ts";
+import { openClusterDatabase } from "./cluster-database.ts";
 import { beginClusterImport } from "./import/import.ts";
 import { beginClusterLeads } from "./import/write-planned.ts";
 import type { RqliteNode } from "./node/node.ts";
-import { statementOf } from "./node/statement.ts";
+import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
 import { openSourceFinder } from "./source-finder.ts";
-import { failureOf, openWriter, type Writer } from "./writer.ts";
+import { failureOf, openWriter } from "./writer.ts";
 
 interface ClusterAdminSetup {
   /** The SQLite file of the node beside. */
@@ -49,9 +47,10 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
   const everywhere = adminStoreOn(openCapturing({ ...writer, commit: writer.commitEverywhere }));
   let finder: ReturnType<typeof openSourceFinder> | null = null;
   const importing = { database, writer, pixels: openPixels(database) };
+  const clusterDatabase = openClusterDatabase(path, node, onSilent, writer.file);
   return {
     ...store,
-    database: databaseOf(writer),
+    database: clusterDatabase,
     leads: {
       ...store.leads,
       beginImport: (account, options) => beginClusterLeads(importing, account, options),
@@ -65,31 +64,11 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
       revoke: everywhere.sources.revoke,
       finder: () => (finder ??= openSourceFinder(node, name, writer.file)),
     },
+    people: openClusterPeople(store.people, database, writer),
+    retention: openClusterRetention(database, writer),
     close() {
       finder?.close();
       writer[Symbol.dispose]();
     },
-  };
-}
-
-/** The database of the cluster, for reading in the file of the own node. */
-export function databaseOf(writer: Writer): LeadDatabase {
-  return {
-    path: writer.file.path,
-    get read() {
-      return writer.file.current();
-    },
-    async write(statements, scope) {
-      const commit = scope === "everywhere" ? writer.commitEverywhere : writer.commit;
-      commit(statements.map(statementOf));
-      return [];
-    },
-    catchUp: async () => writer.catchUp(),
-    async removeResidualBytes() {
-      // Nothing is served any more, and all logs hold it until they are scrubbed.
-      writer.commit([statementOf(sql`DELETE FROM ${residues}`)]);
-      return writer.nodeNames();
-    },
-    close: () => writer[Symbol.dispose](),
   };
 }

@@ -9,7 +9,7 @@ import type { Connection } from "../../src/db/connection.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { Statement } from "./node/node.ts";
 import { bind } from "./node/statement.ts";
-import { changed } from "./premise.ts";
+import { changed } from "./transaction.ts";
 import { type Writer, wentIn } from "./writer.ts";
 
 type Values = SQLQueryBindings[];
@@ -58,7 +58,7 @@ export function openCapturing(outlet: Outlet): Connection {
       const statements = collect(work);
       if (statements.length > 0) outlet.commit(statements);
     };
-    for (let tries = 1; tries < mostTries; tries++) if (wentIn(outlet, send)) return;
+    for (let tries = 1; tries < mostTries; tries++) if (wentIn(send)) return;
     send();
   }
 

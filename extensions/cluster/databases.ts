@@ -18,12 +18,10 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
 
 function nameSilent(names: readonly string[]): void {
   const who =
-    names.length === 1
-      ? `${names[0]} could not be asked; it answers`
-      : `${names.join(", ")} could not be asked; they answer`;
-  process.stderr.write(`${who} nobody until the rest of the cluster is heard again.\n`);
+    names.length === 1 ? `${names[0]} is unreachable. It serves` : `${names.join(", ")} are unreachable. They serve`;
+  process.stderr.write(`${who} nobody until the connection to the cluster is back.\n`);
 }
 
 function warnOfAge(reason: string): void {
-  process.stderr.write(`No majority of the cluster is heard (${reason}): what this node shows may be old.\n`);
+  process.stderr.write(`${reason} The local node may show old data.\n`);
 }

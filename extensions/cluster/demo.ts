@@ -6,7 +6,7 @@ import { demoText, makeDemo } from "../../src/cli/demo/demo.ts";
 import { demoServerEnvironment } from "../../src/config.ts";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
 import { openAdminStore } from "../../src/db/admin-store.ts";
-import { onEndingSignal } from "../../src/operator/ending-signals.ts";
+import { onEndingSignal } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./cluster/local-cluster.ts";
@@ -21,7 +21,7 @@ export async function demoCluster(): Promise<void> {
   if (rqlited === null) {
     throw new UserError(
       "rqlited is not installed.",
-      "Install rqlite 8.43.4 from https://rqlite.io, or try: bun run demo.",
+      "Install rqlite 9.4.5 from https://rqlite.io, or try: bun run demo.",
     );
   }
   rmSync(folder, { recursive: true, force: true });
@@ -96,7 +96,7 @@ function silent({ url }: Server): UserError {
 
 type Tried = Pick<RunningNode, "path" | "url" | "name" | "pid">;
 
-/** What to try with the nodes and servers. */
+/** The commands to try with the nodes and servers. */
 export function clusterText(nodes: readonly Tried[], servers: readonly Pick<Server, "url">[]): string {
   const [first, second] = nodes;
   if (first === undefined || second === undefined) return "";
@@ -105,10 +105,10 @@ export function clusterText(nodes: readonly Tried[], servers: readonly Pick<Serv
   # the same on every node
 ${servers.map(({ url }) => `  curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${paths.leads}?limit=1"`).join("\n")}
 
-  # how the cluster is
+  # the state of the cluster
   ${settings} ${adminCommand} cluster status
 
-  # kill the leader; the others go on
+  # kill the leader; the others continue to serve
   kill -9 ${first.pid}
 `;
 }

@@ -1,53 +1,134 @@
-/** The file of the node beside as a command reads it: opened again where the node has put another one in its place. */
-import type { Connection } from "../../src/db/connection.ts";
+/** The file of the local rqlite node, as a command reads it: opened again if the node has replaced it. */
+import { Database } from "bun:sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
 import { inodeOf } from "../../src/db/file.ts";
-import { revision } from "../../src/db/schema.ts";
-import { StoreError } from "../../src/store/errors.ts";
-import { openNumberOf } from "./last-write.ts";
-import { openReadOnly } from "./replica.ts";
+import { adminCommand } from "../../src/program-name.ts";
+import { shmOf, walOf } from "../../src/store/database-files.ts";
+import { openChainOf, openLastPosition, openRevision, type Position } from "./transaction.ts";
 
 export interface LocalFile extends Disposable {
   readonly path: string;
-  /** A connection to the file as it lies there now. Throws a StoreError while the node is at work on it. */
+  /** A connection to the current file. Throws DatabaseUnavailable while the node rebuilds it. */
   current(): Connection;
-  /** The count of the revision that the file shows. */
+  /** The revision that the file shows. */
   revision(): number;
-  /** The number that the file has for a write; undefined where it does not show it. */
-  numberOf(id: string): number | undefined;
+  /** The chain at a transaction; undefined if the file does not show it. */
+  chainOf(id: string): number | undefined;
+  /** The last transaction that the file shows; null if there is none. */
+  lastPosition(): Position | null;
+  /** Closes the connection until it is needed again. */
+  release(): void;
+}
+
+/** The inodes of the file, its log, and the index of the log. A node that restarts may replace any of them. */
+type Inodes = readonly (number | undefined)[];
+
+export function inodesOf(path: string): Inodes {
+  return [path, walOf(path), shmOf(path)].map(inodeOf);
+}
+
+export function isSame(before: Inodes, now: Inodes): boolean {
+  return before.every((inode, place) => inode === now[place]);
+}
+
+const maxTries = 5;
+
+interface Opened {
+  readonly database: Connection;
+  readonly inodes: Inodes;
+  readonly revision: () => number;
+  readonly chainOf: (id: string) => number | undefined;
+  readonly lastPosition: () => Position | null;
 }
 
 export function openLocalFile(path: string): LocalFile {
-  let inode: number | undefined;
-  let database: Connection | null = null;
+  let opened: Opened | null = null;
 
-  function current(): Connection {
-    const now = inodeOf(path);
-    if (database !== null && now === inode) return database;
-    database?.$client.close();
-    database = null;
-    inode = now;
-    database = openWhole(path);
-    return database;
+  function current(): Opened {
+    if (opened !== null && isSame(opened.inodes, inodesOf(path))) return opened;
+    release();
+    const { database, inodes } = openStable(path);
+    opened = {
+      database,
+      inodes,
+      revision: openRevision(database),
+      chainOf: openChainOf(database),
+      lastPosition: openLastPosition(database),
+    };
+    return opened;
+  }
+
+  function release(): void {
+    opened?.database.$client.close();
+    opened = null;
   }
 
   return {
     path,
-    current,
-    revision: () => current().select({ count: revision.count }).from(revision).get()?.count ?? 0,
-    numberOf: (id) => openNumberOf(current())(id),
-    [Symbol.dispose]: () => database?.$client.close(),
+    release,
+    current: () => current().database,
+    revision: () => current().revision(),
+    chainOf: (id) => current().chainOf(id),
+    lastPosition: () => current().lastPosition(),
+    [Symbol.dispose]: release,
   };
 }
 
-/** A node that starts has no file for a moment, or one without tables, until it has read its snapshot. */
+/** Opens a file that rqlite does not replace at the same time: one would be read, and the other one watched. */
+function openStable(path: string): { readonly database: Connection; readonly inodes: Inodes } {
+  for (let tries = 1; ; tries++) {
+    const before = inodesOf(path);
+    const database = openWhole(path);
+    const inodes = inodesOf(path);
+    // SQLite creates the index if rqlite does not run.
+    if (isSame(before, inodes) || tries === maxTries) return { database, inodes };
+    database.$client.close();
+  }
+}
+
+/** A node that starts has no file at first, or one without tables, until it has restored its snapshot. */
 function openWhole(path: string): Connection {
   let database: Connection | null = null;
   try {
     database = openReadOnly(path);
-    database.select({ count: revision.count }).from(revision).get();
+    openRevision(database)();
     return database;
-  } catch (cause) {
+  } catch {
     database?.$client.close();
-    throw new StoreError({ kind: "node at work", path }, { cause });
+    throw new DatabaseUnavailable(
+      `${path} cannot be read: its rqlite node is starting, or has no data yet.`,
+      `Try again in a moment. To see how far each node is, run ${adminCommand} cluster status.`,
+    );
   }
+}
+
+/**
+ * A connection that is closed at once, with all of its statements. SQLite shares the index of the log between the connections
+ * of a process to one file, so one that remains open would keep a deleted index in use for all later ones.
+ */
+class ReadOnlyDatabase extends Database {
+  readonly #statements = new Set<WeakRef<{ finalize(): void }>>();
+
+  // biome-ignore lint/suspicious/noExplicitAny: this is the signature of Bun.
+  override prepare(...asked: Parameters<Database["prepare"]>): any {
+    const statement = super.prepare(...asked);
+    this.#statements.add(new WeakRef(statement));
+    return statement;
+  }
+
+  override close(): void {
+    for (const statement of this.#statements) statement.deref()?.finalize();
+    super.close();
+  }
+}
+
+/** Opens a file that rqlite writes, for reading only. One process must have only one such connection to a file. */
+export function openReadOnly(path: string): Connection {
+  const client = new ReadOnlyDatabase(path, { readonly: true });
+  // Reads never wait for the writer, but rqlite may lock the file for a moment when it replaces it.
+  client.run("PRAGMA busy_timeout = 100");
+  // Sorting must not leave personal data in a folder of temporary files.
+  client.run("PRAGMA temp_store = MEMORY");
+  return drizzle({ client });
 }

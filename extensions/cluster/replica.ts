@@ -3,18 +3,16 @@
  * another file at the path, at a restart or for a snapshot of the leader. Then it is opened again, and what was known of
  * the old one is dropped.
  */
-import { Database } from "bun:sqlite";
 import { and, eq, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../../src/db/connection.ts";
-import { inodeOf } from "../../src/db/file.ts";
 import { migrationsBehind } from "../../src/db/migrate.ts";
 import { openReader, type Reader } from "../../src/db/reader.ts";
-import { flushes, revision } from "../../src/db/schema.ts";
+import { QueryFailed } from "../../src/db/serving.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
-import { QueryFailed } from "../../src/store/reading.ts";
-import type { UsageReader } from "../../src/store/usage.ts";
-import { openNumberOf } from "./last-write.ts";
+import type { UsageReader } from "../../src/db/usage-counter.ts";
+import { inodesOf, isSame, openReadOnly } from "./local-file.ts";
+import { flushes } from "./tables.ts";
+import { openChainOf, openLastPosition, openRevision, type Position } from "./transaction.ts";
 
 /** Where the node is at work on its file, it is tried again after this time and not before. */
 const reopenMs = 50;
@@ -24,10 +22,12 @@ export interface Opening {
   readonly database: Connection;
   readonly reader: Reader;
   readonly usage: UsageReader;
-  /** The count of the revision that the file shows. */
+  /** The revision that the file shows. */
   revision(): number;
-  /** The number that the file has for a write; undefined where it does not show it. */
-  numberOf(id: string): number | undefined;
+  /** The chain at a transaction; undefined if the file does not show it. */
+  chainOf(id: string): number | undefined;
+  /** The last transaction that the file shows; null if there is none. */
+  lastPosition(): Position | null;
   /** The number of the last part of usage that the file shows of a process beside a node; 0 where it shows none. */
   shownPart(node: string, process: string): number;
 }
@@ -42,23 +42,12 @@ export interface Replica {
   close(): void;
 }
 
-/** Opens a file that somebody else writes. Nothing of it is changed, nor made beside it. */
-export function openReadOnly(path: string): Connection {
-  const client = new Database(path, { readonly: true });
-  // Reads never wait for the writer; a node that is at work on the file itself may lock it for a moment.
-  client.run("PRAGMA busy_timeout = 100");
-  // What is sorted must not leave anybody's data in a folder of temporary files.
-  client.run("PRAGMA temp_store = MEMORY");
-  return drizzle({ client });
-}
-
 /** Prepares what is read of a file. Throws where it has not its tables yet. */
 function openingOf(database: Connection, path: string): Opening {
   // A node that has just joined has an empty file for a moment. A newer schema serves, as far as it is read here.
   const behind = migrationsBehind(database);
   if (behind !== 0 && behind !== "database of a newer version")
     throw new Error("the file of the node has not its tables yet");
-  const count = database.select({ count: revision.count }).from(revision).prepare();
   const part = database
     .select({ sequence: flushes.sequence })
     .from(flushes)
@@ -68,8 +57,9 @@ function openingOf(database: Connection, path: string): Opening {
     database,
     reader: openReader(database, path),
     usage: openUsageReader(database),
-    revision: () => count.get()?.count ?? 0,
-    numberOf: openNumberOf(database),
+    revision: openRevision(database),
+    chainOf: openChainOf(database),
+    lastPosition: openLastPosition(database),
     shownPart: (node, process) => part.get({ node, process })?.sequence ?? 0,
   };
 }
@@ -81,7 +71,7 @@ export function openReplica(path: string): Replica {
 
   function open(): void {
     triedMs = performance.now();
-    const before = inodeOf(path);
+    const before = inodesOf(path);
     const database = openReadOnly(path);
     try {
       opening = openingOf(database, path);
@@ -90,8 +80,7 @@ export function openReplica(path: string): Replica {
       database.$client.close();
       throw cause;
     }
-    // Where it was replaced meanwhile, one file would be read, and the other watched.
-    if (inodeOf(path) !== before) close();
+    if (!isSame(before, inodesOf(path))) close();
   }
 
   function close(): void {

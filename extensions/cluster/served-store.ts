@@ -4,16 +4,17 @@
  */
 import { randomText } from "../../src/contract/random-text.ts";
 import { accounts } from "../../src/db/schema.ts";
+import type { ServedStore } from "../../src/db/serving.ts";
+import { createUsageCounter } from "../../src/db/usage-counter.ts";
+import { retainInThread } from "../../src/privacy/retention-thread.ts";
 import { innermost, StoreError } from "../../src/store/errors.ts";
-import type { ServedStore } from "../../src/store/serving.ts";
-import { createUsageCounter } from "../../src/store/usage-counter.ts";
 import { announce } from "./lease/announce.ts";
-import { keepLease, serverQuestion } from "./lease/keep-lease.ts";
+import { keepLease } from "./lease/keep-lease.ts";
 import { createLease } from "./lease/lease.ts";
 import { readUnderLease } from "./lease/read-under-lease.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
-import { retainOnCluster } from "./privacy/retention-thread.ts";
+import { startClusterRetention } from "./privacy/retention-thread.ts";
 import { type Opening, openReplica, type Replica } from "./replica.ts";
 import { createFlusher } from "./usage-flush.ts";
 
@@ -47,7 +48,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
   const settle = async () => void (await Promise.all([usage.settle(), ledger.settle()]));
   let isClosed = false;
   let isLedgersTurn = false;
-  const asking = keepLease(node, serverQuestion(name), lease, see);
+  const asking = keepLease(node, sender, lease, { see, lastPosition: () => replica.current().lastPosition() });
   return {
     version,
     ...readerOf(reading),
@@ -65,8 +66,10 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
       return usage.flush();
     },
     settle,
-    applyRetention: (nowMs, hasJumped) => retainOnCluster(replica, { path, node, nowMs, hasJumped }),
-    listening: (url) => announce(node, { name, url, path }, () => isClosed),
+    applyRetention: async (nowMs, hasJumped) =>
+      retainInThread(replica.current().database, nowMs, () => startClusterRetention({ path, node, nowMs, hasJumped })),
+    listening: (url) =>
+      announce(node, { path, current: () => replica.current().database }, { ...sender, url }, () => isClosed),
     isEmpty: () => isEmpty(replica),
     async close() {
       isClosed = true;

@@ -2,11 +2,11 @@
  * The sources as the webhook endpoint beside a node looks them up. It answers under a lease, as a server does: a source that
  * was revoked is taken by nobody, also where the node has not heard of it yet.
  */
-import type { Connection } from "../../src/db/connection.ts";
-import { StoreError } from "../../src/store/errors.ts";
+import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
+import { adminCommand } from "../../src/program-name.ts";
 import type { SourceFinder } from "../delivery/source-types.ts";
 import { openSources } from "../delivery/sources.ts";
-import { companionQuestion, keepLease } from "./lease/keep-lease.ts";
+import { keepLease } from "./lease/keep-lease.ts";
 import { createLease } from "./lease/lease.ts";
 import type { LocalFile } from "./local-file.ts";
 import type { RqliteNode } from "./node/node.ts";
@@ -29,14 +29,19 @@ export function openSourceFinder(node: RqliteNode, name: string, file: LocalFile
     return now;
   }
 
-  const asking = keepLease(node, companionQuestion(name), lease, () => {
+  const holder = { name, process: null };
+  const see = () => {
     current();
     lease.seen(file);
-  });
+  };
+  const asking = keepLease(node, holder, lease, { see, lastPosition: file.lastPosition });
   return {
     findByDigest(digest) {
       const database = current();
-      if (!lease.holds()) throw new StoreError({ kind: "cluster not heard", reason: asking.refusal() });
+      if (!lease.holds()) {
+        const advice = `To see the state of the cluster, run ${adminCommand} cluster status.`;
+        throw new DatabaseUnavailable(`Sources cannot be looked up: ${asking.refusal()}.`, advice);
+      }
       return openSources(database).finder().findByDigest(digest);
     },
     close: asking.end,

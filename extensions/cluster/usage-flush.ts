@@ -5,11 +5,13 @@
  */
 import { sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
-import { flushes, usage } from "../../src/db/schema.ts";
+import { usage } from "../../src/db/schema.ts";
+import type { CountedUsage, Flushed, UsagePart } from "../../src/db/usage-counter.ts";
 import type { KeyNumber } from "../../src/store/reading.ts";
-import type { CountedUsage, Flushed, UsagePart } from "../../src/store/usage.ts";
-import { ask, type RqliteNode, readWritten, type Statement, writeRequest } from "./node/node.ts";
+import type { RqliteNode, Statement } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
+import { flushes } from "./tables.ts";
+import { sendTransaction } from "./transaction.ts";
 
 const timeoutMs = 2_000;
 /** A part names this many of its keys: enough to notice a balancer that spreads each key over all nodes. */
@@ -48,10 +50,8 @@ export function createFlusher(node: RqliteNode, sender: Sender, counted: Counted
 
   async function send(): Promise<void> {
     for (let part = next(); part !== null; part = next()) {
-      const written = readWritten(
-        await ask(writeRequest(node, flushOf(sender, { ...part, sequence, nowMs: Date.now() }), timeoutMs)),
-      );
-      if (written.kind !== "done") throw new Error(written.reason);
+      const statements = flushOf(sender, { ...part, sequence, nowMs: Date.now() });
+      await sendTransaction(node, `${sender.process}-${sequence}`, statements, timeoutMs);
       const endMs = performance.now() + timeoutMs;
       while (!dropShown()) {
         if (performance.now() > endMs) throw new Error("the own node has not shown the counts in time");

@@ -1,178 +1,99 @@
-/**
- * Writes into a cluster, one transaction at a time. Each leaves a random id, so that a write whose outcome nobody knows
- * can be sent again and goes in once. It is done when the file of the own node shows it.
- */
-import { sql } from "drizzle-orm";
-import { randomText } from "../../src/contract/random-text.ts";
-import { WriteRefused } from "../../src/db/connection.ts";
-import { revision, writes } from "../../src/db/schema.ts";
-import { StoreError } from "../../src/store/errors.ts";
-import { type LastWrite, lastWrite, readLastWrite } from "./last-write.ts";
-import { type Write, waitForAll } from "./lease/wait-for-all.ts";
+/** Writes into a cluster for commands that cannot wait asynchronously yet: a thread does, and the call blocks until then. */
+import { DatabaseUnavailable, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
+import { NodesDiffer } from "./cluster-database.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
-import { openBlockingNode } from "./node/blocking.ts";
-import { listMembersBlocking } from "./node/members.ts";
-import { questionRequest, type RqliteNode, readValue, readWritten, type Statement, writeRequest } from "./node/node.ts";
-import { statementOf } from "./node/statement.ts";
-import { retry } from "./retry.ts";
-
-/**
- * A cluster that has lost its leader has another one after a second or two, and a node that starts again is soon there. What
- * runs already, such as an import, waits long for that. A command that nobody has answered yet says sooner what is wrong.
- */
-const patienceMs = { running: 30_000, unheard: 12_000, nobodyThere: 5_000 };
-/** What follows so soon on a write that was given up, such as the record of what is done, is tried once. */
-const givenUpForMs = 1_000;
-/** What the first try of a write gets: a leader that stands still is given up soon where every node waits. */
-const timeoutsMs = { urgent: 400, usual: 2_000 };
-/** Between two looks at a file. */
-const lookMs = 5;
-/** The ids of this many last writes are kept, which are hours of an import. A number of hours would need a right clock. */
-const rememberedWrites = 100_000;
+import type { RqliteNode, Statement } from "./node/node.ts";
 
 export interface Writer extends Disposable {
-  /** The file of the node beside. */
   readonly file: LocalFile;
-  /** Writes all statements or none. Throws WriteRefused, or a StoreError where no majority took it. */
+  /** Writes all statements or none. Throws WriteRefused or DatabaseUnavailable. */
   commit(statements: readonly Statement[]): void;
-  /** The same for what must hold at once: it returns when every node shows it, or answers nobody any more. */
+  /** Writes, and returns when every node shows the write or serves nobody. */
   commitEverywhere(statements: readonly Statement[]): void;
-  /**
-   * Returns when the own file shows all that any node has written until now. Throws a StoreError where no majority is heard,
-   * and where the node beside or the leader lacks some of it.
-   */
   catchUp(withinMs?: number): void;
-  /** The names of all nodes. */
   nodeNames(): string[];
 }
 
-/**
- * Why some work with the cluster failed; null where it did not. Throws where the node beside or the leader has not all, and
- * what is a mistake of our own.
- */
+/** What the thread is asked for. */
+export type WriterCall =
+  | { readonly kind: "open"; readonly path: string; readonly node: RqliteNode }
+  | { readonly kind: "commit"; readonly statements: readonly Statement[]; readonly scope: WriteScope }
+  | { readonly kind: "catch up"; readonly withinMs: number | null }
+  | { readonly kind: "names" };
+
+export type WriterReply =
+  | { readonly names: readonly string[]; readonly unreachable: readonly string[] }
+  | {
+      readonly failure: "refused" | "unavailable" | "differs" | "other";
+      readonly message: string;
+      readonly advice: string;
+    };
+
+/** Words of 32 bits at the start of the shared memory: whether the reply is complete, and its length in bytes. */
+export const replyHeader = { isComplete: 0, length: 1, bytes: 8 } as const;
+export const maxReplyBytes = 1 << 16;
+
+/** The reason why some work failed; null if it succeeded. Throws what waiting does not solve. */
 export function failureOf(work: () => void): string | null {
   try {
     work();
     return null;
   } catch (cause) {
-    if (cause instanceof WriteRefused) return cause.message;
-    if (!(cause instanceof StoreError) || cause.problem.kind === "nodes differ") throw cause;
-    return "reason" in cause.problem ? cause.problem.reason : cause.message;
+    if (cause instanceof NodesDiffer) throw cause;
+    if (cause instanceof WriteRefused || cause instanceof DatabaseUnavailable) return cause.message;
+    throw cause;
   }
 }
 
-/** Whether a write went in. Where SQLite refused it, the own file shows by then what others have written. */
-export function wentIn({ catchUp }: Pick<Writer, "catchUp">, write: () => void): boolean {
+/** Whether a write was applied. If SQLite refused it, the local file shows what others have written. */
+export function wentIn(write: () => void): boolean {
   try {
     write();
     return true;
   } catch (cause) {
     if (!(cause instanceof WriteRefused)) throw cause;
-    catchUp();
     return false;
   }
 }
 
-/** Adds one to what every node has to have heard of. */
-const raise = statementOf(
-  sql`INSERT INTO ${revision} (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1`,
-);
-
-/** What is deleted is written over. A node forgets it at each start, so that it goes with every write. */
-const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
-
-/**
- * Writes beside the node whose file is at a path. `onSilent` hears the names of nodes that could not be asked, and that answer
- * nobody until they have caught up.
- */
 export function openWriter(
   path: string,
   node: RqliteNode,
   onSilent: (names: readonly string[]) => void = () => {},
 ): Writer {
   const file = openLocalFile(path);
-  const blocking = openBlockingNode();
-  let wasHeard = false;
-  /** When the last try to write was left without an answer. */
-  let unansweredMs = Number.NEGATIVE_INFINITY;
+  const worker = new Worker(new URL("./blocking-writer-worker.ts", import.meta.url));
 
-  function patience(): { withinMs: number; unsentMs: number } {
-    if (performance.now() - unansweredMs < givenUpForMs) return { withinMs: 0, unsentMs: 0 };
-    if (wasHeard) return { withinMs: patienceMs.running, unsentMs: patienceMs.running };
-    return { withinMs: patienceMs.unheard, unsentMs: patienceMs.nobodyThere };
+  function call(request: WriterCall): readonly string[] {
+    const shared = new SharedArrayBuffer(replyHeader.bytes + maxReplyBytes);
+    const words = new Int32Array(shared, 0, 2);
+    // The thread has a connection of its own until it replies.
+    file.release();
+    worker.postMessage({ request, shared });
+    Atomics.wait(words, replyHeader.isComplete, 0);
+    const bytes = new Uint8Array(shared, replyHeader.bytes, words[replyHeader.length]).slice();
+    const reply: WriterReply = JSON.parse(new TextDecoder().decode(bytes));
+    if ("failure" in reply) throw failureIn(reply);
+    if (reply.unreachable.length > 0) onSilent(reply.unreachable);
+    return reply.names;
   }
 
-  /** Sends until it is in, or SQLite has refused it. */
-  function send(statements: readonly Statement[], firstMs: number): void {
-    retry({ firstMs, ...patience(), otherwise: "cluster not written" }, (timeoutMs) => {
-      const answer = blocking.ask(writeRequest(node, statements, timeoutMs));
-      const written = readWritten(answer);
-      unansweredMs = written.kind === "unknown" ? performance.now() : Number.NEGATIVE_INFINITY;
-      if (written.kind === "unknown") return { reason: written.reason, isSent: answer.isRefused !== true };
-      wasHeard = true;
-      // It was in already: the answer to an earlier try was lost.
-      const isIn = written.kind === "done" || written.reason.includes("UNIQUE constraint failed: writes.id");
-      if (!isIn) throw new WriteRefused(written.reason);
-      return { result: undefined };
-    });
-  }
-
-  /** Returns when the own file shows the write. */
-  function commit(statements: readonly Statement[], timeoutMs = timeoutsMs.usual): Write {
-    const id = randomText(20);
-    const remembered = sql`INSERT INTO ${writes} (id) VALUES (${id})`;
-    const forgotten = sql`DELETE FROM ${writes} WHERE number <= (SELECT max(number) FROM ${writes}) - ${rememberedWrites}`;
-    send([overwriting, statementOf(remembered), statementOf(forgotten), ...statements], timeoutMs);
-    const writtenMs = performance.now();
-    waitForNumber(id);
-    return { id, writtenMs };
-  }
-
-  /** The last write of the cluster; null where it remembers none. */
-  function askLast(within: { readonly withinMs: number; readonly unsentMs: number }): LastWrite | null {
-    return retry({ firstMs: timeoutsMs.urgent, ...within, otherwise: "cluster not heard" }, (timeoutMs) => {
-      const answer = blocking.ask(questionRequest(node, statementOf(lastWrite), "linearizable", timeoutMs));
-      try {
-        const result = readLastWrite(readValue(answer));
-        wasHeard = true;
-        return { result };
-      } catch (cause) {
-        return { reason: cause instanceof Error ? cause.message : "unknown", isSent: answer.isRefused !== true };
-      }
-    });
-  }
-
-  /** The number that the own file has for a write, once it shows it. */
-  function waitForNumber(id: string): number {
-    const endMs = performance.now() + patienceMs.running;
-    for (;;) {
-      try {
-        const number = file.numberOf(id);
-        if (number !== undefined) return number;
-      } catch {
-        // The node is at work on its file.
-      }
-      if (performance.now() > endMs) throw new StoreError({ kind: "node behind" });
-      Bun.sleepSync(lookMs);
-    }
-  }
-
+  call({ kind: "open", path, node });
   return {
     file,
-    commit: (statements) => void commit(statements),
-    commitEverywhere(statements) {
-      const write = commit([...statements, raise], timeoutsMs.urgent);
-      const silent = waitForAll(node, file, blocking, write);
-      if (silent.length > 0) onSilent(silent);
-    },
-    nodeNames: () => listMembersBlocking(blocking, node).map(({ name }) => name),
-    catchUp(withinMs) {
-      const last = askLast(withinMs === undefined ? patience() : { withinMs, unsentMs: withinMs });
-      if (last !== null && waitForNumber(last.id) !== last.number) throw new StoreError({ kind: "nodes differ" });
-    },
+    commit: (statements) => void call({ kind: "commit", statements, scope: "local" }),
+    commitEverywhere: (statements) => void call({ kind: "commit", statements, scope: "everywhere" }),
+    catchUp: (withinMs) => void call({ kind: "catch up", withinMs: withinMs ?? null }),
+    nodeNames: () => [...call({ kind: "names" })],
     [Symbol.dispose]() {
-      blocking.close();
+      worker.terminate();
       file[Symbol.dispose]();
     },
   };
+}
+
+function failureIn({ failure, message, advice }: Extract<WriterReply, { failure: string }>): Error {
+  if (failure === "refused") return new WriteRefused(message);
+  if (failure === "differs") return new NodesDiffer();
+  return failure === "unavailable" ? new DatabaseUnavailable(message, advice) : new Error(message);
 }

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { wrong } from "../../src/config.ts";
 import type { Extension } from "../../src/extension.ts";
 import { spoolOf } from "../../src/store/database-files.ts";
-import { readBacklog } from "./inbox/backlog.ts";
+import { readBacklog, total } from "./inbox/backlog.ts";
 
 export const extension: Extension = {
   commands: [
@@ -42,7 +42,13 @@ export const extension: Extension = {
   },
   inflowOf({ inbox, databasePath }) {
     const spool = readBacklog(spoolOf(databasePath));
-    const failed = [...spool.failed, ...(inbox === null ? [] : readBacklog(inbox).failed)];
-    return { spoolBytes: spool.bytes, failedFiles: failed.reduce((sum, { files }) => sum + files, 0) };
+    const dropped = inbox === null ? [] : readBacklog(inbox);
+    const all = [...spool, ...dropped];
+    return {
+      spoolBytes: total(spool, "waiting").bytes,
+      waitingFiles: total(dropped, "waiting"),
+      failedFiles: total(all, "failed"),
+      rejectedRows: total(all, "rejected"),
+    };
   },
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { digestOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import { createKey, prefixOf } from "../../src/contract/new-key.ts";
-import { prepareLead } from "../../src/import/map/lead/lead.ts";
+import { prepareLead } from "../../src/import/map/lead.ts";
 import type { NewLead } from "../../src/import/new-lead.ts";
 import { type AdminStore, openAdminStore } from "../../test/support/admin-store.ts";
 import { dataVersion, folderFor, removeDatabase } from "./data.ts";

@@ -36,9 +36,9 @@ function aTarget() {
   };
 }
 
-function aWorkflow(url: string, key: string, handOnTo: string) {
+function aWorkflow(url: string, key: string, deliverTo: string) {
   const folder = aFolder();
-  const settings = JSON.stringify({ baseUrl: url, since: "2026-01-01T00:00:00Z", handOnTo });
+  const settings = JSON.stringify({ baseUrl: url, since: "2026-01-01T00:00:00Z", deliverTo });
   const tool = dirname(dirname(dirname(engine ?? "")));
   const program = join(import.meta.dir, "run-n8n.mjs");
   const args = [program, tool, join(connectors, "n8n/leads.json"), join(folder, "static-data.json"), settings];
@@ -65,7 +65,7 @@ test.skipIf(engine === null)(
     }
     target.refuse(50);
     const refused = begin();
-    expect([await refused.exited, await refused.stderr.text()]).toEqual([1, expect.stringContaining("Hand on")]);
+    expect([await refused.exited, await refused.stderr.text()]).toEqual([1, expect.stringContaining("Deliver")]);
     expect(await begin().exited).toBe(0);
     expect(once(target.taken)).toEqual(leads);
     target.taken.length = 0;

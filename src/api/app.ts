@@ -4,8 +4,8 @@ import { Elysia } from "elysia";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ApiError, errors } from "../contract/errors.ts";
+import type { RequestStore } from "../db/serving.ts";
 import type { Limiter } from "../limiter.ts";
-import type { RequestStore } from "../store/serving.ts";
 import { createCredentialReader } from "./auth.ts";
 import { beginCall, type Call, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
@@ -30,6 +30,8 @@ export interface AppParts {
   /** Whether other machines may read /metrics. */
   readonly publicMetrics: boolean;
   readonly inflow: () => Inflow;
+  /** When the certificate of TLS_CERT expires; null without one. */
+  readonly certificateEndsMs?: number | null;
 }
 
 /** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */

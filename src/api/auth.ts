@@ -2,8 +2,7 @@
 import { Elysia } from "elysia";
 import { plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
-import type { KnownKey } from "../store/reading.ts";
-import type { RequestStore } from "../store/serving.ts";
+import type { KnownKey, RequestStore } from "../db/serving.ts";
 import { createCache } from "./cache.ts";
 import { type Call, type Credential, calls } from "./call.ts";
 

@@ -1,7 +1,7 @@
 /** What is known of one request, from its arrival to its answer. */
 import { Elysia } from "elysia";
 import { paths, publicPaths } from "../contract/paths.ts";
-import type { KnownKey } from "../store/reading.ts";
+import type { KnownKey } from "../db/serving.ts";
 
 export interface Call {
   readonly request: Request;

@@ -1,10 +1,10 @@
 /** The only place that makes error bodies (§2.5, §7). */
 import { NotFoundError, ValidationError } from "elysia";
-import { ApiError, type ErrorCode, ErrorResponse, errorBody, plainError } from "../contract/errors.ts";
+import { ApiError, type ErrorCode, ErrorResponse, errorBody, errors, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { publicPaths } from "../contract/paths.ts";
-import { innermost } from "../store/errors.ts";
-import { QueryFailed } from "../store/reading.ts";
+import { innermost } from "../db/failure.ts";
+import { QueryFailed } from "../db/serving.ts";
 import type { Call } from "./call.ts";
 import { Redirect } from "./host.ts";
 import { invalidValue } from "./query.ts";
@@ -50,16 +50,7 @@ function notRouted({ request, route, isPublic }: Call): ApiError {
 
 /** Returns the headers that belong to a code, whoever throws it. */
 function headersOf(code: ErrorCode, { isPublic }: Call): Record<string, string> {
-  switch (code) {
-    case "missing_api_key":
-    case "invalid_api_key":
-    case "revoked_api_key":
-      return { "WWW-Authenticate": "Bearer" };
-    case "method_not_allowed":
-      return { Allow: isPublic ? "GET, HEAD" : "GET" };
-    case "rate_limit_exceeded":
-      return { "Retry-After": String(retryAfterSeconds) };
-    default:
-      return {};
-  }
+  if (errors[code].status === 401) return { "WWW-Authenticate": "Bearer" };
+  if (code === "method_not_allowed") return { Allow: isPublic ? "GET, HEAD" : "GET" };
+  return code === "rate_limit_exceeded" ? { "Retry-After": String(retryAfterSeconds) } : {};
 }

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
-import type { RequestStore } from "../store/serving.ts";
+import type { RequestStore } from "../db/serving.ts";
 import { auth } from "./auth.ts";
 import { errorResponses } from "./errors.ts";
 import { noParameters, strictQuery } from "./query.ts";

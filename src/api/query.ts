@@ -1,10 +1,10 @@
 /** The query string, read strictly before Elysia validates it: every parameter known, sent once, and decodable. */
 import { Type } from "@sinclair/typebox";
-import { distance } from "fastest-levenshtein";
 import { ApiError, errors } from "../contract/errors.ts";
 import { namesOf } from "../contract/names.ts";
 import { withoutKeys } from "../contract/new-key.ts";
 import { accepts, type LeadParameter } from "../contract/parameters.ts";
+import { editDistance } from "../contract/similar.ts";
 import type { Call } from "./call.ts";
 
 /** The query of an endpoint that takes no parameters. */
@@ -114,5 +114,5 @@ function isClose(name: string, candidate: string): boolean {
   if (name.length > 2 * candidate.length) return false;
   const lower = name.toLowerCase();
   if ([...lower].sort().join() === [...candidate].sort().join()) return true;
-  return distance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
+  return editDistance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
 }

@@ -1,16 +1,15 @@
 /** The thread in which backups are made, tested, and restored. */
-import { storeErrorOf } from "../db/failure.ts";
-import { explain } from "../operator/explain.ts";
-import { innermost } from "../store/errors.ts";
+import { explainFailure, innermost } from "../db/failure.ts";
 import { UserError } from "../user-error.ts";
 import { copyDatabase } from "./backup.ts";
 import { drillBackup } from "./drill.ts";
 import { restoreBackup } from "./restore.ts";
 import { type Act, createQuestion, type Reply, type Verdict } from "./thread.ts";
+import { upgradeCopy } from "./upgrade.ts";
 
 declare const self: Worker;
 
-const acts = { copyDatabase, drillBackup, restoreBackup } satisfies Record<Act, unknown>;
+const acts = { copyDatabase, drillBackup, restoreBackup, upgradeCopy } satisfies Record<Act, unknown>;
 
 self.onmessage = ({ data: [act, request, verdict] }: MessageEvent<[Act, unknown, Verdict]>) => {
   const ask = createQuestion(verdict, (question) => self.postMessage({ question } satisfies Reply));
@@ -23,7 +22,7 @@ function replyOf(work: () => unknown): Reply {
   try {
     return { result: work() };
   } catch (cause) {
-    const failure = explain(storeErrorOf(cause, "the database"));
+    const failure = explainFailure(cause, "the database");
     return failure instanceof UserError
       ? { refusal: [failure.message, failure.advice] }
       : { failure: innermost(failure) };

@@ -8,16 +8,15 @@ import { writeMoment } from "../contract/time.ts";
 import { copyDigesting, draftOf, nameDraft, removeDraft, sync, writeDraft } from "../db/atomic-file.ts";
 import { recordAct } from "../db/audit.ts";
 import { closing } from "../db/connection.ts";
-import { codeOf, isDamaged, isFull, saidBy, underlying } from "../db/failure.ts";
+import { codeOf, innermost, isDamaged, isFull, saidBy, underlying } from "../db/failure.ts";
 import { removeLeftovers, removeStaleDrafts } from "../db/leftovers.ts";
-import { schemaVersion } from "../db/migrate.ts";
+import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { copyWal } from "../db/wal.ts";
 import { adminCommand } from "../program-name.ts";
 import { filesOf } from "../store/database-files.ts";
-import { innermost } from "../store/errors.ts";
 import { UserError } from "../user-error.ts";
-import { contentOf, type Manifest, manifestPath, textOf } from "./manifest.ts";
+import { contentOf, type Manifest, manifestPath, textOf, writeManifest } from "./manifest.ts";
 import { inThread, type Listen } from "./thread.ts";
 
 /** A backup as it is reported. */
@@ -40,6 +39,17 @@ export async function makeBackup(path: string, file: string, nowMs: number, list
   } finally {
     for (const name of [file, manifestPath(file)]) removeDraft(draftOf(name));
   }
+}
+
+/** Copies the database as it is, not upgraded, with a manifest. */
+export function copyUnchanged(path: string, file: string, nowMs: number): Manifest {
+  using client = new Database(path, { readwrite: true });
+  const database = drizzle({ client });
+  refuseUnusable(database, path);
+  database.run(sql`VACUUM INTO ${file}`);
+  const manifest = describe(file, file, nowMs);
+  writeManifest(file, manifest);
+  return manifest;
 }
 
 /** The work of the thread. `complete` is called when only what cannot be stopped is left to do. */

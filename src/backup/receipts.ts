@@ -6,7 +6,7 @@ import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Connection } from "../db/connection.ts";
 import { accounts, leads, receipts as receiptsTable } from "../db/schema.ts";
 import { digestsOf, identifiersOf, spellingsOf } from "../privacy/identifiers.ts";
-import { blockDigest, blockHash, hashOf, listInstances } from "../privacy/suppressions.ts";
+import { hashOf, listInstances, openBlocking } from "../privacy/suppressions.ts";
 import { UserError } from "../user-error.ts";
 
 const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));
@@ -185,10 +185,10 @@ function applyReceipt(database: Connection, receipt: Receipt): void {
   const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
   // An account that the backup does not have has no leads to erase.
   if (account === undefined) return;
+  const blocking = openBlocking(database, account);
   const erasedMs = Date.parse(receipt.erased_at);
-  for (const hash of receipt.hashes) blockHash(database, account, instance, Buffer.from(hash, "hex"), erasedMs).run();
-  for (const digest of receipt.digests ?? [])
-    blockDigest(database, account, Buffer.from(digest, "hex"), erasedMs).run();
+  for (const hash of receipt.hashes) blocking.hash(instance, Buffer.from(hash, "hex"), erasedMs);
+  for (const digest of receipt.digests ?? []) blocking.digest(Buffer.from(digest, "hex"), erasedMs);
   if (receipt.removed !== undefined) storeReceipt(database, account.number, receipt);
 }
 

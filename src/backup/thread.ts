@@ -31,7 +31,7 @@ function decide(verdict: Verdict, decision: number): boolean {
 }
 
 /** The acts of the thread, each the function of that name (backup-worker.ts). */
-export type Act = "copyDatabase" | "drillBackup" | "restoreBackup";
+export type Act = "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCopy";
 
 /**
  * Runs an act. Before the step that cannot be stopped, `confirm` is called; what it throws stops the work, and is thrown.

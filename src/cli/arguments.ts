@@ -1,11 +1,11 @@
 /** Arguments and options that several commands take: an account, the id of a pixel, a name, a number. */
 
 import { resolve } from "node:path";
-import { closest, distance } from "fastest-levenshtein";
 import { readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
+import { editDistance } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
-import { printable } from "../operator/printable.ts";
+import { printable } from "../printable.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import type { CommandContext } from "./command.ts";
@@ -29,19 +29,25 @@ export function accountOf(context: CommandContext, idOrName: string): Account {
 
 /** Names the file: DATABASE_PATH may be set to another one than was meant. */
 export function noAccounts(databasePath: string): string {
-  const path = printable(resolve(databasePath));
-  return `There is no account in ${path} yet. Run: ${adminCommand} account create NAME, or set DATABASE_PATH to another file.`;
+  return `There is no account in ${printable(resolve(databasePath))} yet. To create one: ${adminCommand} account create NAME`;
 }
 
-/** The one of some texts that differs by a slip of up to a third of its letters. */
-function closestTo(text: string, known: readonly string[]): string | null {
-  if (known.length === 0) return null;
-  const found = closest(
-    text.toLowerCase(),
-    known.map((one) => one.toLowerCase()),
+/** The refusal of a command that needs a database, where there is none. */
+export function noDatabase(databasePath: string): UserError {
+  const create = `${adminCommand} account create NAME`;
+  return new UserError(
+    `There is no database at ${printable(databasePath)} yet.`,
+    `To create one: ${create}. If it is elsewhere, set DATABASE_PATH.`,
   );
-  const original = known.find((one) => one.toLowerCase() === found) ?? "";
-  return distance(text.toLowerCase(), found) <= original.length / 3 ? original : null;
+}
+
+/** The known text that differs least, by up to a third of its letters; null if there is none. */
+function closestTo(text: string, known: readonly string[]): string | null {
+  const typed = text.toLowerCase().slice(0, 200);
+  const near = known
+    .map((one) => ({ one, distance: editDistance(typed, one.toLowerCase()) }))
+    .filter(({ one, distance }) => distance <= one.length / 3);
+  return near.toSorted((one, other) => one.distance - other.distance)[0]?.one ?? null;
 }
 
 /** The id of a pixel; throws a UserError that names the option. */

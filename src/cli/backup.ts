@@ -7,7 +7,7 @@ import { isS3, type StoredBackup } from "../backup/destinations.ts";
 import { drill } from "../backup/drill.ts";
 import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
 import { insertAct } from "../db/audit.ts";
-import { endingSignals, statusAfter } from "../operator/ending-signals.ts";
+import { endingSignals, statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";

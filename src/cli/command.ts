@@ -8,8 +8,11 @@ import type { Pause } from "./terminal/signals.ts";
 
 /** What a command is given. Everything else it imports. */
 export interface CommandContext {
-  /** Opens the database at the first call. It is closed when the command has returned. */
-  readonly database: () => LeadDatabase;
+  /**
+   * Opens the database at the first call. It is closed when the command has returned. Throws a UserError if there is none and
+   * the command is not one that creates it.
+   */
+  readonly database: (ifMissing?: "create") => LeadDatabase;
   readonly now: () => number;
   readonly pause: Pause;
   /** From here on a signal ends the process at once. */

@@ -4,7 +4,7 @@ import { dayOf } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
 import { type Batch, findBatch, listBatches } from "../db/imports.ts";
 import { hasReplaced, undoBatch } from "../import/write/undo.ts";
-import { statusAfter } from "../operator/ending-signals.ts";
+import { statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import type { Account } from "../store/repositories.ts";
 import { UserError } from "../user-error.ts";

@@ -33,7 +33,6 @@ const commands: readonly (readonly [name: string, description: string, load: Loa
     "look for problems with the file, the settings and the disk",
     async () => (await import("./doctor/doctor.ts")).doctorCommand,
   ],
-  ["receipt", "the receipts of erasures", async () => (await import("./receipt.ts")).receiptCommand],
   [
     "retain",
     "erase leads older than some days, now and daily",
@@ -44,6 +43,11 @@ const commands: readonly (readonly [name: string, description: string, load: Loa
     "restore",
     "replace the database with a backup; the server must be stopped",
     async () => (await import("./restore.ts")).restoreCommand,
+  ],
+  [
+    "upgrade",
+    "upgrade the database to this version, or try that on a copy",
+    async () => (await import("./upgrade.ts")).upgradeCommand,
   ],
   [
     "watch",

@@ -2,10 +2,10 @@
 import { type Command, Option } from "commander";
 import { keepAlerting } from "../alerts.ts";
 import { keepDaily, openDestination, rotate } from "../backup/daily.ts";
+import { companionOption } from "../companion.ts";
 import { type BackupConfig, readConfig, readDatabasePath, readS3Settings } from "../config.ts";
-import { openLog } from "../operator/log.ts";
-import { companionOption } from "../serving/companion.ts";
-import { innermost } from "../store/errors.ts";
+import { innermost } from "../db/failure.ts";
+import { openLog } from "../log.ts";
 import { UserError } from "../user-error.ts";
 import { storeIn } from "./backup.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";

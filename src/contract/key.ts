@@ -1,43 +1,43 @@
 /**
- * API keys (§5): `lf_`, 32 characters of base62, and 6 more that are the CRC-32 of all before them, so that a typing
- * error and a secret scanner need no database. Only the SHA-256 of a key is ever stored. The token with which a vendor
- * delivers has the same form and begins with `lfin_`.
+ * API keys (§5): `lf_`, 32 characters of base62, and 6 more that are the CRC-32 of everything before them. A typing error
+ * can be detected, and a secret scanner can recognize a key, without a database. Only the SHA-256 of a key is stored. The
+ * write token of a source has the same form and begins with `lfin_`.
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { base62 } from "./random-text.ts";
 
-/** What a secret begins with: a key that reads leads, or the token of a source, which brings them. */
+/** The beginning of a secret: of a key, which reads leads, or of the write token of a source. */
 export type Marker = "lf_" | "lfin_";
 const checksumLength = 6;
 const shape = /^lf(?:in)?_[0-9A-Za-z]{38}$/;
 
-/** Whether a text can be a key at all: right in length, letters and checksum. */
+/** Returns whether a text can be a key: its length, characters, and checksum are right. */
 export function isWellFormed(key: string, marker: Marker = "lf_"): boolean {
   return (
     key.startsWith(marker) && shape.test(key) && key.slice(-checksumLength) === checksum(key.slice(0, -checksumLength))
   );
 }
 
-/** How long a key lives (§5). */
+/** When a key ends (§5). */
 export interface KeyLife {
-  /** When it was revoked; null where it was not. */
+  /** When it was revoked; null if it was not. */
   readonly revokedMs: number | null;
-  /** When it expires; null where it never does. */
+  /** When it expires; null if it never does. */
   readonly expiresMs: number | null;
 }
 
-/** Whether a key is neither revoked nor expired at a moment; one that has expired counts as revoked. */
+/** Returns whether a key is neither revoked nor expired. An expired key counts as revoked. */
 export function isActive({ revokedMs, expiresMs }: KeyLife, nowMs: number): boolean {
   return revokedMs === null && (expiresMs === null || nowMs < expiresMs);
 }
 
-/** What is stored of a key: the 32 bytes of its SHA-256. */
+/** Returns what is stored of a key: the 32 bytes of its SHA-256. */
 export function digestOf(key: string): Buffer {
   return hash("sha256", key, "buffer");
 }
 
-/** The last characters of a key, from all before them. */
+/** Returns the last characters of a key, calculated from all before them. */
 export function checksum(body: string): string {
   let rest = crc32(body);
   let text = "";

@@ -1,6 +1,6 @@
-/** The keys of a record with their type: Object.keys promises only texts. */
+/** The keys of a record with their type, which Object.keys does not keep. */
 
-/** The names in their order, of a record that has these and no others. */
+/** Returns the keys, in order, of a record that has exactly these keys. */
 export function namesOf<Name extends string>(record: Readonly<Record<Name, unknown>>): Name[] {
-  return Object.keys(record) as Name[]; // Object.keys forgets the names that it lists.
+  return Object.keys(record) as Name[]; // Object.keys returns string[].
 }

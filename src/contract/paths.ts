@@ -1,4 +1,4 @@
-/** The paths of the API (§4), and those beside it, which need no key. */
+/** The paths of the API (§4), and the public paths, which need no key. */
 
 export const paths = { leads: "/api/v1/leads", pixels: "/api/v1/pixels", usage: "/api/v1/usage" } as const;
 

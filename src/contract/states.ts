@@ -1,6 +1,6 @@
-/** The states that a lead may name (§2.2: two-letter US state code): the codes of the US post and what they stand for. */
+/** The state codes of a lead (§2.2): those of the US post, with their names. */
 
-/** Each code with its names, the usual one first: the states, DC, the territories, freely associated states, military mail. */
+/** The names of each code, the usual one first: states, DC, territories, freely associated states, military mail. */
 export const states: Readonly<Record<string, readonly string[]>> = {
   AL: ["Alabama"],
   AK: ["Alaska"],
@@ -77,9 +77,9 @@ const codes = new Map(
   Object.entries(states).flatMap(([code, names]) => [code, ...names].map((name) => [key(name), code] as const)),
 );
 
-/** The two letters of a code or a name, in whatever case and punctuation; null for a text that is no state of the US. */
+/** Returns the code of a code or a name in any case and punctuation; null if the text is not a US state. */
 export function stateCode(text: string): string | null {
-  // A key is its own key: most files have the two letters, and nothing needs to be taken away.
+  // Most files have the two letters, from which nothing needs to be removed.
   const known = codes.get(text.toLowerCase());
   if (known !== undefined) return known;
   const name = key(text);

@@ -1,9 +1,9 @@
-/** A lead as it is stored: its canonical JSON document, and the form in which its city is compared. */
+/** A lead as it is stored: its canonical JSON document, and the key by which its city is compared. */
 import type { Lead, LeadDetails, LeadEvent } from "./lead.ts";
 
-/** The canonical JSON document of a lead: stored once, served as it is. */
+/** Returns the canonical JSON document of a lead. It is stored once, and served as it is. */
 export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, details: LeadDetails): string {
-  // Every field by its name: an object that always has one shape is written in two thirds of the time.
+  // Names every field: an object that always has the same shape is written in two thirds of the time.
   const lead: Lead = {
     id,
     identified_at,
@@ -29,16 +29,16 @@ export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, detail
   return JSON.stringify(lead);
 }
 
-/** Where the moment stands in a document: every id has one length, and every moment. */
-const momentStart = '{"id":"00000000-0000-0000-0000-000000000000","identified_at":"'.length;
-const momentEnd = momentStart + "2026-01-31T09:15:00.123Z".length;
+/** The position of the timestamp in a document. All IDs have the same length, and so have all timestamps. */
+const timestampStart = '{"id":"00000000-0000-0000-0000-000000000000","identified_at":"'.length;
+const timestampEnd = timestampStart + "2026-01-31T09:15:00.123Z".length;
 
-/** The same document at another moment: a tie moves a lead by a millisecond. */
+/** Returns the same document with another timestamp. A tie moves a lead by a millisecond. */
 export function moveDocument(document: string, identifiedAt: string): string {
-  return document.slice(0, momentStart) + identifiedAt + document.slice(momentEnd);
+  return document.slice(0, timestampStart) + identifiedAt + document.slice(timestampEnd);
 }
 
-/** The form in which cities are compared (§4.1: case-insensitive exact match). */
+/** Returns the key by which cities are compared (§4.1: case-insensitive exact match). */
 export function cityKey(city: string): string {
   return city.trim().normalize("NFC").toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** The usage of a key (§2.4): days and months are those of UTC, and the call that asks is counted. */
+/** The usage of a key (§2.4). Days and months are in UTC, and the request itself is counted. */
 import { type Static, Type } from "@sinclair/typebox";
 
 export const Usage = Type.Object(

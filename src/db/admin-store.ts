@@ -3,7 +3,9 @@
 import { openSources } from "../../extensions/delivery/sources.ts";
 import { beginImport } from "../import/write/import.ts";
 import { writeLeads } from "../import/write/lead-writer.ts";
-import { passedLeads, readPositions } from "../privacy/disclosures/passed.ts";
+import { openRecipientRepository } from "../privacy/disclosures/passed.ts";
+import { openPeople } from "../privacy/people.ts";
+import { openRetention } from "../privacy/retention.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Connection } from "./connection.ts";
 import { databaseOn } from "./file-database.ts";
@@ -28,10 +30,9 @@ export function adminStoreOn(database: Connection): AdminStore {
     imports: {
       begin: (account, options, origin) => beginImport(database, account.number, options, origin),
     },
-    recipients: {
-      positions: (account, nowMs) => readPositions(database, account, nowMs),
-      passed: (account, batch, reached) => passedLeads(database, account, batch, reached),
-    },
+    people: openPeople(database),
+    recipients: openRecipientRepository(database),
+    retention: openRetention(database),
     sources: openSources(database),
     close: () => database.$client.close(),
   };

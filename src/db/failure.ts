@@ -1,7 +1,8 @@
 /** What SQLite and the system say of a failure, and what that means. */
 import { SQLiteError } from "bun:sqlite";
 import { DrizzleError } from "drizzle-orm";
-import { type Problem, StoreError } from "../store/errors.ts";
+import { adminCommand } from "../program-name.ts";
+import { DatabaseUnavailable } from "./connection.ts";
 
 /** What SQLite or the system said, out of what Drizzle has put around it. */
 export function underlying(failure: unknown): unknown {
@@ -34,26 +35,37 @@ export function saidBy(cause: unknown): string | null {
   return cause instanceof Error && (cause instanceof SQLiteError || codeOf(cause) !== "") ? cause.message : null;
 }
 
-/** A failure as the StoreError of its problem; one that is none as it is. */
-export function asStoreError(failure: unknown, problemOf: (cause: unknown) => Problem | null): unknown {
+/**
+ * A failure of SQLite or the system at a path as a DatabaseUnavailable, which says what to do; any other error as it is.
+ */
+export function explainFailure(failure: unknown, path: string): unknown {
   const cause = underlying(failure);
-  const problem = problemOf(cause);
-  return problem === null ? cause : new StoreError(problem, { cause });
+  const words = wordsFor(cause, path);
+  return words === null ? cause : new DatabaseUnavailable(...words, 1, { cause });
 }
 
-/** A failure of SQLite or the system at a path as a StoreError; any other error as it is. */
-export function storeErrorOf(failure: unknown, path: string): unknown {
-  return asStoreError(failure, (cause) => problemOf(cause, path));
-}
-
-function problemOf(cause: unknown, path: string): Problem | null {
-  if (cause instanceof SQLiteError) {
-    if (codeOf(cause) === "SQLITE_NOTADB") return { kind: "not a database", path };
-    if (isDamaged(cause)) return { kind: "file damaged", path, reason: cause.message };
-    if (isLocked(cause)) return { kind: "locked for too long", path };
-    if (isFull(cause)) return { kind: "disk full", path };
-    return { kind: "database unusable", path, reason: cause.message };
+function wordsFor(cause: unknown, path: string): readonly [what: string, advice: string] | null {
+  if (!(cause instanceof SQLiteError)) {
+    if (!(cause instanceof Error && "syscall" in cause)) return null;
+    const advice = "Set DATABASE_PATH to a file in a folder that this user may write to.";
+    return [`${path} cannot be opened (${cause.message}).`, advice];
   }
-  if (cause instanceof Error && "syscall" in cause) return { kind: "file unreachable", path, reason: cause.message };
-  return null;
+  if (codeOf(cause) === "SQLITE_NOTADB") return [`${path} is not a Leadfile database.`, anotherFile];
+  if (isDamaged(cause)) {
+    const advice = `Copy it, then replace it with a backup: ${adminCommand} restore FILE. For details, run: ${adminCommand} doctor`;
+    return [`${path} is damaged (${cause.message}).`, advice];
+  }
+  if (isLocked(cause)) return [`Another program has locked ${path}.`, "Stop it, then run the command again."];
+  if (isFull(cause)) return [`The disk of ${path} is full.`, "Free some space, then run the command again."];
+  const advice = "Check that the folder exists, that this user may write to it, and that the disk is not full.";
+  return [`${path} cannot be opened or written (${cause.message}).`, advice];
+}
+
+const anotherFile = "Set DATABASE_PATH to another file, or move this one away.";
+
+/** The failure at the bottom, for the log: the layers around it may quote a statement and its values. */
+export function innermost(failure: unknown): string {
+  let inner = failure;
+  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
+  return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
 }

@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { type ProblemKind, StoreError } from "../store/errors.ts";
+import { version } from "../../package.json";
+import { UserError } from "../user-error.ts";
+import { build } from "../version.ts";
 import { draftOf, removeDraft, sync } from "./atomic-file.ts";
 import type { Connection } from "./connection.ts";
 import { removeStaleDrafts } from "./leftovers.ts";
@@ -19,7 +21,7 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   const newest = Math.max(...known);
   const applied = appliedMs(database);
   if (applied === newest) return;
-  if (applied !== null && copy === "copy first") keepCopy(database, path, known.indexOf(applied) + 1);
+  if (applied !== null && copy === "copy first") keepCopy(database, path);
   apply(database, newest);
 }
 
@@ -49,12 +51,50 @@ export function pendingMigrations(database: Connection): Migration[] {
 }
 
 /** Why this version cannot use a file. A build between two versions has a schema that is not known. */
-type Unusable = Extract<ProblemKind, `database of a${string}`>;
+export type Unusable = `database of ${"another program" | "a newer version" | "another build"}`;
 
-/** Throws a StoreError for a file that this version cannot use, before anything in it is changed. */
+/** Throws a UserError for a file that this version cannot use, before anything in it is changed. */
 export function refuseUnusable(database: Connection, path: string): void {
   const behind = migrationsBehind(database);
-  if (typeof behind !== "number") throw new StoreError({ kind: behind, path });
+  if (typeof behind !== "number") throw new UserError(...wordsFor(behind, path, lastBuild(database)));
+}
+
+/** What is wrong with a file that this version cannot use, and what to do. */
+export function wordsFor(unusable: Unusable, path: string, theirs: string): [what: string, advice: string] {
+  switch (unusable) {
+    case "database of another program":
+      return [
+        `${path} is the database of another program.`,
+        "Set DATABASE_PATH to another file, or move this one away.",
+      ];
+    case "database of a newer version":
+      return [
+        `${path} was written by Leadfile ${theirs}, which is newer than this version, ${build}.`,
+        "Install that version or a later one. This one leaves the file as it is.",
+      ];
+    case "database of another build":
+      return [
+        `${path} was written by Leadfile ${theirs}, another build that this version, ${build}, cannot upgrade.`,
+        "Keep the file, export its leads with that build (lead export), and import them into a new file.",
+      ];
+  }
+}
+
+/** The build that wrote a file last. Version 0.1.0 did not record it. */
+export function lastBuild(database: Connection): string {
+  const table = sql`SELECT 1 FROM sqlite_schema WHERE name = 'builds'`;
+  if (database.values(table).length === 0) return "0.1.0";
+  return database.values<[string]>(sql`SELECT build FROM builds WHERE number = 1`)[0]?.[0] ?? "an unknown build";
+}
+
+/** Records that this build writes the file. A full disk or a lock must not keep anybody from opening it. */
+export function recordBuild(database: Connection): void {
+  if (lastBuild(database) === build) return;
+  try {
+    database.run(sql`INSERT OR REPLACE INTO builds (number, build) VALUES (1, ${build})`);
+  } catch {
+    // The next one that opens the file tries again.
+  }
 }
 
 /** How many migrations a file lacks, or why it cannot be used. */
@@ -97,10 +137,11 @@ function apply(database: Connection, newest: number): void {
 }
 
 /** Says so: with many leads the first start of a new version takes long, and would seem to hang. */
-function keepCopy(database: Connection, path: string, version: number): void {
-  const copy = `${path}.before-migration-${version + 1}`;
+function keepCopy(database: Connection, path: string): void {
+  const copy = `${path}.before-${version}`;
   process.stderr.write(
-    `Bringing ${path} to this version, which takes about a minute for a million leads. A copy stays at ${copy}.\n`,
+    `Upgrading ${path} from ${lastBuild(database)} to ${build}, which takes about a minute for a million leads. ` +
+      `A copy from before is kept as ${copy}.\n`,
   );
   const draft = draftOf(copy);
   removeStaleDrafts(copy);

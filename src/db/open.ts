@@ -4,14 +4,14 @@ import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { ensureInstance } from "../privacy/suppressions.ts";
 import type { Connection } from "./connection.ts";
-import { isLocked, storeErrorOf } from "./failure.ts";
+import { explainFailure, isLocked } from "./failure.ts";
 import { inodeOf } from "./file.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { RequestingDatabase } from "./locks/requesting-database.ts";
-import { migrateSchema, refuseUnusable } from "./migrate.ts";
+import { migrateSchema, recordBuild, refuseUnusable } from "./migrate.ts";
 import { pagesUntilCopied } from "./wal.ts";
 
-/** Opens the file at a path. Throws a StoreError where it cannot be used. */
+/** Opens the file at a path. Throws a UserError if it cannot be used. */
 export function openDatabase(path: string): Connection {
   // Only the owner may read the file. Its copies and its log are made with the same mask.
   process.umask(0o077);
@@ -20,7 +20,7 @@ export function openDatabase(path: string): Connection {
     closeEmpty(path);
     return connectToPath(path);
   } catch (cause) {
-    throw storeErrorOf(cause, path);
+    throw explainFailure(cause, path);
   }
 }
 
@@ -69,6 +69,7 @@ export function openAgain(path: string, inode?: number): Connection {
     client.run("PRAGMA secure_delete = ON");
     const database = drizzle({ client });
     migrateSchema(database, path);
+    recordBuild(database);
     ensureInstance(database);
     return database;
   } catch (cause) {

@@ -1,11 +1,11 @@
 /** Pixels (§2.3): an ID is unique within its account. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
-import type { PixelReader } from "../store/reading.ts";
 import type { AccountNumber } from "./accounts.ts";
 import { type Connection, type LeadDatabase, WriteRefused } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { pixels } from "./schema.ts";
+import type { PixelReader } from "./serving.ts";
 
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */
 export const pixelOfAccount = and(

@@ -4,13 +4,13 @@
  */
 import { closeSync, openSync, statSync } from "node:fs";
 import { shmOf, walOf } from "../store/database-files.ts";
-import { QueryFailed, type ReadStore } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { beginsLikeSqlite } from "./file.ts";
 import { openKeyFinder } from "./keys.ts";
 import { openLeads } from "./leads.ts";
 import { openPixelReader } from "./pixels.ts";
 import { accounts } from "./schema.ts";
+import { QueryFailed, type ReadStore } from "./serving.ts";
 import { measureSizes } from "./sizes.ts";
 
 export interface Reader extends ReadStore {

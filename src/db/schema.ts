@@ -314,7 +314,7 @@ export const sources = sqliteTable(
 
 /** What is recorded in the audit. */
 export type Act =
-  | `account.${"activate" | "deactivate" | "delete"}`
+  | `account.${"activate" | "deactivate"}`
   | "import.undo"
   | `key.${"create" | "expire" | "revoke"}`
   | `lead.${"erase" | "export" | "find" | "unblock"}`
@@ -335,54 +335,9 @@ export const audit = sqliteTable("audit", {
   detail: text().notNull(),
 });
 
-/**
- * One row with a number that counts up with whatever must hold on every node of a cluster at once, such as a
- * revocation. A node whose file shows the number that the majority knows has heard of everything.
- */
-export const revision = sqliteTable("revision", {
+/** The build that wrote the file last, in one row: messages about a file of another version name it. */
+export const builds = sqliteTable("builds", {
   number: integer().primaryKey(),
-  count: integer().notNull(),
-});
-
-/**
- * What a cluster has written lately, by a random id. A write whose outcome nobody knows is sent again, and goes in
- * once.
- */
-export const writes = sqliteTable("writes", {
-  number: integer().primaryKey(),
-  id: text().notNull().unique(),
-});
-
-/** The counts of usage that each server of a cluster wrote last: the same ones, sent again, are not added twice. */
-export const flushes = sqliteTable("flushes", {
-  node: text().primaryKey(),
-  /** A random name of the process, whose sequence begins with 1. */
-  process: text().notNull(),
-  sequence: integer().notNull(),
-  /** The minute since 1970 of the last part, and keys that were counted in it: a balancer sends each to one node. */
-  minute: integer().notNull().default(0),
-  keys: text().notNull().default("[]"),
-});
-
-/**
- * The servers of a cluster, as each said at its last start. One that is not here answers nobody, and a revocation waits for
- * each that is.
- */
-export const nodes = sqliteTable("nodes", {
-  /** The id of the rqlite node beside. */
-  name: text().primaryKey(),
-  /** Where the server listens. */
-  url: text().notNull(),
-  /** The version of Leadfile. */
-  version: text().notNull(),
-  startedAt: integer("started_at").notNull(),
-  /** It is leaving: a revocation waits until it cannot answer any more. */
-  leaving: integer({ mode: "boolean" }).notNull(),
-});
-
-/** Up to which act on record the log of a node has been rid of what was erased. */
-export const scrubs = sqliteTable("scrubs", {
-  node: text().primaryKey(),
-  audit: integer().notNull(),
-  at: integer().notNull(),
+  /** Version and commit, such as `0.2.0 (a1b2c3d)`. */
+  build: text().notNull(),
 });

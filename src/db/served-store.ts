@@ -1,33 +1,36 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { sql } from "drizzle-orm";
-import { ledgerBegins, ledgerEnds, openGapMarker } from "../privacy/disclosures/gaps.ts";
-import { openDisclosureReader } from "../privacy/disclosures/ledger.ts";
-import { createDisclosureLedger } from "../privacy/disclosures/pages.ts";
-import { retainInThread } from "../privacy/retention-thread.ts";
-import { innermost, StoreError } from "../store/errors.ts";
-import type { ServedStore } from "../store/serving.ts";
-import type { Flushed } from "../store/usage.ts";
-import { createUsageCounter } from "../store/usage-counter.ts";
+import { openDisclosureReader } from "../privacy/disclosures/disclosures.ts";
+import { retainInThread, startRetention } from "../privacy/retention-thread.ts";
+import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
+import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
-import { isFull, storeErrorOf } from "./failure.ts";
-import { createFlush, createGapRecorder, createSettle, withoutWaiting } from "./flush.ts";
+import { explainFailure, innermost, isFull } from "./failure.ts";
+import { keepDescriptors } from "./file.ts";
+import { createFlush, createSettle, withoutWaiting } from "./flush.ts";
 import { takeLock } from "./locks/process-lock.ts";
 import { openDatabase } from "./open.ts";
 import { guarded, openReader, type Reader } from "./reader.ts";
 import { accounts } from "./schema.ts";
+import type { ServedStore } from "./serving.ts";
 import { openUsageReader } from "./usage.ts";
+import type { Flushed } from "./usage-counter.ts";
+import { createUsageCounter } from "./usage-counter.ts";
 import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
 
-/** Opens the store of the server. Throws a StoreError when the file cannot be used, or another process serves it. */
+/** Opens the store of the server. Throws a UserError if it cannot be used, or another process serves it. */
 export function openServedStore(path: string, keepsLedger = true): ServedStore {
   const release = takeLock(path);
   // A second server would grant the limit of §8 a second time.
-  if (release === null) throw new StoreError({ kind: "served by another process", path });
+  if (release === null) {
+    const advice = "Stop that first, or set DATABASE_PATH to another file.";
+    throw new UserError(`Another process is serving or restoring ${path}.`, advice);
+  }
   try {
     return serveFrom(openForServing(path), path, keepsLedger, release);
   } catch (cause) {
     release();
-    throw storeErrorOf(cause, path);
+    throw explainFailure(cause, path);
   }
 }
 
@@ -35,13 +38,9 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
   const wal = openWal(path);
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
-  const disclosureReader = openDisclosureReader(database);
-  const ledger = createDisclosureLedger(() => disclosureReader);
-  const marker = openGapMarker(path);
-  const gaps = createGapRecorder(database, ledger, marker);
-  gaps.succeeded(Date.now());
-  for (const statement of ledgerBegins(keepsLedger, Date.now())) database.run(statement);
-  const flush = createFlush(database, usage, ledger, gaps);
+  const ledger = createDisclosureLedger(openDisclosureReader(database));
+  const findDescriptor = keepDescriptors();
+  const flush = createFlush(database, usage, ledger);
   return {
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
@@ -49,23 +48,22 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     // A wait would hold up every request, so the server tries again a moment later.
     flush: guarded(() => withoutWaiting(database, flush)),
     settle: createSettle(database, wal),
-    applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),
+    applyRetention: (nowMs, hasJumped) =>
+      retainInThread(database, nowMs, () => startRetention(path, findDescriptor, { nowMs, hasJumped })),
     listening: async () => {},
     isEmpty() {
       try {
         return database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0;
       } catch (cause) {
-        throw storeErrorOf(cause, path);
+        throw explainFailure(cause, path);
       }
     },
     close() {
       try {
-        if (!keepsLedger) for (const statement of ledgerEnds(Date.now())) database.run(statement);
         close(database, flush, wal, reader);
       } catch (cause) {
-        throw storeErrorOf(cause, path);
+        throw explainFailure(cause, path);
       } finally {
-        marker.close();
         release();
       }
     },
@@ -91,7 +89,7 @@ function close(database: Connection, flush: () => Flushed, wal: Wal, reader: Rea
     reader.close();
     wal.close();
   }
-  if (written === "locked") throw new StoreError({ kind: "usage not written", reason: "database is locked" });
+  if (written === "locked") throw lastCountsLost("database is locked");
 }
 
 function writeLast(flush: () => Flushed): Flushed {
@@ -102,6 +100,13 @@ function writeLast(flush: () => Flushed): Flushed {
     return written;
   } catch (cause) {
     if (!isFull(cause)) throw cause;
-    throw new StoreError({ kind: "usage not written", reason: innermost(cause) }, { cause });
+    throw lastCountsLost(innermost(cause));
   }
+}
+
+function lastCountsLost(reason: string): UserError {
+  return new UserError(
+    `The last request counts and the record of which key received which leads were lost (${reason}).`,
+    "Make sure that the disk has room and that no other program keeps the file locked.",
+  );
 }

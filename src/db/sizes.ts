@@ -1,21 +1,49 @@
 /** The sizes of what can grow, for the metrics. */
-import { count } from "drizzle-orm";
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { count, type SQL, sql } from "drizzle-orm";
 import { walOf } from "../store/database-files.ts";
-import type { StoreSizes } from "../store/reading.ts";
 import type { Connection } from "./connection.ts";
 import { sizeOf } from "./file.ts";
 import { openLastImport } from "./imports.ts";
 import { leads as stored } from "./schema.ts";
+import type { StoreSizes } from "./serving.ts";
 
 export function measureSizes(database: Connection, path: string): () => StoreSizes {
   const leadCount = countLeads(database);
+  const upkeep = measureUpkeep(database, path);
   const lastImport = evenWhereItFails(openLastImport(database), null);
   return () => ({
     fileBytes: sizeOf(path),
     logBytes: sizeOf(walOf(path)),
     leads: leadCount(),
     lastImportMs: lastImport(),
+    ...upkeep(),
   });
+}
+
+type Upkeep = Pick<StoreSizes, "lastBackup" | "nextKeyExpiryMs" | "newestLeadMs" | "freeBytes">;
+
+/** What alerts are about. */
+function measureUpkeep(database: Connection, path: string): () => Upkeep {
+  const numbers = (query: SQL) => database.values<(number | null)[]>(query)[0] ?? [];
+  const nothing = { lastBackup: null, nextKeyExpiryMs: null, newestLeadMs: null, freeBytes: null };
+  return evenWhereItFails((): Upkeep => {
+    const [atMs, bytes] = numbers(sql`
+      SELECT at, detail ->> '$.bytes' FROM audit WHERE act = 'backup.verified' ORDER BY number DESC LIMIT 1`);
+    const [nextKeyExpiryMs = null] = numbers(
+      sql`SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > unixepoch() * 1000`,
+    );
+    const [newestLeadMs = null] = numbers(sql`
+      SELECT max((SELECT max(identified_at) FROM stored_leads WHERE account = accounts.number)) FROM accounts`);
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return {
+      lastBackup: atMs == null ? null : { atMs, bytes: bytes ?? 0 },
+      nextKeyExpiryMs,
+      newestLeadMs,
+      freeBytes: bavail * bsize,
+    };
+  }, nothing);
 }
 
 /** When the database fails, the other metrics are needed most; /healthz says that it fails. */

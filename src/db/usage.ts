@@ -1,8 +1,8 @@
 /** Usage (§2.4) in the file: what was kept of it, and how counts are added. */
 import { and, between, eq, sql } from "drizzle-orm";
-import type { UsagePart, UsageReader } from "../store/usage.ts";
 import type { Connection } from "./connection.ts";
 import { usage } from "./schema.ts";
+import type { UsagePart, UsageReader } from "./usage-counter.ts";
 
 /** Reads what is kept; it writes nothing. */
 export function openUsageReader(database: Connection): UsageReader {

@@ -1,14 +1,20 @@
-/** The first half of an import: it reads a file to its end, and puts every row aside as a lead or as rejected. */
+/** The first half of an import: reads a source to its end, and stages every row as a lead or as rejected. */
 import { oldestKeptMs } from "../contract/calendar.ts";
-import { type Columns, linesAbove, namesMore } from "./map/columns/columns.ts";
-import type { Warning } from "./map/lead/details.ts";
-import { type LeadRules, readLead } from "./map/lead/lead.ts";
-import { createDayOrder } from "./map/values/day-order.ts";
-import { emptyCounts, type ImportCounts, type ImportOptions, type RejectedRow } from "./new-lead.ts";
-import { type OlderLetters, toUtf8 } from "./parse/file/encoding.ts";
-import { type Format, openRows } from "./parse/file/format.ts";
-import type { Source } from "./parse/file/source.ts";
-import type { Row } from "./row.ts";
+import type { Lead } from "../contract/lead.ts";
+import { writeMoment } from "../contract/time.ts";
+import { UserError } from "../user-error.ts";
+import type { Columns } from "./map/columns.ts";
+import { type LeadRules, noPixel, readLead } from "./map/lead.ts";
+import { mapOption, maxLinesAbove, namesMore } from "./map/report.ts";
+import { undecided } from "./map/values/date-orders.ts";
+import { isTime } from "./map/values/times.ts";
+import type { Undecided } from "./map/visit-time.ts";
+import type { Warning } from "./map/warnings.ts";
+import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead, type RejectedRow } from "./new-lead.ts";
+import { type OlderLetters, toUtf8 } from "./parse/encoding.ts";
+import { type Format, openRows } from "./parse/format.ts";
+import type { Source } from "./parse/source.ts";
+import { firstText, type Row } from "./row.ts";
 import type { StagedImport } from "./staged-import.ts";
 
 export interface Reading {
@@ -22,16 +28,16 @@ export interface Reading {
   readonly now: () => number;
 }
 
-/** Hears what is noticed on the way. */
+/** Is told what is noticed while the source is read. */
 export interface Listener {
-  /** Once the columns are known, while nothing is put aside yet. */
+  /** Called once the columns are known, before anything is staged. */
   readonly onColumns: (format: Format) => void;
-  /** For each line that was not UTF-8. */
+  /** Called for each line that was not UTF-8. */
   readonly onLegacyLine: (letters: OlderLetters) => void;
   readonly onReject: (row: RejectedRow) => void;
-  /** For each row of which something was left out. */
+  /** Called for each row of which something was left out or decided. */
   readonly onWarning: (warning: Warning) => void;
-  /** How many rows were read so far. */
+  /** Called with the number of rows read so far. */
   readonly onProgress: (rows: number) => void;
 }
 
@@ -39,86 +45,246 @@ export interface FileRead {
   readonly format: Format;
   /** What is decided by then: rejected rows, and duplicates that need no pixel. */
   readonly counts: Readonly<ImportCounts>;
-  /** The pixels of the leads that were put aside. */
+  /** The pixels of the leads that were staged. */
   readonly pixels: ReadonlySet<string>;
-  /** How many dates have day and month perhaps the other way round. */
-  readonly doubtfulDates: number;
-  /** The line that looks like the header, where it is not the first one. */
+  /** Why the time of the visit is in doubt, and the flag that settles it; null if it is not. At a terminal, ask. */
+  readonly doubt: UserError | null;
+  /** The first, the middle, and the last lead, as they would be served. */
+  readonly sample: readonly Lead[];
+  /** The line that looks like the header, if it is not the first one. */
   readonly otherHeader: number | null;
 }
 
 /** At most this many pixels are kept in memory; a file may name another one in each row. */
-const mostPixels = 10_000;
+const maxPixels = 10_000;
 
-/** Reads to the end. Throws a UserError where the file cannot be understood. */
+/** Reads to the end. Throws a UserError if the source cannot be understood. */
 export async function readFile(reading: Reading, listener: Listener): Promise<FileRead> {
   const { source, columns, now } = reading;
-  const pixels = new Set<string>();
-  const rows = await openRows(toUtf8(source.chunks, listener.onLegacyLine), columns);
   const counts = emptyCounts();
-  if (rows === null) return { format: { kind: "ndjson" }, counts, pixels, doubtfulDates: 0, otherHeader: null };
-  const order = createDayOrder(reading.rules);
-  const rules = { ...reading.rules, onTime: order.note, knownPixels: pixels };
-  const putAside = openPutAside({ ...reading, rules }, pixels, counts, listener);
+  const rows = await openRows(toUtf8(source.chunks, listener.onLegacyLine), columns);
+  if (rows === null) {
+    const nothing = { doubt: null, sample: [], otherHeader: null, pixels: new Set<string>() };
+    return { format: { kind: "ndjson" }, counts, ...nothing };
+  }
+  const stage = new Stage(reading, counts, listener);
   let isAnnounced = false;
   let read = 0;
   let otherHeader: number | null = null;
   for await (const group of rows.groups) {
-    if (!isAnnounced && columns.names.length > 0) {
+    if (!isAnnounced && columns.all.length > 0) {
       listener.onColumns(rows.format);
       isAnnounced = true;
     }
-    otherHeader ??= headerAmong(group.slice(0, Math.max(0, linesAbove - read)), columns);
+    otherHeader ??= headerAmong(group.slice(0, Math.max(0, maxLinesAbove - read)), columns);
     const nowMs = now();
-    for (const row of group) putAside(row, nowMs);
+    for (const row of group) stage.take(row, nowMs);
     read += group.length;
     listener.onProgress(read);
   }
-  const doubtfulDates = rules.stamp === "source" ? order.doubtful() : 0;
-  return { format: rows.format, counts, pixels, doubtfulDates, otherHeader };
+  return { format: rows.format, counts, otherHeader, ...stage.end(now()) };
 }
 
-/** The line of the first of some rows that would be a better header. */
+/** Returns the line of the first of some rows that would be a better header. */
 function headerAmong(rows: readonly Row[], columns: Columns): number | null {
   return rows.find(({ source }) => typeof source !== "string" && namesMore(columns, source))?.line ?? null;
 }
 
-/** Makes what puts a row aside, as a lead or as rejected. */
-function openPutAside(
-  reading: Reading,
-  pixels: Set<string>,
-  counts: ImportCounts,
-  { onReject, onWarning }: Listener,
-): (row: Row, nowMs: number) => void {
-  const { columns, rules, staged, options } = reading;
-  function reject({ line, source }: Row, reason: string): void {
-    counts.read++;
-    counts.rejected++;
-    const rejected = { line, reason, source };
-    staged.reject(rejected);
-    onReject(rejected);
+/** At most this many rows wait for the order of a column of dates. */
+const maxHeldRows = 200_000;
+
+/** Stages rows as leads or as rejected, in their order. */
+class Stage {
+  private readonly pixels = new Set<string>();
+  private readonly sample = openSample();
+  private readonly doubts = openDoubts();
+  private readonly rules: LeadRules;
+  /** Whether a file in which no row names a pixel is refused as a whole. */
+  private readonly mustNamePixel: boolean;
+  /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
+  private held: Row[] = [];
+  private waitsFor: Undecided | null = null;
+  private lacksPixel = false;
+  private namesPixel = false;
+
+  constructor(
+    private readonly reading: Reading,
+    private readonly counts: ImportCounts,
+    private readonly listener: Listener,
+  ) {
+    const { rules } = reading;
+    this.rules = { ...rules, knownPixels: this.pixels };
+    this.mustNamePixel = rules.pixelId === null && !rules.ofDeliveries;
   }
-  function acceptsPixel(id: string): boolean {
-    // A file has few, and each is asked for once.
-    if (pixels.has(id)) return true;
+
+  take(row: Row, nowMs: number): void {
+    if (this.waitsFor === null) {
+      this.waitsFor = this.stage(row, nowMs);
+      if (this.waitsFor !== null) this.held.push(row);
+      return;
+    }
+    this.held.push(row);
+    // Reading its time records the order of its date.
+    readLead(row, this.rules, nowMs);
+    if (this.rules.orders.of(this.waitsFor.column) !== null) this.release(nowMs);
+    else if (this.held.length > maxHeldRows) throw undecided(this.waitsFor.column, this.waitsFor.text);
+  }
+
+  end(nowMs: number): Pick<FileRead, "pixels" | "sample" | "doubt"> {
+    if (this.waitsFor !== null) throw undecided(this.waitsFor.column, this.waitsFor.text);
+    if (this.mustNamePixel && this.lacksPixel && !this.namesPixel) throw namesNoPixel();
+    const doubt = this.rules.ofDeliveries ? null : this.doubts.found();
+    return { pixels: this.pixels, sample: this.sample.leads(nowMs), doubt };
+  }
+
+  /** Stages the rows that wait, up to the first one whose column is still not decided. */
+  private release(nowMs: number): void {
+    const waiting = this.held;
+    this.held = [];
+    this.waitsFor = null;
+    for (const [place, row] of waiting.entries()) {
+      this.waitsFor = this.stage(row, nowMs);
+      if (this.waitsFor === null) continue;
+      this.held = waiting.slice(place);
+      return;
+    }
+  }
+
+  /** Stages a row; returns the column of dates that has to be decided first. */
+  private stage(row: Row, nowMs: number): Undecided | null {
+    const found = readLead(row, this.rules, nowMs);
+    if ("undecided" in found) return found.undecided;
+    if ("fault" in found) {
+      if (found.fault === noPixel) this.noteMissingPixel(row);
+      this.reject(row, found.fault);
+      return null;
+    }
+    this.namesPixel = true;
+    for (const warning of found.warnings) this.listener.onWarning(warning);
+    if (found.lead.identifiedMs === null && this.rules.stamp === "source") this.doubts.note(row);
+    this.stageLead(row, found.lead, nowMs);
+    return null;
+  }
+
+  private noteMissingPixel({ source, layout }: Row): void {
+    this.lacksPixel = true;
+    const hasNoColumn = typeof source !== "string" && layout.of.pixel_id === undefined;
+    if (this.mustNamePixel && hasNoColumn) throw namesNoPixel();
+  }
+
+  private stageLead(row: Row, lead: NewLead, nowMs: number): void {
+    const { staged, options, retainDays } = this.reading;
+    if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(retainDays, nowMs)) {
+      this.reject(row, `it is too old: the account keeps leads as retain --days ${retainDays} has set`);
+    } else if (this.acceptsPixel(lead.pixelId)) {
+      staged.add(lead);
+      this.sample.add(lead);
+    } else if (options.onDuplicate === "replace" || !staged.isStored(lead.id)) {
+      this.reject(row, `the account has no pixel ${lead.pixelId} (--create-pixels makes it)`);
+    } else {
+      // A lead that is stored already and stays as it is needs no pixel.
+      this.counts.read++;
+      this.counts.duplicates++;
+    }
+  }
+
+  private reject({ line, source }: Row, reason: string): void {
+    this.counts.read++;
+    this.counts.rejected++;
+    const rejected = { line, reason, source: shortened(source) };
+    this.reading.staged.reject(rejected);
+    this.listener.onReject(rejected);
+  }
+
+  private acceptsPixel(id: string): boolean {
+    const { staged, options } = this.reading;
+    // A file has few, and each is looked up once.
+    if (this.pixels.has(id)) return true;
     if (!options.createPixels && !staged.hasPixel(id)) return false;
-    if (pixels.size < mostPixels) pixels.add(id);
+    if (this.pixels.size < maxPixels) this.pixels.add(id);
     return true;
   }
-  return (row, nowMs) => {
-    const found = readLead(row, columns, rules, nowMs);
-    if ("fault" in found) return reject(row, found.fault);
-    const { lead, warnings } = found;
-    for (const warning of warnings) onWarning(warning);
-    if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(reading.retainDays, nowMs)) {
-      return reject(row, `it is too old: the account keeps leads as retain --days ${reading.retainDays} has set`);
-    }
-    if (acceptsPixel(lead.pixelId)) return staged.add(lead);
-    if (options.onDuplicate === "replace" || !staged.isStored(lead.id)) {
-      return reject(row, `the account has no pixel ${lead.pixelId} (--create-pixels makes it)`);
-    }
-    // A lead that is there already and stays as it is needs no pixel.
-    counts.read++;
-    counts.duplicates++;
+}
+
+function namesNoPixel(): UserError {
+  return new UserError(
+    "No row of the file names a pixel. Nothing was imported.",
+    "Add --pixel px_site --create-pixels, with the ID of your pixel in place of px_site.",
+  );
+}
+
+/** A rejected row is kept up to this many characters. */
+const maxRejected = 64 * 1024;
+
+function shortened(source: Row["source"]): Row["source"] {
+  if (typeof source === "string") return source.length > maxRejected ? source.slice(0, maxRejected) : source;
+  if (source.reduce((sum, { length }) => sum + length, 0) <= maxRejected) return source;
+  let left = maxRejected;
+  return source.map((cell) => {
+    const kept = cell.slice(0, left);
+    left -= kept.length;
+    return kept;
+  });
+}
+
+/** Keeps leads at even distances, so that the middle one of any number is among them or next to them. */
+function openSample() {
+  const maxKept = 256;
+  let kept: NewLead[] = [];
+  let last: NewLead | null = null;
+  let step = 1;
+  let count = 0;
+  return {
+    add(lead: NewLead): void {
+      if (count % step === 0) kept.push(lead);
+      last = lead;
+      count++;
+      if (kept.length < maxKept) return;
+      kept = kept.filter((_, place) => place % 2 === 0);
+      step *= 2;
+    },
+    leads(nowMs: number): Lead[] {
+      const middle = Math.floor(Math.floor((count - 1) / 2) / step);
+      const chosen = [kept[0], count > 2 ? kept[middle] : undefined, count > 1 ? last : undefined];
+      return chosen.flatMap((lead) => (lead === undefined || lead === null ? [] : [asServed(lead, nowMs)]));
+    },
+  };
+}
+
+/** Returns a lead as it would be served; without a time of its own it gets the time of import. */
+function asServed({ document, identifiedMs }: NewLead, nowMs: number): Lead {
+  const lead: Lead = JSON.parse(document);
+  return identifiedMs === null ? { ...lead, identified_at: writeMoment(nowMs) } : lead;
+}
+
+/** At most this many rows without a time are looked at. */
+const maxDoubted = 1000;
+
+/** Looks for columns that may be the time of the visit, in rows in which no column is. */
+function openDoubts() {
+  const seen = new Map<string, { values: number; times: number }>();
+  let rows = 0;
+  return {
+    note({ layout, cells }: Row): void {
+      if (layout.timeLike.length === 0 || rows === maxDoubted) return;
+      rows++;
+      for (const place of layout.timeLike) {
+        const text = firstText(cells[place]);
+        const name = layout.names[place] ?? "";
+        if (text === null) continue;
+        const column = seen.getOrInsertComputed(name, () => ({ values: 0, times: 0 }));
+        column.values++;
+        if (isTime(text, layout.looksLikeTime.has(place))) column.times++;
+      }
+    },
+    found(): UserError | null {
+      const doubted = [...seen].find(([, { values, times }]) => times * 2 > values);
+      if (doubted === undefined) return null;
+      const [name] = doubted;
+      return new UserError(
+        `The file has no column that is known as the time of the visit, but ${JSON.stringify(name)} looks like one.`,
+        `Add ${mapOption(name, "identified_at")}, or --stamp arrival for the time of import.`,
+      );
+    },
   };
 }

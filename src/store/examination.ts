@@ -1,4 +1,5 @@
 /** The port of the doctor: examines a database file in any state, and changes nothing. */
+import type { Unusable } from "../db/migrate.ts";
 import type { KeyRecord } from "./repositories.ts";
 
 export type Examination =
@@ -7,9 +8,8 @@ export type Examination =
   | { readonly kind: "unreadable"; readonly reason: string }
   /** No SQLite file, or too damaged to be read. */
   | { readonly kind: "no database"; readonly reason: string }
-  | { readonly kind: "database of another program" | "database of a newer version" }
-  /** A build between two versions made it. */
-  | { readonly kind: "database of another build" }
+  /** Another program or another build wrote it. */
+  | { readonly kind: "unusable"; readonly why: Unusable; readonly build: string }
   /** Its log is not empty, and only a program that may write can copy it into the file. */
   | { readonly kind: "unfinished"; readonly logBytes: number }
   | { readonly kind: "read"; readonly contents: Contents };

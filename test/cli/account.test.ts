@@ -1,4 +1,5 @@
 /** bun admin account and pixel: what they make, list and change, and what they refuse. */
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../support/admin.ts";
 
@@ -23,20 +24,15 @@ describe("account", () => {
     expect((await anAdmin([]).run("account", "list", "--json")).json as unknown).toEqual([]);
   });
 
-  test.each([
-    ["account list", 0, "stdout"],
-    ["key list acme", 1, "stderr"],
-  ] as const)(
-    "%s names the file where it has no account: DATABASE_PATH may be mistyped",
-    async (line, status, stream) => {
-      const admin = anAdmin([]);
-      const ended = await admin.run(...line.split(" "));
-      expect(ended.status).toBe(status);
-      const advice = `There is no account in ${admin.file} yet. Run: bun admin account create NAME, or set DATABASE_PATH to another file.\n`;
-      expect(ended[stream]).toEndWith(advice);
-      expect(ended.stdout + ended.stderr).toMatch(/^[^\n]+\n$/);
-    },
-  );
+  test("a file without an account is named: DATABASE_PATH may be mistyped", async () => {
+    const admin = anAdmin([]);
+    await admin.run("account", "create", "acme");
+    new Database(admin.file).run("DELETE FROM accounts");
+    const advice = `There is no account in ${admin.file} yet. To create one: bun admin account create NAME\n`;
+    expect(await admin.run("account", "list")).toMatchObject({ status: 0, stdout: advice });
+    const keys = await admin.run("key", "list", "acme");
+    expect([keys.status, keys.stderr]).toEqual([1, expect.stringContaining(advice)]);
+  });
 
   test("activate and deactivate switch the subscription, by id or by name, as often as one likes", async () => {
     const admin = anAdmin();

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
-import { QueryFailed } from "../../src/store/reading.ts";
+import { QueryFailed } from "../../src/db/serving.ts";
 import { someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 

@@ -6,7 +6,8 @@ import { walk } from "./walkthrough.ts";
 
 const vendors = readdirSync(join(import.meta.dir, "../../docs/importing")).map((name) => `docs/importing/${name}`);
 
-test.each(["README.md", "docs/getting-started.md", "docs/importing.md", "docs/api.md", ...vendors])(
+// page.test.ts runs the programs of docs/api.md.
+test.each(["README.md", "docs/getting-started.md", "docs/importing.md", ...vendors])(
   "%s can be followed as it stands",
   async (path) => {
     expect(await walk(path)).toEqual([]);

@@ -1,7 +1,7 @@
 /** Which column is which: what --map says goes first, and what became of each column is told. */
 import { describe, expect, test } from "bun:test";
-import { readMapping } from "../../src/import/map/columns/mapping.ts";
-import { reportOn } from "../../src/import/map/columns/report.ts";
+import { readMapping } from "../../src/import/map/mapping.ts";
+import { reportOn } from "../../src/import/map/report.ts";
 import { UserError } from "../../src/user-error.ts";
 import { leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
 

@@ -1,7 +1,7 @@
 /** Bytes that are UTF-8, UTF-16, Windows-1252 or Mac OS Roman, told apart and never mangled by where they are cut. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toUtf8 } from "../../src/import/parse/file/encoding.ts";
+import { toUtf8 } from "../../src/import/parse/encoding.ts";
 import { readPieces, readText } from "./reading.ts";
 
 async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {

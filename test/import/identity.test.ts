@@ -1,7 +1,7 @@
 /** Ids that are made: the same row gives the same one, and whatever tells rows apart gives another. */
 import { describe, expect, test } from "bun:test";
 import { detailFields, type LeadDetails } from "../../src/contract/lead.ts";
-import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/import/map/lead/made-id.ts";
+import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/import/map/identity.ts";
 
 const nobody = Object.fromEntries(detailFields.map((field) => [field, null])) as unknown as LeadDetails; // All fields are there.
 const dana: LeadDetails = { ...nobody, email: "dana@example.com" };
@@ -69,8 +69,9 @@ describe("told apart by some fields alone", () => {
   });
 });
 
-test("a source's UUID is kept in lower case, and any other id becomes one of its own", () => {
-  expect(idFromSource("018F4D0A-1B2C-7D3E-8F40-5A6B7C8D9E0F")).toBe("018f4d0a-1b2c-7d3e-8f40-5a6b7c8d9e0f");
-  expect(idFromSource("visit-1")).not.toBe(idFromSource("visit-2"));
-  expect(idFromSource("visit-1")).toBe(idFromSource("visit-1"));
+test("a source's UUID is kept in lowercase, and any other ID becomes one of its own, another for each pixel", () => {
+  expect(idFromSource("018F4D0A-1B2C-7D3E-8F40-5A6B7C8D9E0F", "px")).toBe("018f4d0a-1b2c-7d3e-8f40-5a6b7c8d9e0f");
+  expect(idFromSource("visit-1", "px")).not.toBe(idFromSource("visit-2", "px"));
+  expect(idFromSource("visit-1", "px")).not.toBe(idFromSource("visit-1", "px_2"));
+  expect(idFromSource("visit-1", "px")).toBe(idFromSource("visit-1", "px"));
 });

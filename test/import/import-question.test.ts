@@ -1,6 +1,6 @@
 /** A file that looks wrong is asked about, where a person sits. */
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { anAdmin } from "../support/admin.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
@@ -49,7 +49,8 @@ test("a rejects file stays as it is until the import goes on", async () => {
     expect(readFileSync(rejects, "utf8")).toBe("from before\n");
     terminal.type(keys);
     expect(await terminal.ended).toBe(status);
-    expect(readFileSync(rejects, "utf8").split("\n")).toHaveLength(status === 3 ? 12 : 2);
+    expect(readFileSync(rejects, "utf8")).toBe("from before\n");
+    expect(existsSync(rejects.replace(".csv", "-2.csv"))).toBe(status === 3);
   }
 });
 
@@ -112,4 +113,17 @@ test("a file none of whose pixels the account has is asked about, because it may
   await terminal.seen(/\[y\/N\]/);
   terminal.type("n\r");
   expect([await terminal.ended, (await admin.leads()).length]).toEqual([1, 1]);
+});
+
+test("a file whose time is in doubt is asked about, with the flags that settle it", async () => {
+  for (const [answer, status, leads] of [
+    ["y", 0, 1],
+    ["n", 1, 0],
+  ] as const) {
+    const { terminal, admin } = asked("email,pixel_id,Zeitpunkt\nd@example.com,px,2026-01-31 09:15\n");
+    await terminal.seen(/\[y\/N\]/);
+    expect(plain(terminal.shown())).toContain("--map Zeitpunkt=identified_at, or --stamp arrival");
+    terminal.type(`${answer}\r`);
+    expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, leads]);
+  }
 });

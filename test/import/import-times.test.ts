@@ -108,33 +108,86 @@ test("a wrong date rejects its row with the date in the reason, and no other", a
   expect(stderr).toMatch(/^Line 2 was rejected: .*"02\/30\/2026"/m);
 });
 
-describe("dates whose day and month may be the other way round are warned of", () => {
-  const dated = (...dates: string[]) => `email,date\n${dates.map((date, n) => `v${n}@example.com,${date}`).join("\n")}`;
-  const doubts = /\d+ dates? (?:was|were) read with the (?:day|month) first/;
+describe("numeric dates are read in one order for a whole column", () => {
+  const dated = (...dates: string[]) => `email,date\n${dates.map((date, n) => `v${n}@example.com,${date}\n`).join("")}`;
+  const importing = async (text: string, ...options: string[]) => {
+    const admin = anAdmin();
+    const ended = await admin.import(text, ...px, ...options);
+    const { status, stderr } = ended;
+    const leads = status === 1 ? [] : await admin.leads();
+    return {
+      status,
+      stderr,
+      json: status === 1 ? null : ended.json,
+      days: leads.map(({ identified_at }) => identified_at.slice(0, 10)),
+    };
+  };
 
   test.each([
-    ["the day first", [], ["25/10/2025 09:00", "05/10/2025 09:00"], "Add --day-first."],
-    ["the month first", ["--day-first"], ["10/05/25", "10/25/25"], "Leave out --day-first."],
-  ])("where the others can only have %s", async (_, options, dates, advice) => {
-    const { json, status, stderr } = await anAdmin().import(dated(...dates), "--pixel", "px", ...options);
-    expect({ ...json, status }).toMatchObject({ imported: 1, rejected: 1, status: 3 });
-    expect([stderr.match(doubts)?.[0], stderr]).toEqual([
-      expect.stringContaining("1 date was"),
-      expect.stringContaining(advice),
-    ]);
+    ["the day first", ["05/10/2025", "25/10/2025", "06/10/2025"], ["2025-10-05", "2025-10-06", "2025-10-25"]],
+    ["the month first", ["05/10/2025", "05/25/2025", "06/10/2025"], ["2025-05-10", "2025-05-25", "2025-06-10"]],
+    ["the day first, with dots", ["05.10.2025 09:00", "25.10.2025 09:00"], ["2025-10-05", "2025-10-25"]],
+    ["either order, where both are the same day", ["10/10/2025", "2025-10-11"], ["2025-10-10", "2025-10-11"]],
+  ])("%s, as one date shows wherever it is", async (_, dates, days) => {
+    expect(await importing(dated(...dates))).toMatchObject({ status: 0, days });
+    expect(await importing(dated(...dates.toReversed()))).toMatchObject({ status: 0, days });
+  });
+
+  test("a column in which every date can be read both ways is refused once, with the flags", async () => {
+    const text = dated("05/10/2025", "06/10/2025", "2025-10-05");
+    const { status, stderr } = await importing(text);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/The dates of "date" can be read .*Nothing was imported\. .*--day-first or --month-first/);
+    expect(await importing(text, "--day-first")).toMatchObject({ days: ["2025-10-05", "2025-10-05", "2025-10-06"] });
+    expect(await importing(text, "--month-first")).toMatchObject({ days: ["2025-05-10", "2025-06-10", "2025-10-05"] });
+  });
+
+  test("a column that contradicts itself is refused, and a flag rejects the dates of the other order", async () => {
+    const text = dated("25/10/2025", "05/10/2025", "10/25/2025");
+    const { status, stderr } = await importing(text);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/line 2 can only have the day first.*line 4/)]);
+    expect(await importing(text, "--day-first")).toMatchObject({ status: 3, days: ["2025-10-05", "2025-10-25"] });
+  });
+
+  test("a value that is no date in either order rejects its row alone", async () => {
+    expect(await importing(dated("31/31/2025", "25/10/2025"))).toMatchObject({ status: 3, days: ["2025-10-25"] });
+  });
+
+  test("each column has an order of its own", async () => {
+    const rows = ["a@example.com,25/10/2025,", "b@example.com,,10/05/2025", "c@example.com,,10/25/2025"];
+    const { days } = await importing(`email,last_seen,first_seen\n${rows.join("\n")}\n`);
+    expect(days).toEqual(["2025-10-05", "2025-10-25", "2025-10-25"]);
+  });
+
+  test("where leads get the time of their arrival, no date is refused", async () => {
+    expect(await importing(dated("05/10/2025", "25/10/2025", "10/25/2025"), "--stamp", "arrival")).toMatchObject({
+      status: 0,
+      json: { imported: 3 },
+    });
+  });
+});
+
+describe("a column that looks like a time and is not understood is a doubt", () => {
+  test.each([
+    ["by its name", "email,Updated At\nd@example.com,2026-01-31\n", "Updated At"],
+    ["by its values", "email,Zeitpunkt\nd@example.com,2026-01-31 09:15\nl@example.com,2026-01-31 09:16\n", "Zeitpunkt"],
+    ["in JSON", '{"email":"d@example.com","zeitpunkt":"2026-01-31T09:15:00Z"}\n', "zeitpunkt"],
+  ])("%s: without a terminal the import is refused, with the flags that settle it", async (_, text, name) => {
+    const admin = anAdmin();
+    const { status, stderr } = await admin.import(text, ...px);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${name}=identified_at`)]);
+    expect(stderr).toContain("--stamp arrival");
+    expect(await admin.leads()).toEqual([]);
+    expect(await admin.import(text, ...px, "--stamp", "arrival")).toMatchObject({ status: 0 });
+    expect(await admin.import(text, ...px, "--map", `${name}=identified_at`)).toMatchObject({ status: 0 });
   });
 
   test.each([
-    ["where dates of both orders stand in it", ["25/10/2025", "05/10/2025", "10/25/2025"]],
-    ["where none can be read either way", ["25/10/2025", "10/10/2025"]],
-    ["where all can", ["05/10/2025", "06/10/2025"]],
-    ["where one is on no calendar", ["31/31/2025", "05/10/2025"]],
-  ])("but not %s", async (_, dates) => {
-    expect((await anAdmin().import(dated(...dates), "--pixel", "px")).stderr).not.toMatch(doubts);
-  });
-
-  test("nor where leads get the time of their arrival", async () => {
-    const dates = dated("25/10/2025", "05/10/2025");
-    expect((await anAdmin().import(dates, "--pixel", "px", "--stamp", "arrival")).stderr).not.toMatch(doubts);
+    ["a time of something else", "email,Account Created At\nd@example.com,2026-01-31\n"],
+    ["a time of a profile", "Email,First Name,Last Name,City,Created\nd@example.com,D,W,Reno,2026-01-31\n"],
+    ["a number", "email,Time on Site\nd@example.com,35\n"],
+    ["next to a time", "date,email,Updated At\n2026-01-30,d@example.com,2026-01-31\n"],
+  ])("but not %s", async (_, text) => {
+    expect(await anAdmin().import(text, ...px)).toMatchObject({ status: 0, json: { imported: 1 } });
   });
 });

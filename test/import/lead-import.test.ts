@@ -16,6 +16,7 @@ const shape = [
   "suppressed",
   "rejected",
   "passed",
+  "warnings",
 ];
 
 describe("the same rows come in", () => {
@@ -54,8 +55,8 @@ test("what was left out, or read otherwise than it says, is counted in warnings"
   const { stderr } = await admin.import(Buffer.from(text, "latin1"), "--pixel", "px", "--map", "Plan=company");
   expect(stderr.split("\n").filter((line) => line.startsWith("Warning"))).toEqual([
     "Warning: 1 line not in UTF-8; read as Windows-1252.",
-    "Warning: 2 rows with a state that is none of the US; it was left out.",
-    "Warning: 1 row with an e-mail address that is none; it was left out.",
+    "Warning: 2 rows: the state is not a US state, so it was left empty.",
+    "Warning: 1 row: the email address is not valid, so it was left empty.",
     'Warning: --map names "Plan", which nothing in the file is called.',
   ]);
 });
@@ -126,4 +127,49 @@ test("names of columns are shown without what a terminal would obey", async () =
   const { stderr } = await anAdmin().import("email,\u001b[31mred\u001b[0m\nd@example.com,1\n", ...px);
   expect(stderr).toContain("31mred");
   expect(stderr).not.toContain("\u001b");
+});
+
+describe("a file in which no row names a pixel", () => {
+  test.each([
+    ["without the column", "email\na@example.com\nb@example.com\n"],
+    ["with an empty column", "email,pixel_id\na@example.com,\nb@example.com,\n"],
+    ["of JSON", '{"email":"a@example.com"}\n{"email":"b@example.com"}\n'],
+  ])("is refused once and as a whole, with the flag: %s", async (_, text) => {
+    const admin = anAdmin();
+    for (const options of [[], ["--dry-run"]]) {
+      const { status, stderr } = await admin.import(text, ...options);
+      expect([status, stderr]).toEqual([1, expect.stringContaining("Add --pixel")]);
+      expect(stderr).not.toContain("was rejected");
+    }
+    expect(await admin.leads()).toEqual([]);
+  });
+
+  test("is imported if one row names one, and the others are rejected", async () => {
+    const { json } = await anAdmin().import("email,pixel_id\na@example.com,\nb@example.com,px\n");
+    expect(json).toMatchObject({ imported: 1, rejected: 1 });
+  });
+});
+
+test("a dry run shows each column with its field, and the first, the middle, and the last lead as served", async () => {
+  const rows = ["a", "b", "c", "d", "e"].map((name) => `2026-01-31,${name}@example.com,x\n`).join("");
+  const { json } = await anAdmin().import(`date,Email,Owner Email\n${rows}`, ...px, "--dry-run");
+  expect(json["columns"]).toEqual([
+    { column: "date", field: "identified_at" },
+    { column: "Email", field: "email" },
+    { column: "Owner Email", field: null },
+  ]);
+  const sample: unknown = json["sample"];
+  expect(sample).toMatchObject(["a", "c", "e"].map((name) => ({ email: `${name}@example.com`, pixel_id: "px" })));
+  expect(Object.keys((sample as object[])[0] ?? {})).toHaveLength(20); // As a lead is served.
+});
+
+test("a column that is not kept is listed with the --map that would keep it", async () => {
+  const { stderr } = await anAdmin().import("email,Owner Email,a,b\nd@example.com,o@example.com,,\n", ...px);
+  expect(stderr).toContain("Not kept: Owner Email, a, b.");
+  expect(stderr).toContain("--map 'Owner Email=email'");
+});
+
+test.each(["PK", "BZh", "SQLi"])("a CSV whose first header is %s is a CSV", async (header) => {
+  const { json } = await anAdmin().import(`${header},email\n1,d@example.com\n`, ...px);
+  expect(json).toMatchObject({ imported: 1 });
 });

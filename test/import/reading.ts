@@ -1,10 +1,11 @@
 /** Reads what a file holds, without a store: rows, columns, and the leads that they would become. */
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
-import { createColumns } from "../../src/import/map/columns/columns.ts";
-import { readMapping } from "../../src/import/map/columns/mapping.ts";
-import { type LeadRules, type ReadLead, readLead } from "../../src/import/map/lead/lead.ts";
-import { toUtf8 } from "../../src/import/parse/file/encoding.ts";
-import { openRows } from "../../src/import/parse/file/format.ts";
+import { Columns } from "../../src/import/map/columns.ts";
+import { type LeadRules, type ReadLead, readLead } from "../../src/import/map/lead.ts";
+import { readMapping } from "../../src/import/map/mapping.ts";
+import { createDateOrders } from "../../src/import/map/values/date-orders.ts";
+import { toUtf8 } from "../../src/import/parse/encoding.ts";
+import { openRows } from "../../src/import/parse/format.ts";
 import { noonMs } from "../support/builders.ts";
 
 export const ordinaryRules: LeadRules = {
@@ -12,9 +13,9 @@ export const ordinaryRules: LeadRules = {
   pixelId: "px_site",
   identity: detailFields,
   stamp: "source",
-  mayHaveWrongTime: false,
+  ofDeliveries: false,
   zone: "UTC",
-  dayFirst: false,
+  orders: createDateOrders(null),
 };
 
 async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
@@ -23,7 +24,7 @@ async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
 
 /** Reads pieces of a file as they would arrive. */
 export async function readPieces(pieces: readonly Buffer[], map: string | null = null) {
-  const columns = createColumns(readMapping(map));
+  const columns = new Columns(readMapping(map));
   let legacyLines = 0;
   const opened = await openRows(
     toUtf8(each(pieces), () => legacyLines++),
@@ -42,14 +43,16 @@ export async function leadsOfPieces(
   rules: Partial<LeadRules> = {},
   map: string | null = null,
 ) {
-  const columns = createColumns(readMapping(map));
+  const columns = new Columns(readMapping(map));
   const opened = await openRows(
     toUtf8(each(pieces), () => {}),
     columns,
   );
   const leads: ReadLead[] = [];
   for await (const rows of opened?.groups ?? []) {
-    leads.push(...rows.map((row) => readLead(row, columns, { ...ordinaryRules, ...rules }, noonMs)));
+    leads.push(
+      ...rows.map((row) => readLead(row, { ...ordinaryRules, orders: createDateOrders(null), ...rules }, noonMs)),
+    );
   }
   return leads;
 }
@@ -62,6 +65,7 @@ export type Reading = Partial<Lead> | { readonly fault: string };
 /** The fields of a lead that are not null, or why there is none. */
 export function shown(reading: ReadLead | undefined): Reading {
   if (reading === undefined) throw new Error("there is no such row");
+  if ("undecided" in reading) return { fault: "undecided" };
   if ("fault" in reading) return { fault: reading.fault };
   const { id, identified_at, pixel_id, ...details } = JSON.parse(reading.lead.document) as Lead; // As it was written.
   const given = Object.entries(details).filter(([, value]) => value !== null);

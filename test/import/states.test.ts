@@ -116,9 +116,9 @@ describe("beside a country", () => {
 
   test("a company's country judges the company's state, and no other", async () => {
     const company = { location: { region: "Georgia", country: "Georgia" } };
-    expect(await leadOfObject({ email: "d@example.com", company })).toEqual({ email: "d@example.com" });
+    expect(await leadOfObject({ page_url: "/a", company })).toEqual({ page_url: "/a" });
     expect(await leadOfObject({ email: "d@example.com", state: "GA", company })).toMatchObject({ state: "GA" });
-    const abroad = { email: "d@example.com", country: "Brazil", company: { state: "TX" } };
+    const abroad = { page_url: "/a", country: "Brazil", company: { state: "TX" } };
     expect(await leadOfObject(abroad)).toMatchObject({ state: "TX" });
   });
 });

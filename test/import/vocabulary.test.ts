@@ -1,7 +1,7 @@
 /** What vendors call the fields of a lead, and what only sounds like one. */
 import { describe, expect, test } from "bun:test";
 import { leadFields } from "../../src/contract/lead.ts";
-import { reportOn } from "../../src/import/map/columns/report.ts";
+import { reportOn } from "../../src/import/map/report.ts";
 import { leadOf, readText } from "./reading.ts";
 
 /** The field of a lead that a column is read as; null when it is not kept. */
@@ -59,11 +59,11 @@ test.each(leadFields.map((field) => [field]))("the API's own name %s is read as 
 
 const others =
   "UUID,EDID,hem_sha256,HEM_SHA256,SHA256_PERSONAL_EMAIL,SHA256_BUSINESS_EMAIL,MOBILE_PHONE_DNC,DIRECT_NUMBER_DNC," +
-  "PERSONAL_PHONE_DNC,email_domain,landing_page_domain,company_domain,COMPANY_CITY,COMPANY_STATE,COMPANY_PHONE," +
+  "PERSONAL_PHONE_DNC,email_domain,landing_page_domain,company_domain,COMPANY_PHONE," +
   "COMPANY_WEBSITE,Company URL,PROFESSIONAL_CITY,PROFESSIONAL_STATE,BUSINESS_EMAIL_VALIDATION_STATUS," +
   "PERSONAL_EMAIL_VALIDATION_STATUS,SKIPTRACE_EXACT_AGE,JOB_TITLE,LINKEDIN_URL,COMPANY_LINKEDIN_URL,ip_address," +
   "event_type,activity_start_date,activity_end_date,address_line_1,address_postal,Website,Email Hash,Email Verified," +
-  "COMPANY_COUNTRY,IP Country,Timezone Of Contact,Record ID,Visitor ID,Session ID,IP City,Updated At,Date of Birth,Page Title,Page Views";
+  "IP Country,Timezone Of Contact,Record ID,Visitor ID,Session ID,IP City,Updated At,Date of Birth,Page Title,Page Views";
 
 test.each(others.split(",").map((header) => [header]))("a column %s is not kept", async (header) => {
   expect(await fieldOf(header)).toBeNull();

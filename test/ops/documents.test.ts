@@ -10,8 +10,9 @@ import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
 import { namesOf } from "../../src/contract/names.ts";
 import { accepts, LeadParameters } from "../../src/contract/parameters.ts";
-import { createColumns } from "../../src/import/map/columns/columns.ts";
-import { reportOn } from "../../src/import/map/columns/report.ts";
+import { Columns } from "../../src/import/map/columns.ts";
+import { readMapping } from "../../src/import/map/mapping.ts";
+import { reportOn } from "../../src/import/map/report.ts";
 import { theProgram } from "../support/program.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -76,10 +77,11 @@ test.each(pages.filter((path) => path.startsWith("docs/importing/")))(
       becomes: becomes.replaceAll("`", ""),
     }));
     expect(rows.length).toBeGreaterThan(4);
-    const columns = createColumns(new Map());
+    const columns = new Columns(readMapping(null));
     const isNested = rows.flatMap(({ names }) => names).some((name) => /^[a-z]\w*\./.test(name));
-    for (const name of rows.flatMap(({ names }) => names)) columns.indexOf(name, isNested ? name.split(".") : [name]);
-    columns.complete();
+    const all = rows.flatMap(({ names }) => names);
+    if (isNested) for (const name of all) columns.at(name.split("."));
+    else columns.addHeader(all);
     const { matched, unmatched } = reportOn(columns);
     const byField = new Map<string, readonly string[]>(matched.map(({ target, names }) => [target, names]));
     byField.set("name", [

@@ -84,6 +84,17 @@ test("/metrics tells of the process by the names that dashboards know", async ()
   if (process.platform === "linux") expect(first("open_fds")).toBeGreaterThan(3);
 });
 
+const promtool = Bun.which("promtool");
+
+test.skipIf(promtool === null)(
+  `promtool accepts the alerts of deploy/${promtool === null ? " (skipped: no promtool here)" : ""}`,
+  () => {
+    const file = join(import.meta.dir, "../../deploy/prometheus-alerts.yml");
+    const checked = Bun.spawnSync([promtool ?? "", "check", "rules", file]);
+    expect([checked.exitCode, checked.stderr.toString()]).toEqual([0, ""]);
+  },
+);
+
 test("every metric that the alerts of deploy/ ask for is there", async () => {
   const admin = anAdmin();
   await admin.import("email,pixel_id\na@example.com,px\n");
@@ -95,7 +106,7 @@ test("every metric that the alerts of deploy/ ask for is there", async () => {
   expect(rules.length).toBeGreaterThan(5);
   for (const { alert, expr } of rules) {
     const named = expr.match(/\b(?:leadfile|process)_\w+/g) ?? (alert === "LeadfileDown" ? [] : [`none of ${alert}`]);
-    for (const name of named) expect(text).toMatch(new RegExp(`^${name}[ {]`, "m"));
+    for (const name of named) expect(text).toMatch(new RegExp(`^(?:# TYPE )?${name}[ {]`, "m"));
   }
 });
 
@@ -118,6 +129,12 @@ test("/metrics tells how old the last import is, how much waits for one, and wha
   expect(Number(/^leadfile_last_import_age_seconds (\S+)$/m.exec(after)?.[1])).toBeWithin(0, 60);
   expect(after).toMatch(/^leadfile_spool_bytes 3$/m);
   expect(after).toMatch(/^leadfile_failed_files 2$/m);
+  admin.put("inbox/nobody/b.csv", "email\n");
+  admin.put("inbox/acme/rejected/a.csv", "email,reject_line,reject_reason\nx,2,why\n");
+  const late = await metrics(url);
+  for (const name of ["waiting_files", "rejected_rows"]) expect(late).toContain(`\nleadfile_${name} 1\n`);
+  for (const name of ["waiting", "failed", "rejected"])
+    expect(late).toMatch(RegExp(`^leadfile_${name}_age_seconds \\d`, "m"));
 });
 
 const readWithClient =

@@ -79,9 +79,7 @@ describe("a stop", () => {
     expect((await client(url, headers).get("/usage")).status).toBe(200);
     expect([await server.end("SIGTERM"), server.errors()]).toEqual([
       1,
-      expect.stringMatching(
-        /^The last counts of usage could not be written, and are lost \(.*is full\)\. See[^\n]+\n$/,
-      ),
+      expect.stringMatching(/^The last request counts and the record [^\n]+ were lost \(.*is full\)\. [^\n]+\n$/),
     ]);
   });
 

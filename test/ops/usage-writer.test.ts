@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, jest, onTestFinished, test } from "bun:t
 import { join } from "node:path";
 import { pino } from "pino";
 import { openServedStore } from "../../src/db/served-store.ts";
-import { startUsageWriter } from "../../src/serving/usage-writer.ts";
+import { startUsageWriter } from "../../src/usage-writer.ts";
 import { noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { keyIn, requestsIn } from "./running.ts";

@@ -3,12 +3,16 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json";
+import follow from "../../packages/client/program/package.json";
+import conformance from "../../packages/conformance/package.json";
+import mcp from "../../packages/mcp/package.json";
 
 const root = join(import.meta.dir, "../..");
 const lock = readFileSync(join(root, "bun.lock"), "utf8");
 
 test("every package is pinned to one version", () => {
-  const versions = Object.values({ ...manifest.dependencies, ...manifest.devDependencies });
+  const manifests = [manifest, { dependencies: manifest.devDependencies }, follow, conformance, mcp];
+  const versions = manifests.flatMap(({ dependencies }) => Object.values(dependencies));
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
@@ -39,7 +43,7 @@ test("nothing in the sources runs a program, or a text as a program, but for the
     "extensions/cluster/cluster/local-cluster.ts",
     "extensions/cluster/demo.ts",
     "extensions/cluster/privacy/scrub.ts",
-    "packages/client/program/exec.ts",
-    "src/serving/companion.ts",
+    "packages/client/program/receiver.ts",
+    "src/companion.ts",
   ]);
 });

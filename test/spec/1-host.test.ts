@@ -26,18 +26,18 @@ describe("the bare domain of a www address", () => {
     ["an empty host", www, ""],
     ["the host of an address without www", "https://leads.example.com", "example.com"],
     ["the very host of an address without www", "https://example.com", "example.com"],
-  ])("a request to %s is answered where it is", async (_, baseUrl, host) => {
+  ])("a request to %s is not redirected", async (_, baseUrl, host) => {
     const { send, aKey } = await serve({ baseUrl, leads: [aLead()] });
     const answer = await send({ host, headers: { Authorization: `Bearer ${aKey()}` } });
     expect(answer.status).toBe(200);
   });
 
-  test.each(["POST", "HEAD", "OPTIONS", "DELETE"])("a %s is redirected as well", async (method) => {
+  test.each(["POST", "HEAD", "OPTIONS", "DELETE"])("redirects a %s as well", async (method) => {
     const { send } = await serve({ baseUrl: www });
     expect(await send({ method, host: "example.com" })).toMatchObject({ status: 308 });
   });
 
-  test.each(["/nothing", "/docs", "/", "/openapi.json"])("%s is redirected as well", async (target) => {
+  test.each(["/nothing", "/docs", "/", "/openapi.json"])("redirects %s as well", async (target) => {
     const { send } = await serve({ baseUrl: www });
     const answer = await send({ target, host: "example.com" });
     expect([answer.status, answer.headers.get("location")]).toEqual([308, www + target]);
@@ -54,7 +54,7 @@ describe("the bare domain of a www address", () => {
     expect((await send({ target, headers: { "X-Forwarded-Proto": "http" } })).status).toBe(status);
   });
 
-  test("a redirected request counts nowhere", async () => {
+  test("a redirected request is not counted", async () => {
     const { send, as, aKey } = await serve({ baseUrl: www, limit: 60 });
     const key = aKey();
     const redirected = await send({ host: "example.com", headers: { Authorization: `Bearer ${key}` } });
@@ -86,7 +86,7 @@ describe("behind a proxy", () => {
     expect((await send({ host: "www.example.com", headers: proto(came) })).status).toBe(401);
   });
 
-  test("the host that a trusted proxy met decides, and that of another proxy does not", async () => {
+  test("X-Forwarded-Host decides only if the proxy is trusted", async () => {
     const headers = { "X-Forwarded-Host": "example.com" };
     const trusting = await serve({ baseUrl: www, trustProxy: true });
     expect((await trusting.send({ host: "10.0.0.7", headers })).status).toBe(308);
@@ -94,13 +94,13 @@ describe("behind a proxy", () => {
     expect((await wary.send({ host: "10.0.0.7", headers })).status).toBe(401);
   });
 
-  test("the host that a trusted proxy passed on as it was decides where the proxy names none", async () => {
+  test("the Host header decides if a trusted proxy sends no X-Forwarded-Host", async () => {
     const { send } = await serve({ baseUrl: www, trustProxy: true });
     expect((await send({ host: "example.com", headers: proto("https") })).status).toBe(308);
     expect((await send({ host: "www.example.com", headers: proto("https") })).status).toBe(401);
   });
 
-  test("a live key that crossed the network in the clear is warned of by its first characters", async () => {
+  test("the log warns of a live key that crossed the network in the clear, by its prefix", async () => {
     const { send, aKey, logged } = await serve({ baseUrl: www, trustProxy: true });
     const key = aKey();
     await send({ host: "www.example.com", headers: { ...proto("http"), Authorization: `Bearer ${key}` } });
@@ -111,7 +111,7 @@ describe("behind a proxy", () => {
     expect(logged.join("")).not.toContain(key);
   });
 
-  test("a revoked key that crossed the network in the clear is not worth a warning", async () => {
+  test("the log does not warn of a revoked key that crossed the network in the clear", async () => {
     const { send, aRevokedKey, logged } = await serve({ baseUrl: www, trustProxy: true });
     const headers = { ...proto("http"), Authorization: `Bearer ${aRevokedKey()}` };
     expect((await send({ host: "www.example.com", headers })).status).toBe(308);

@@ -18,7 +18,7 @@ const bare = aLead({
   pixel_id: "px_site",
 });
 
-test("a page of leads is this text, byte for byte", async () => {
+test("serves a page of leads byte for byte", async () => {
   const { as, aKey } = await serve({ leads: [full, bare, aLead({ identified_at: "2026-01-30T00:00:00.000Z" })] });
   const { text } = await as(aKey()).get("/leads?limit=2");
   expect(text).toBe(
@@ -70,7 +70,7 @@ test.each([
   expect((await as(aKey()).get("/leads")).body.data[0]?.identified_at).toBe(served);
 });
 
-test("the pixels of an account are this text, in the order in which they were created", async () => {
+test("serves the pixels of an account byte for byte, in the order of creation", async () => {
   const pixels = [
     { id: "px_shop", status: "active" },
     { id: "a pixel / with ünusual id", status: "paused" },

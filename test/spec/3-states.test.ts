@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { aLead, noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
-test("a revocation by another process holds from the very next request", async () => {
+test("a revocation by another process takes effect from the next request", async () => {
   const { as, aKeyRecord, admin } = await serve();
   const { secret, id } = aKeyRecord();
   expect((await as(secret).get("/leads")).status).toBe(200);
@@ -11,7 +11,7 @@ test("a revocation by another process holds from the very next request", async (
   expect(await as(secret).get("/leads")).toMatchObject({ status: 401, body: { error: { code: "revoked_api_key" } } });
 });
 
-test("a revoked key stays revoked when it is revoked again", async () => {
+test("revoking a revoked key changes nothing", async () => {
   const { as, aKeyRecord, admin } = await serve();
   const { secret, id } = aKeyRecord();
   const first = admin.keys.revoke(id, noonMs);
@@ -26,7 +26,7 @@ test("revoking one key leaves the other keys of the account as they are", async 
   expect((await as(other).get("/leads")).status).toBe(200);
 });
 
-test("a key made while the server runs is good at once", async () => {
+test("a key that is created while the server runs works at once", async () => {
   const { as, aKey } = await serve();
   expect((await as(aKey()).get("/pixels")).status).toBe(200);
 });
@@ -43,7 +43,7 @@ test.each(["/leads", "/pixels", "/usage"])(
   },
 );
 
-test("the subscription of one account says nothing about another", async () => {
+test("the subscription of one account does not affect another", async () => {
   const { as, aKey, anAccount } = await serve({ active: false });
   expect((await as(aKey(anAccount())).get("/leads")).status).toBe(200);
 });
@@ -53,7 +53,7 @@ test("a key revoked in an account without a subscription answers that it was rev
   expect((await as(aRevokedKey()).get("/leads")).body.error.code).toBe("revoked_api_key");
 });
 
-test("the status of a pixel is shown, and its leads are served whatever it is", async () => {
+test("serves the leads of a pixel whatever its status", async () => {
   const { as, aKey, admin, account } = await serve({ leads: [aLead({ pixel_id: "px_shop" })] });
   const client = as(aKey());
   admin.pixels.setStatus(account.number, { id: "px_shop", status: "paused" });

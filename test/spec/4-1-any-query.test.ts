@@ -5,7 +5,7 @@ import { LeadParameters } from "../../src/contract/parameters.ts";
 import { someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
-test("no query whatever makes the server fail, and none is ignored", async () => {
+test("answers any query with 200, 400, or 404, and ignores no parameter", async () => {
   const leads = someLeads(3);
   const { as, aKey } = await serve({ leads });
   const client = as(aKey());
@@ -34,7 +34,7 @@ test("no query whatever makes the server fail, and none is ignored", async () =>
   );
 });
 
-test("a number is taken as a limit exactly when it is written 1 to 100", async () => {
+test("accepts a number as limit exactly if it is written 1 to 100", async () => {
   const { as, aKey } = await serve({ leads: someLeads(101) });
   const client = as(aKey());
   const digits = fc.oneof(

@@ -13,7 +13,7 @@ async function asked(leads: Parameters<typeof serve>[0], target: string): Promis
   return ids(body.data);
 }
 
-test("leads of all pixels come newest first, whatever the order in which they were imported", async () => {
+test("returns the leads of all pixels newest first, whatever the order of import", async () => {
   const [a, b, c, d] = [
     aLead({ pixel_id: "px_a" }),
     aLead({ pixel_id: "px_b" }),
@@ -27,7 +27,7 @@ test("a page has 25 leads unless a limit is given", async () => {
   expect(await asked({ leads: someLeads(26) }, "/leads")).toHaveLength(25);
 });
 
-test.each(["1", "2", "25", "99", "100"])("limit=%s is accepted and gives so many leads", async (limit) => {
+test.each(["1", "2", "25", "99", "100"])("accepts limit=%s and returns that many leads", async (limit) => {
   expect(await asked({ leads: someLeads(101) }, `/leads?limit=${limit}`)).toHaveLength(Number(limit));
 });
 
@@ -72,7 +72,7 @@ describe("the bounds of time", () => {
     },
   );
 
-  test("a poll with the newest time that a client has seen meets that lead and every newer one", async () => {
+  test("a poll since the newest lead returns that lead and every newer one", async () => {
     const { as, aKey, importMore } = await serve({ leads: [first] });
     const client = as(aKey());
     const newest = (await client.get("/leads")).body.data[0]?.identified_at;
@@ -117,7 +117,7 @@ describe("the filters", () => {
     ["letters", "x".repeat(200)],
     ["emoji", "%F0%9F%A6%8A".repeat(200)],
     ["letters between spaces", `+++${"x".repeat(200)}%20`],
-  ])("a city of 200 %s is accepted", async (_, city) => {
+  ])("accepts a city of 200 %s", async (_, city) => {
     expect(await asked({ leads }, `/leads?city=${city}`)).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe("the filters", () => {
     expect(await asked({ pixels: [{ id: "px_new", status: "active" }] }, "/leads?pixel_id=px_new")).toEqual([]);
   });
 
-  test("a pixel of another account is as unknown as one of nobody", async () => {
+  test("answers a pixel of another account like one that does not exist", async () => {
     const { as, aKey, anAccount } = await serve();
     anAccount({ pixels: [{ id: "px_theirs", status: "active" }] });
     const client = as(aKey());

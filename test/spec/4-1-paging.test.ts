@@ -58,7 +58,7 @@ const tiedLead = fc
 
 const pixels = ["px_a", "px_b"].map((id) => ({ id, status: "active" }));
 
-test("under ties, any limit and any filters, no lead is lost and none comes twice while newer ones are imported", async () => {
+test("paging returns every lead exactly once under ties, any limit, and any filters, while newer leads are imported", async () => {
   const { as, anAccount, aKey, importMore } = await serve();
   const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 }));
   await fc.assert(
@@ -86,7 +86,7 @@ test("under ties, any limit and any filters, no lead is lost and none comes twic
   );
 });
 
-test("leads that share a second are all met, one by one", async () => {
+test("paging by one returns all leads that share a second", async () => {
   const leads = someLeads(30, { identified_at: "2026-01-31T09:15:00.000Z" });
   const { as, aKey } = await serve({ leads });
   expect(ids(await walk(as(aKey()), "limit=1"))).toEqual(ids(leads));
@@ -110,7 +110,7 @@ test("leads that share a time keep the order in which they were imported", async
   ] as [string, string][]);
 });
 
-test("a client that polls with since meets every lead that arrives without a time of its own", async () => {
+test("a client that polls with since receives every lead that is imported without a time", async () => {
   const { as, aKey, admin, account } = await serve({ leads: someLeads(1) });
   const client = as(aKey());
   const seen = new Set<string>();

@@ -29,18 +29,18 @@ const moments = [
   ...["%EF%BC%92026-01-31T09:15:00Z", "2026-01-31T09:15:00Z%0A", "2026-W05-6T09:15:00Z", "-2026-01-31T09:15:00Z"],
 ];
 
-test.each(moments)("before=%s is refused with invalid_cursor", (value) =>
+test.each(moments)("rejects before=%s with invalid_cursor", (value) =>
   expectRefusal(`before=${value}`, "invalid_cursor", "before"),
 );
 
-test.each(moments)("since=%s is refused with invalid_parameter", (value) =>
+test.each(moments)("rejects since=%s with invalid_parameter", (value) =>
   expectRefusal(`since=${value}`, "invalid_parameter", "since"),
 );
 
 test.each([
   ...["0", "101", "-1", "1e1", "0x10", "", "+5", "%2B5", "05", "5.0", "5.", "5,0", "%205", "5%20", "ten", "NaN"],
   ...["Infinity", "1000", "99999999999999999999", "%00", "5%00", "%D9%A5", "%EF%BC%95", "null", "true", "%FF", "%"],
-])("limit=%s is refused with invalid_parameter, and the message names limit", (value) =>
+])("rejects limit=%s with invalid_parameter and names limit in the message", (value) =>
   expectRefusal(`limit=${value}`, "invalid_parameter", "limit"),
 );
 
@@ -58,11 +58,9 @@ test.each([
   "%FF",
   "K%E2%84%AA",
   "%C5%BFs",
-])("state=%s is refused with invalid_parameter", (value) =>
-  expectRefusal(`state=${value}`, "invalid_parameter", "state"),
-);
+])("rejects state=%s with invalid_parameter", (value) => expectRefusal(`state=${value}`, "invalid_parameter", "state"));
 
-test.each(["", "%20", "+++", "%00", "Reno%00", "%FF", "Ren%C3"])("city=%s is refused with invalid_parameter", (value) =>
+test.each(["", "%20", "+++", "%00", "Reno%00", "%FF", "Ren%C3"])("rejects city=%s with invalid_parameter", (value) =>
   expectRefusal(`city=${value}`, "invalid_parameter", "city"),
 );
 
@@ -70,21 +68,21 @@ test.each([
   ["letters", "x"],
   ["letters outside ASCII", "%C3%A9"],
   ["emoji", "%F0%9F%A6%8A"],
-])("a city of 201 %s is refused with invalid_parameter", (_, letter) =>
+])("rejects a city of 201 %s with invalid_parameter", (_, letter) =>
   expectRefusal(`city=${letter.repeat(201)}`, "invalid_parameter", "city"),
 );
 
 test.each(["", "TRUE", "True", "1", "0", "yes", "on", "false%20", "%20true", "null", "%00", "%FF"])(
-  "has_email=%s is refused with invalid_parameter",
+  "rejects has_email=%s with invalid_parameter",
   (value) => expectRefusal(`has_email=${value}`, "invalid_parameter", "has_email"),
 );
 
-test.each(["", "%00", "px%00", "%FF", "%C3%28"])("pixel_id=%s is refused with invalid_parameter", (value) =>
+test.each(["", "%00", "px%00", "%FF", "%C3%28"])("rejects pixel_id=%s with invalid_parameter", (value) =>
   expectRefusal(`pixel_id=${value}`, "invalid_parameter", "pixel_id"),
 );
 
 test.each(Object.keys(LeadParameters.properties))(
-  "%s without a value is refused, with and without an equals sign",
+  "rejects %s without a value, with and without an equals sign",
   async (name) => {
     const code = name === "before" ? "invalid_cursor" : "invalid_parameter";
     await expectRefusal(name, code, name);
@@ -100,7 +98,7 @@ test.each([
   ["limit=5&%6Cimit=5", "invalid_parameter", "limit"],
   ["city=a&before=x&before=y&city=b", "invalid_parameter", "city"],
   ["before=x&city=a&city=b&before=y", "invalid_cursor", "before"],
-])("%s repeats a parameter and is refused, naming the one that comes first", (query, code, name) =>
+])("rejects %s and names the first repeated parameter", (query, code, name) =>
   expectRefusal(query, code, `${name} was sent more than once`),
 );
 
@@ -114,7 +112,7 @@ describe("an unknown parameter", () => {
     ["befor=2026-01-31T09:15:00Z", "did you mean before?"],
     ["hasEmail=true", "did you mean has_email?"],
     ["State=CA", "did you mean state?"],
-  ])("%s is refused, and the message says %s", (query, hint) => expectRefusal(query, "invalid_parameter", hint));
+  ])("rejects %s and says %s", (query, hint) => expectRefusal(query, "invalid_parameter", hint));
 
   test.each([
     "page=2",
@@ -126,14 +124,15 @@ describe("an unknown parameter", () => {
     "__proto__=1",
     "constructor=1",
     "after",
-  ])("%s is refused without a guess", async (query) => {
+  ])("rejects %s without a guess", async (query) => {
     const { as, aKey } = await serve();
     const { status, body } = await as(aKey()).get(`/leads?${query}`);
     expect([status, body.error.code]).toEqual([400, "invalid_parameter"]);
     expect(body.error.message).not.toContain("did you mean");
   });
 
-  test("of two, the first is named", () => expectRefusal("colour=red&size=5", "invalid_parameter", "colour"));
+  test("names the first of two unknown parameters", () =>
+    expectRefusal("colour=red&size=5", "invalid_parameter", "colour"));
 
   test.each(["/pixels", "/usage"])("is any parameter of %s", async (path) => {
     const { as, aKey } = await serve();

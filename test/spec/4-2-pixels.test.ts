@@ -17,13 +17,13 @@ test("an account without pixels has an empty list", async () => {
   expect((await as(aKey()).get("/pixels")).text).toBe('{"object":"list","data":[]}');
 });
 
-test("all pixels come in one answer, however many there are", async () => {
+test("returns all pixels in one response, however many there are", async () => {
   const pixels = Array.from({ length: 250 }, (_, place) => active(`px_${place}`));
   const { as, aKey } = await serve({ pixels });
   expect((await as(aKey()).get("/pixels")).body.data).toHaveLength(250);
 });
 
-test("two accounts may each have a pixel with the same id, and each sees its own", async () => {
+test("two accounts can have pixels with the same ID, and each gets its own", async () => {
   const { as, aKey, anAccount } = await serve({ pixels: [{ id: "px_1", status: "active" }] });
   const other = anAccount({ pixels: [{ id: "px_1", status: "paused" }] });
   expect((await as(aKey()).get("/pixels")).text).toContain('"status":"active"');

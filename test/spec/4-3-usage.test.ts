@@ -33,7 +33,7 @@ test.each([
   expect(await countsOf(server, key)).toEqual([2, 2]);
 });
 
-test("a request that is refused for want of a subscription counts", async () => {
+test("a request that is refused without a subscription counts", async () => {
   const server = await serve({ active: false });
   const key = server.aKey();
   await server.as(key).get("/leads");
@@ -64,7 +64,7 @@ test.each([
   expect(await countsOf(server, key)).toEqual(expected);
 });
 
-test("what has been written to the file and what has not are one sum", async () => {
+test("counts what is written to the file and what is still in memory", async () => {
   const server = await serve();
   const key = server.aKey();
   await server.as(key).get("/leads");
@@ -85,7 +85,7 @@ test("usage survives a restart", async () => {
   expect(await countsOf(await serve({ file }), key)).toEqual([2, 2]);
 });
 
-test("usage says the limit of the instance", async () => {
+test("usage reports the limit of the instance", async () => {
   const { as, aKey } = await serve({ limit: 7 });
   expect((await as(aKey()).get("/usage")).body.rate_limit_per_min).toBe(7);
 });

@@ -65,7 +65,7 @@ test.each([
 });
 
 test.each(["/api/v1/leads?", "/api/v1/leads?&", "/api/v1/leads?&&"])(
-  "%s has no parameters and is fine",
+  "accepts %s, which has no parameters",
   async (target) => {
     const { send, aKey } = await serve();
     expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
@@ -81,7 +81,7 @@ test.each(["/api/v1/./usage", "/api/v1/%2e%2E/v1/usage", "/docs/../api/v1/usage"
   },
 );
 
-test("a target that names a host as well is read as its path", async () => {
+test("reads a target in absolute form as its path", async () => {
   const { send, aKey } = await serve();
   const target = "http://elsewhere.example.com/api/v1/usage";
   expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
@@ -104,7 +104,7 @@ describe("beside the API", () => {
   });
 
   test.each(["/docs", "/docs/try", "/docs/try/explorer.js", "/openapi.json", "/healthz", "/metrics", "/"])(
-    "%s is of the type that it says, with an id of ours",
+    "%s has its content type and a request ID of the server",
     async (target) => {
       const { headers } = await (await serve()).send({ target, headers: { "X-Request-Id": "theirs" } });
       expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -112,7 +112,7 @@ describe("beside the API", () => {
     },
   );
 
-  test.each(["/healthz", "/metrics"])("what %s says is true of now, and nobody stores it", async (target) => {
+  test.each(["/healthz", "/metrics"])("%s must not be cached", async (target) => {
     expect((await (await serve()).send({ target })).headers.get("cache-control")).toBe("no-store");
   });
 
@@ -121,7 +121,7 @@ describe("beside the API", () => {
     expect(await send({ method: "HEAD", target })).toMatchObject({ status, body: "" });
   });
 
-  test.each(publicPages)("POST %s is refused, naming GET and HEAD", async (target) => {
+  test.each(publicPages)("rejects POST %s and allows GET and HEAD", async (target) => {
     const { send } = await serve();
     const answer = await send({ method: "POST", target });
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
@@ -132,7 +132,7 @@ describe("beside the API", () => {
     expect((await send({ target: "/" })).headers.get("location")).toBe("/docs");
   });
 
-  test("a key that is used beside the API is not counted", async () => {
+  test("a key that is sent to a public path is not counted", async () => {
     const { send, as, aKey } = await serve();
     const key = aKey();
     await send({ target: "/docs", headers: { Authorization: `Bearer ${key}` } });

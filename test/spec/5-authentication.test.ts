@@ -33,7 +33,7 @@ describe("a request without a Bearer key", () => {
   );
 });
 
-test("a key that stands in the place of a parameter is not repeated whole in the answer", async () => {
+test("a key that is sent as a parameter is not repeated in full in the message", async () => {
   const { send, aKey } = await serve();
   const key = aKey();
   const answer = await send({ target: `/api/v1/leads?${key}=1`, headers: { Authorization: `Bearer ${key}` } });
@@ -101,7 +101,7 @@ test("a key is lf_, 32 random letters of base62, and the CRC-32 of all that in s
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-test("the file holds nothing of a key but its digest and its first eight characters", async () => {
+test("the file contains only the digest and the first eight characters of a key", async () => {
   const { aKey, store, file } = await serve();
   const key = aKey();
   store.flush();

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
-test("no answer ever holds a lead or a pixel of another account", async () => {
+test("no response contains a lead or a pixel of another account", async () => {
   const { as, anAccount, aKey } = await serve();
   // All that could be confused is the same in each account: times, ids, pixel ids, states and cities.
   const shared = Array.from({ length: 12 }, (_, place) =>

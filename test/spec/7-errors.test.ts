@@ -5,8 +5,8 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { leads } from "../../src/db/schema.ts";
-import { QueryFailed } from "../../src/store/reading.ts";
-import type { RequestStore } from "../../src/store/serving.ts";
+import type { RequestStore } from "../../src/db/serving.ts";
+import { QueryFailed } from "../../src/db/serving.ts";
 import { aLead } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Answer, serve } from "../support/harness.ts";
@@ -39,7 +39,7 @@ test("each refusal has its status and code", async () => {
   expect([posted.status, JSON.parse(posted.body).error.code]).toEqual([405, "method_not_allowed"]);
 });
 
-test("a refused key is told what to do: send all of it, ask for a new one, have the account activated", async () => {
+test("the message about a refused key says what to do", async () => {
   const { as, aKey, aRevokedKey, anAccount } = await serve();
   const messageFor = async (key: string) => (await as(key).get("/leads")).body.error.message;
   expect(await messageFor("lf_nonsense")).toEndWith("Check that the whole key was sent.");
@@ -47,7 +47,7 @@ test("a refused key is told what to do: send all of it, ask for a new one, have 
   expect(await messageFor(aKey(anAccount({ active: false })))).toEndWith("The owner of the server can activate it.");
 });
 
-test("a request over the limit has its status and code, and says how long to wait", async () => {
+test("a request over the limit gets 429 and Retry-After", async () => {
   const { as, aKey } = await serve({ limit: 1 });
   const client = as(aKey());
   await client.get("/leads");
@@ -107,7 +107,7 @@ describe("query_failed is answered", () => {
   });
 });
 
-describe("internal_error is answered for whatever else fails", () => {
+describe("any other failure is internal_error", () => {
   const fail = () => {
     throw new TypeError("SELECT dana@example.com FROM /srv/leads");
   };

@@ -101,7 +101,7 @@ const laterThan = (first: Condition) =>
     .slice(conditions.indexOf(first) + 1)
     .filter((second) => first.about === undefined || first.about !== second.about);
 
-test.each(conditions.slice(0, -1))("$name is answered before whatever comes later", async (first) => {
+test.each(conditions.slice(0, -1))("$name is returned before all later errors", async (first) => {
   const server = await serve({ baseUrl: "https://www.example.com", limit: 1 });
   for (const second of laterThan(first)) {
     const active = ![first, second].some(({ code }) => code === "subscription_required");

@@ -29,7 +29,7 @@ describe("the headers of the limit are on every answer", () => {
     ["an unknown path", { target: "/robots.txt" }, 404],
     ["a refused method", { method: "POST" }, 405],
     ["the bare domain", { host: "example.com" }, 308],
-  ])("%s without a key, where Remaining is the whole limit", async (_, request, status) => {
+  ])("%s without a key, with Remaining equal to the limit", async (_, request, status) => {
     const { send } = await serve({ limit: 60, baseUrl: "https://www.example.com" });
     const answer = await send(request);
     expect(answer.status).toBe(status);
@@ -39,7 +39,7 @@ describe("the headers of the limit are on every answer", () => {
   });
 
   test.each(["/api/v1/leads", "/api/v1/lead", "/robots.txt"])(
-    "%s is JSON that nobody stores, with an id of ours",
+    "%s is JSON that must not be cached, with a request ID of the server",
     async (target) => {
       const { send } = await serve();
       const first = await send({ target, headers: { "X-Request-Id": "theirs" } });
@@ -54,7 +54,7 @@ describe("the headers of the limit are on every answer", () => {
   );
 });
 
-test("the sixtieth request of a minute is answered, the sixty-first is refused until the minute is over", async () => {
+test("serves the sixtieth request of a minute, and refuses the sixty-first until the minute is over", async () => {
   const { as, aKey, clock } = await serve({ limit: 60 });
   const client = as(aKey());
   for (let left = 59; left >= 0; left--) {
@@ -80,7 +80,7 @@ test("the limit is counted for each key alone, within one account too", async ()
   expect((await other.get("/leads")).status).toBe(200);
 });
 
-test("a refused request counts nowhere", async () => {
+test("a refused request is not counted", async () => {
   const { as, aKey, clock } = await serve({ limit: 2 });
   const client = as(aKey());
   for (let request = 0; request < 5; request++) await client.get("/leads");
@@ -107,7 +107,7 @@ test("a key that is revoked after it used up its limit answers that it was revok
   expect((await as(secret).get("/leads")).body.error.code).toBe("revoked_api_key");
 });
 
-test("whatever the requests and however time goes on, the headers say what a fixed window of a minute leaves", async () => {
+test("the headers report what is left of a fixed one-minute window, whatever the requests and the clock", async () => {
   const limit = 3;
   const { as, aKey, clock } = await serve({ limit });
   const clients = [as(aKey()), as(aKey())];

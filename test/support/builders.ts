@@ -1,6 +1,6 @@
 /** The ordinary things of this service; a test states only what matters to it. */
 import type { Lead } from "../../src/contract/lead.ts";
-import { prepareLead } from "../../src/import/map/lead/lead.ts";
+import { prepareLead } from "../../src/import/map/lead.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import type { AccountNumber } from "../../src/store/reading.ts";
 import type { LeadRepository } from "../../src/store/repositories.ts";

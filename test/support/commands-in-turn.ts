@@ -2,7 +2,7 @@
 
 import { type Clock, runCommand } from "../../src/admin.ts";
 import { createOutput } from "../../src/cli/terminal/output.ts";
-import { sayWhy } from "../../src/operator/end.ts";
+import { sayWhy } from "../../src/process.ts";
 import { watchDatabases } from "./closing.ts";
 
 /** A command that another process wants to be run. */

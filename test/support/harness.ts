@@ -1,16 +1,18 @@
 /** A real server on a free port, with a file of its own, a clock that the test holds, and a client. */
+
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
 import { listen } from "../../src/api/app.ts";
+import { noInflow } from "../../src/api/ops/metrics.ts";
 import { digestOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import { createKey, prefixOf } from "../../src/contract/new-key.ts";
 import type { Pixel } from "../../src/contract/pixel.ts";
 import { openServedStore } from "../../src/db/served-store.ts";
+import type { RequestStore } from "../../src/db/serving.ts";
 import { createLimiter } from "../../src/limiter.ts";
 import type { Account } from "../../src/store/repositories.ts";
-import type { RequestStore } from "../../src/store/serving.ts";
 import type { AdminStore } from "./admin-store.ts";
 import { openAdminStore } from "./admin-store.ts";
 import { importLeads, newLead, noonMs } from "./builders.ts";
@@ -64,7 +66,7 @@ export async function serve(setup: ServerSetup = {}) {
     baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
     trustProxy: setup.trustProxy ?? false,
     publicMetrics: false,
-    inflow: () => ({ spoolBytes: 0, failedFiles: 0 }),
+    inflow: () => noInflow,
   });
   const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, partsFor, 0);
   let running = true;

@@ -1,17 +1,19 @@
-/** bun admin cluster: several nodes of rqlite, with a server beside each. */
+/** bun admin cluster: several nodes of rqlite, each with a server. */
 import { Command } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
 import { readCluster, readDatabasePath } from "../../../src/config.ts";
 import { UserError } from "../../../src/user-error.ts";
-import { openCluster } from "../cluster/cluster.ts";
-import type { Cluster } from "../cluster/node-status.ts";
-import { nodeAt } from "../node/node.ts";
+import { initCluster, migrateCluster, removeNode, withClusterDatabase } from "../cluster/cluster.ts";
+import { askCluster } from "../cluster/status.ts";
+import { openLocalFile } from "../local-file.ts";
+import { nodeAt, type RqliteNode } from "../node/node.ts";
+import { scrubNode } from "../scrub/scrub.ts";
 import { statusText, statusValue } from "./status.ts";
 
 export function clusterCommand(context: CommandContext): Command {
   return new Command("cluster")
-    .description("several nodes of rqlite, with a server beside each")
+    .description("several nodes of rqlite, each with a server")
     .addCommand(initCommand())
     .addCommand(statusCommand(context))
     .addCommand(migrateCommand())
@@ -19,36 +21,37 @@ export function clusterCommand(context: CommandContext): Command {
     .addCommand(leaveCommand());
 }
 
-/** The cluster of the local node. Throws a UserError if CLUSTER is not set. */
-function ownCluster(): Cluster {
+/** The local node. Throws a UserError if CLUSTER is not set. */
+function localNode(): RqliteNode {
   const cluster = readCluster();
-  if (cluster !== null) return openCluster(readDatabasePath(), nodeAt(cluster));
+  if (cluster !== null) return nodeAt(cluster);
   throw new UserError(
     "CLUSTER is not set.",
-    "Set CLUSTER to the address of the rqlite node beside, and NODE_NAME to the name of this server.",
+    "Set CLUSTER to the address of the local rqlite node, and NODE_NAME to its -node-id.",
     2,
   );
 }
 
 function initCommand(): Command {
   return jsonCommand("init")
-    .description("make an existing file the first node of a cluster: the empty node at CLUSTER takes it")
-    .argument("<FILE>", "the file of a server that is stopped; it stays as it is")
+    .description("copy an existing file into the first node, which must be empty")
+    .argument("<FILE>", "the file of a stopped server; it is not changed")
     .action(async (file: string, options: { json?: boolean }) => {
-      const { leads } = await ownCluster().begin(file);
-      const next = "Start the other nodes with -join, and a server beside each.";
+      const { leads } = await initCluster(localNode(), file);
       const output = outputOf(options);
+      const next = "Start the other nodes with -join, and a server for each node.";
       output.result({ file, leads }, `The node has ${leadsText(leads)}. ${next}`);
-      // No erasure looks for anybody there from now on.
-      output.say(`${file} stays as it was, with its personal data: delete it when all is well.`);
+      // Later erasures do not reach this file.
+      output.say(`${file} still has its personal data. Delete it when the cluster serves.`);
     });
 }
 
 function statusCommand(context: CommandContext): Command {
   return jsonCommand("status")
-    .description("show the nodes, who leads, how far each is, and which servers answer")
+    .description("show the nodes, the leader, how far each node is, and which servers answer")
     .action(async (options: { json?: boolean }) => {
-      const status = await ownCluster().status();
+      using file = openLocalFile(readDatabasePath());
+      const status = await askCluster(localNode(), file.current(), context.now());
       outputOf(options).result(statusValue(status), statusText(status));
       if (!status.hasMajority) context.endWith(1);
     });
@@ -56,27 +59,34 @@ function statusCommand(context: CommandContext): Command {
 
 function migrateCommand(): Command {
   return jsonCommand("migrate")
-    .description("bring the schema up to this version, before the first server of it starts")
+    .description("update the schema to this version, before its first server starts")
     .action(async (options: { json?: boolean }) => {
-      const migrations = await ownCluster().migrate();
-      const done = migrations === 0 ? "It is of this version already." : "It is of this version now.";
-      outputOf(options).result({ migrations }, `${done} Servers of the version before go on.`);
+      const node = localNode();
+      const migrations = await withClusterDatabase(readDatabasePath(), node, (database) =>
+        migrateCluster(node, database),
+      );
+      const done = migrations === 0 ? "The schema is up to date." : `${grouped(migrations)} migrations were applied.`;
+      outputOf(options).result({ migrations }, `${done} Servers of the earlier version continue to serve.`);
     });
 }
 
 function scrubCommand(context: CommandContext): Command {
   return jsonCommand("scrub")
-    .description("take what was erased out of the log of this machine's node, which is stopped for a moment")
-    .requiredOption("--stop <COMMAND>", "what stops the node, such as 'systemctl stop rqlited'")
-    .requiredOption("--start <COMMAND>", "what starts it again")
+    .description("remove the residual bytes of erased persons from the local node, which is stopped for a moment")
+    .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
+    .requiredOption("--start <COMMAND>", "the command that starts it again")
     .action(async ({ stop, start, ...options }: { stop: string; start: string; json?: boolean }) => {
-      // A signal must not leave the node stopped.
+      // From here on a signal is remembered: it must not leave the node stopped.
       await context.pause(0);
-      const done = await ownCluster().scrub({ stop: () => run(stop), start: () => run(start) });
-      const { node, bytesBefore, bytesAfter, awayMs } = done;
+      const node = localNode();
+      const restarting = { stop: () => run(stop), start: () => run(start) };
+      const scrubbed = await withClusterDatabase(readDatabasePath(), node, (database) =>
+        scrubNode(node, database, restarting),
+      );
+      const { bytesBefore, bytesAfter, awayMs } = scrubbed;
       outputOf(options).result(
-        { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
-        `The log of ${node} had ${grouped(bytesBefore)} bytes and has ${grouped(bytesAfter)}. ` +
+        { node: scrubbed.node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
+        `The log of ${scrubbed.node} took ${grouped(bytesBefore)} bytes and now takes ${grouped(bytesAfter)}. ` +
           `The node was away for ${(awayMs / 1000).toFixed(1)} s.`,
       );
     });
@@ -84,21 +94,25 @@ function scrubCommand(context: CommandContext): Command {
 
 function leaveCommand(): Command {
   return jsonCommand("leave")
-    .description("take a node out of the cluster; its server answers nobody any more when this returns")
-    .argument("<NODE>", "as cluster status names it")
+    .description("remove a node; its server has stopped serving when the command returns")
+    .argument("<NODE>", "the name that cluster status shows")
     .action(async (name: string, options: { json?: boolean }) => {
-      await ownCluster().leave(name);
+      const node = localNode();
+      await withClusterDatabase(readDatabasePath(), node, (database) => removeNode(node, database, name));
       outputOf(options).result(
         { node: name },
-        `${name} is out. Stop its server and its rqlited, and delete its folder.`,
+        `${name} was removed. Stop its server and its rqlited, and delete its folder.`,
       );
     });
 }
 
-/** Runs a command line of the owner's, as a shell does. */
+/** Runs a command line of the operator in a shell. */
 async function run(line: string): Promise<void> {
   const child = Bun.spawn(["sh", "-c", line], { stdin: "ignore", stdout: 2, stderr: "inherit" });
   const status = await child.exited;
   if (status === 0) return;
-  throw new UserError(`The command ${JSON.stringify(line)} ended with ${status}.`, "See that the node runs.");
+  throw new UserError(
+    `The command ${JSON.stringify(line)} ended with status ${status}.`,
+    "Check that the rqlite node is running.",
+  );
 }

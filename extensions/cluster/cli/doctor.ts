@@ -1,88 +1,81 @@
-/** A cluster: whether it has a majority, what its nodes were started with, and who may write into the folder of this one. */
+/** The findings of `doctor` about a cluster: its majority, its nodes, and who may write to the folder of the local node. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lookAtDisk, mayWrite } from "../../../src/cli/doctor/file.ts";
 import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
-import { bytesText } from "../../../src/cli/terminal/numbers.ts";
-import { explain } from "../../../src/operator/explain.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { UserError } from "../../../src/user-error.ts";
-import { openCluster } from "../cluster/cluster.ts";
-import type { Cluster, ClusterStatus } from "../cluster/node-status.ts";
-import { nodeAt } from "../node/node.ts";
-import { lackingAdvice, lackingText } from "./status.ts";
+import { askCluster, type ClusterStatus, reportedClockOffMs } from "../cluster/status.ts";
+import { openLocalFile } from "../local-file.ts";
+import { checkLocalNode } from "../node/local-node.ts";
+import { nodeAt, type RqliteNode } from "../node/node.ts";
+import { clockText, lackingAdvice, lackingText } from "./status.ts";
 
-/** A log this large is mostly free room, which a scrub gives back. */
-const largeLogBytes = 1_000_000_000;
-
-/** What is wrong with the cluster, as this server sees it; nothing if CLUSTER is not set. */
-export async function lookAtCluster({ path, config }: Examined): Promise<Finding[]> {
+/** Looks for problems of the cluster. Finds nothing if CLUSTER is not set. */
+export async function lookAtCluster({ path, config, nowMs }: Examined): Promise<Finding[]> {
   if (config === null || config.cluster === null) return [];
   const usedBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  const cluster = openCluster(path, nodeAt(config.cluster));
-  const ofNodes = await lookAtNodes(cluster, config.cluster.name);
+  const ofNodes = await lookAtNodes(path, nodeAt(config.cluster), config.cluster.name, nowMs);
   return [...lookAtNodeFolder(path), ...lookAtDisk(path, usedBytes), ...ofNodes];
 }
 
-/** Everything in the folder is rqlite's: Leadfile's user reads it through a group. */
+/** rqlite owns everything in the folder. Leadfile's user reads it through a group. */
 function lookAtNodeFolder(path: string): Finding[] {
   const folder = dirname(path);
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
   const findings: Finding[] = [];
   if ((mode & 0o007) !== 0) {
-    const what = `Every user may look into ${folder}, where all leads lie in the clear.`;
+    const what = `Every user can read ${folder}, which has all leads unencrypted.`;
     findings.push(warning("permissions", what, `chmod 750 ${folder}`));
   }
   if (process.getuid?.() !== 0 && mayWrite(folder)) {
-    const what = `This user may write in ${folder}, which is rqlite's alone.`;
-    findings.push(warning("permissions", what, "Run Leadfile as a user of its own, in the group of rqlite's."));
+    const what = `This user can write to ${folder}, which only rqlite may do.`;
+    findings.push(warning("permissions", what, "Run Leadfile as another user, in the group of rqlite's user."));
   }
-  return findings.length > 0
-    ? findings
-    : [fine("permissions", `${folder} is rqlite's to write, and its group's to read.`)];
+  return findings.length > 0 ? findings : [fine("permissions", `Only rqlite can write to ${folder}.`)];
 }
 
-async function lookAtNodes(cluster: Cluster, name: string): Promise<Finding[]> {
+async function lookAtNodes(path: string, node: RqliteNode, name: string, nowMs: number): Promise<Finding[]> {
   try {
-    await cluster.checkBeside(name);
-    const status = await cluster.status();
+    await checkLocalNode(node, name, path);
+    using file = openLocalFile(path);
+    const status = await askCluster(node, file.current(), nowMs);
     const findings = [...lookAtMembers(status, name), ...judge(status)];
-    return findings.length > 0 ? findings : [fine("cluster", `Its ${status.nodes.length} nodes are there.`)];
+    return findings.length > 0 ? findings : [fine("cluster", `All ${status.nodes.length} nodes are reachable.`)];
   } catch (cause) {
-    const said = explain(cause);
-    if (!(said instanceof UserError)) throw cause;
-    return [broken("cluster", said.message, said.advice)];
+    if (!(cause instanceof UserError)) throw cause;
+    return [broken("cluster", cause.message, cause.advice)];
   }
 }
 
-/** Whether the nodes are reached, whether each has all, and whether this one is one of them. */
+/** Looks at which nodes are reachable and complete, and whether this one is still a member. */
 function lookAtMembers({ nodes, hasMajority }: ClusterStatus, own: string): Finding[] {
   const lost = nodes.filter(({ isReachable }) => !isReachable);
   const silent = nodes.filter(({ isReachable, server }) => isReachable && server?.serves === false);
   const findings: Finding[] = [];
   if (!nodes.some(({ name }) => name === own)) {
-    const advice = "Stop it and its server, delete its folder, and start it with -join where it is to stay.";
-    findings.push(broken("cluster", `${own} is no node of it any more; it has ${named(nodes)}.`, advice));
+    const advice = "Stop it and its server, and delete its folder. To add it again, start it with -join.";
+    findings.push(broken("cluster", `${own} is no longer a node of the cluster, which has ${named(nodes)}.`, advice));
   }
   if (!hasMajority) {
     findings.push(
       broken(
         "cluster",
-        `No majority of its ${nodes.length} nodes can be reached.`,
-        "Start the others, or mend the way to them.",
+        `No majority of the ${nodes.length} nodes is reachable.`,
+        "Start the others, or repair the network.",
       ),
     );
   } else if (lost.length > 0) {
     findings.push(
-      warning("cluster", `These nodes cannot be reached: ${named(lost)}.`, "Start them, or let them leave."),
+      warning("cluster", `These nodes are unreachable: ${named(lost)}.`, "Start them, or remove them: cluster leave."),
     );
   }
   for (const { name } of nodes.filter(({ lacksWrites }) => lacksWrites)) {
     findings.push(broken("cluster", lackingText(name), lackingAdvice));
   }
   if (hasMajority && silent.length > 0) {
-    const what = `The servers beside these nodes do not answer: ${named(silent)}.`;
-    findings.push(warning("cluster", what, "Start them, or read in the log of each why it cannot."));
+    const what = `The servers of these nodes do not answer: ${named(silent)}.`;
+    findings.push(warning("cluster", what, "Start them, or read the reason in the log of each."));
   }
   return findings;
 }
@@ -91,11 +84,10 @@ function named(those: ClusterStatus["nodes"]): string {
   return those.map(({ name }) => name).join(", ");
 }
 
-/** What the nodes were started with, what their logs hold, and how the balancer spreads keys. */
+/** Looks at the flags, clocks, versions, and logs of the nodes, and at how the balancer spreads keys. */
 function judge({ nodes, spreadKeys }: ClusterStatus): Finding[] {
   const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed);
   const wrong = nodes.filter(({ wrongFlags }) => wrongFlags.length > 0);
-  const large = nodes.filter(({ logBytes }) => (logBytes ?? 0) > largeLogBytes);
   const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
   const findings: Finding[] = [];
   for (const { name, wrongFlags } of wrong) {
@@ -104,27 +96,28 @@ function judge({ nodes, spreadKeys }: ClusterStatus): Finding[] {
     );
   }
   if (spreadKeys.length > 0) {
-    const what = `Several nodes counted the same key within a minute: ${spreadKeys.slice(0, 3).join(", ")}.`;
+    const what = `Several nodes served the same key within a minute: ${spreadKeys.slice(0, 3).join(", ")}.`;
     findings.push(
       warning(
         "cluster",
         what,
-        "Each gives it a limit. Let the balancer hash Authorization, unless a node has just come or gone.",
+        "Each grants it a rate limit. Have the balancer hash Authorization, unless a node has just been added or lost.",
       ),
     );
   }
   if (versions.size > 1) {
-    const what = `The nodes have several versions of rqlite: ${[...versions].join(", ")}.`;
-    findings.push(warning("cluster", what, "Bring all of them to one."));
+    const what = `The nodes run several versions of rqlite: ${[...versions].join(", ")}.`;
+    findings.push(warning("cluster", what, "Install the same version on all of them."));
   }
   if (unscrubbed.length > 0) {
-    const what = `The logs of ${named(unscrubbed)} still hold what was erased.`;
-    findings.push(warning("cluster", what, `${adminCommand} cluster scrub, on each machine; a timer does it nightly.`));
-  }
-  for (const { name, logBytes } of large) {
+    const what = `The logs of ${named(unscrubbed)} still have residual bytes of erased persons.`;
     findings.push(
-      warning("cluster", `The log of ${name} takes ${bytesText(logBytes ?? 0)}.`, "A scrub gives the room back."),
+      warning("cluster", what, `Run ${adminCommand} cluster scrub on each machine, or enable its nightly timer.`),
     );
+  }
+  for (const { name, clockOffMs } of nodes) {
+    if (clockOffMs === null || Math.abs(clockOffMs) <= reportedClockOffMs) continue;
+    findings.push(warning("cluster", clockText(name, clockOffMs), "Enable time synchronization on that machine."));
   }
   return findings;
 }

@@ -1,53 +1,60 @@
-/** A cluster as a picture in the terminal: a line for each node, and what is wrong below. */
-
+/** Prints the status of a cluster: a table of its nodes, then what is wrong. */
 import { grouped } from "../../../src/cli/terminal/numbers.ts";
 import { table } from "../../../src/cli/terminal/table.ts";
 import { adminCommand } from "../../../src/program-name.ts";
-import type { ClusterStatus, NodeStatus } from "../cluster/node-status.ts";
+import { type ClusterStatus, type NodeStatus, reportedClockOffMs } from "../cluster/status.ts";
 
-/** What is said of a node that lacks writes. */
+/** The problem of a node that lacks writes. */
 export function lackingText(name: string): string {
   return `${name} lacks writes that other nodes have, as after a full disk.`;
 }
 
-/** What helps it in any case. */
 export const lackingAdvice = "Stop it, delete its folder, and start it with -join.";
+
+/** The problem of a node whose clock is wrong. */
+export function clockText(name: string, clockOffMs: number): string {
+  const seconds = (Math.abs(clockOffMs) / 1_000).toFixed(1);
+  return `The clock of ${name} is ${seconds} s ${clockOffMs > 0 ? "ahead of" : "behind"} the others.`;
+}
 
 export function statusText({ nodes, hasMajority }: ClusterStatus): string {
   const head = ["", "NODE", "ROLE", "BEHIND", "LOG", "RQLITE", "SERVER", "ANSWERS"];
-  const picture = table(head, nodes.map(lineOf));
   const unscrubbed = nodes.filter(({ isScrubbed }) => !isScrubbed).map(({ name }) => name);
   return [
-    picture,
+    table(head, nodes.map(lineOf)),
     ...nodes.filter(({ lacksWrites }) => lacksWrites).map(({ name }) => `${lackingText(name)} ${lackingAdvice}`),
-    hasMajority ? "" : "No majority can be reached: nothing is written, and the servers answer nobody.",
+    ...nodes
+      .filter(({ clockOffMs }) => clockOffMs !== null && Math.abs(clockOffMs) > reportedClockOffMs)
+      .map(({ name, clockOffMs }) => clockText(name, clockOffMs ?? 0)),
+    hasMajority ? "" : "No majority is reachable: nothing can be written, and the servers do not serve.",
     unscrubbed.length === 0
       ? ""
-      : `The logs of ${unscrubbed.join(", ")} still hold what was erased: ${adminCommand} cluster scrub, on each machine.`,
+      : `The logs of ${unscrubbed.join(", ")} still have residual bytes of erased persons. ` +
+        `Run ${adminCommand} cluster scrub on each machine.`,
   ]
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
-/** The same for programs, in names like those of every other command. */
+/** The same for programs, with names like those of every other command. */
 export function statusValue({ nodes, hasMajority, spreadKeys }: ClusterStatus) {
   return { nodes: nodes.map(nodeValue), has_majority: hasMajority, spread_keys: spreadKeys };
 }
 
-function nodeValue(node: NodeStatus) {
-  const { name, role, url, isReachable, lag, version, logBytes, wrongFlags, lacksWrites, isScrubbed, server } = node;
+function nodeValue({ name, role, url, isReachable, lag, version, server, ...node }: NodeStatus) {
   return {
     name,
     role,
-    // rqlite does not tell where a node was that it cannot reach.
+    // rqlite does not report the address of a node that it cannot reach.
     url: isReachable ? url : null,
     is_reachable: isReachable,
     lag,
     version,
-    log_bytes: logBytes,
-    wrong_flags: wrongFlags,
-    lacks_writes: lacksWrites,
-    is_scrubbed: isScrubbed,
+    log_bytes: node.logBytes,
+    wrong_flags: node.wrongFlags,
+    lacks_writes: node.lacksWrites,
+    clock_off_ms: node.clockOffMs,
+    is_scrubbed: node.isScrubbed,
     server,
   };
 }
@@ -56,7 +63,7 @@ function lineOf(node: NodeStatus): string[] {
   return [
     node.isReachable ? (node.role === "leader" ? "◆" : "●") : "○",
     node.name,
-    node.isReachable ? node.role : "not reached",
+    node.isReachable ? node.role : "unreachable",
     node.lag === null ? "" : grouped(node.lag),
     node.logBytes === null ? "" : `${(node.logBytes / 2 ** 20).toFixed(1)} MiB`,
     node.version ?? "",

@@ -1,73 +1,70 @@
-/** A cluster as the commands see it that look after it, from beside one of its nodes. */
-
+/** The work on a cluster itself: its first node, its schema, and a node that leaves. */
+import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { count, type SQL, sql } from "drizzle-orm";
 import { draftOf, removeDraft } from "../../../src/db/atomic-file.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
 import { pendingMigrations } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { leads, nodes } from "../../../src/db/schema.ts";
+import { leads } from "../../../src/db/schema.ts";
 import { isFileOfNode } from "../../../src/store/database-files.ts";
-import { StoreError } from "../../../src/store/errors.ts";
 import { UserError } from "../../../src/user-error.ts";
+import { type ClusterDatabase, openClusterDatabase } from "../cluster-database.ts";
 import { clockMarginMs, leaseMs } from "../lease/lease.ts";
-import { openLocalFile } from "../local-file.ts";
-import { checkBeside } from "../node/beside.ts";
 import { listMembers } from "../node/members.ts";
-import { ask, questionRequest, type RqliteNode, readNumber, requestTo } from "../node/node.ts";
+import {
+  ask,
+  questionRequest,
+  type RqliteNode,
+  readNumber,
+  readWritten,
+  requestTo,
+  unreachableNode,
+  writeRequest,
+} from "../node/node.ts";
 import { stateOf } from "../node/state.ts";
 import { statementOf } from "../node/statement.ts";
-import { scrubNode } from "../privacy/scrub.ts";
-import { openWriter, type Writer } from "../writer.ts";
-import type { Cluster } from "./node-status.ts";
-import { askCluster } from "./status.ts";
+import { nodes, tableStatements } from "../tables.ts";
 
 const timeoutMs = 10_000;
+/** A node that has just started has no leader for a second or two. */
+const patienceMs = 60_000;
+const pauseMs = 100;
 
-export function openCluster(path: string, node: RqliteNode): Cluster {
-  return {
-    begin: (file) => beginWith(node, file),
-    async status() {
-      using local = openLocalFile(path);
-      return await askCluster(node, local.current(), Date.now());
-    },
-    checkBeside: (name) => checkBeside(node, name, path),
-    migrate: () => withWriter(path, node, async (writer) => migrate(writer)),
-    scrub: (around) => withWriter(path, node, (writer) => scrubNode(node, writer, around)),
-    leave: (name) => withWriter(path, node, (writer) => removeNode(node, writer, name)),
-  };
-}
-
-async function withWriter<Result>(
+/** Does some work with the database of the local node. */
+export async function withClusterDatabase<Result>(
   path: string,
   node: RqliteNode,
-  work: (writer: Writer) => Promise<Result>,
+  work: (database: ClusterDatabase) => Promise<Result>,
 ): Promise<Result> {
-  using writer = openWriter(path, node);
-  return await work(writer);
+  const database = openClusterDatabase(path, node);
+  try {
+    return await work(database);
+  } finally {
+    database.close();
+  }
 }
 
-/** Copies the file, page by page of what lives, and hands the copy to the node. */
-async function beginWith(node: RqliteNode, file: string): Promise<{ leads: number }> {
-  if (!existsSync(file)) throw new UserError(`There is no file ${file}.`, "Name a Leadfile database.");
-  if (isFileOfNode(file)) throw new StoreError({ kind: "file of a node", path: file });
+/** Makes a copy of an existing file the content of the first node. Throws a UserError unless the node is alone and empty. */
+export async function initCluster(node: RqliteNode, file: string): Promise<{ readonly leads: number }> {
+  if (!existsSync(file)) throw new UserError(`There is no database at ${file}.`, "Name the file of a stopped server.");
+  if (isFileOfNode(file)) {
+    throw new UserError(`${file} belongs to an rqlite node.`, "Name the file of a server without a cluster.");
+  }
+  await untilReady(node);
   await refuseUsed(node);
   const release = takeLock(file);
-  if (release === null) {
-    throw new UserError(`${file} is open in a server or another program.`, "Stop it, then run the command again.");
-  }
+  if (release === null) throw new UserError(`A server has ${file} open.`, "Stop it, then run the command again.");
   const draft = draftOf(file);
   const database = openDatabase(file);
   try {
     database.run(sql`VACUUM INTO ${draft}`);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
+    addTables(draft);
     await boot(node, draft);
-    const taken = await countIn(node, sql`${leads}`);
-    if (taken !== all) throw new Error(`the node has ${taken} leads, and the file ${all}`);
+    const received = await countIn(node, sql`${leads}`);
+    if (received !== all) throw unreachableNode(`it has ${received} leads, but the file has ${all}`);
     return { leads: all };
-  } catch (cause) {
-    if (cause instanceof StoreError) throw cause;
-    throw new StoreError({ kind: "node silent", reason: cause instanceof Error ? cause.message : "unknown" });
   } finally {
     removeDraft(draft);
     database.$client.close();
@@ -75,66 +72,109 @@ async function beginWith(node: RqliteNode, file: string): Promise<{ leads: numbe
   }
 }
 
-/** A boot replaces all that a node has, and must never meet what somebody needs. */
-async function refuseUsed(node: RqliteNode): Promise<void> {
-  const members = await listMembers(node);
-  const isUsed = members.length > 1 || (await countIn(node, sql`sqlite_schema`)) > 0;
-  if (isUsed) throw new StoreError({ kind: "node in use", url: node.url });
+/** rqlite rejects a file in WAL mode, which opening it as a database of Leadfile would set. */
+function addTables(path: string): void {
+  using client = new Database(path);
+  for (const statement of tableStatements) client.run(statement);
 }
 
-/** Hands a file, with no log beside it, to a node. Throws where the node does not take it. */
+/** Waits until a node answers and has a leader. Throws DatabaseUnavailable if it does not in time. */
+export async function untilReady(node: RqliteNode, withinMs = patienceMs): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  for (;;) {
+    const { status, text } = await ask(requestTo(node, "GET", "/readyz", null, 1_000));
+    if (status === 200) return;
+    // Waiting does not help against a wrong password.
+    if (status === 401 || performance.now() > endMs) throw unreachableNode(text.trim() || `status ${status}`);
+    await Bun.sleep(pauseMs);
+  }
+}
+
+/** A boot replaces everything that a node has. */
+async function refuseUsed(node: RqliteNode): Promise<void> {
+  const members = await listMembers(node);
+  if (members.length === 1 && (await countIn(node, sql`sqlite_schema`)) === 0) return;
+  throw new UserError(
+    `The node at ${node.url} is not alone and empty.`,
+    "Start a node with a new folder and without -join, and run the command with that one.",
+  );
+}
+
 async function boot({ url, authorization }: RqliteNode, file: string): Promise<void> {
   const headers: Record<string, string> = { "Content-Type": "application/octet-stream" };
   if (authorization !== null) headers["Authorization"] = authorization;
-  const answer = await fetch(`${url}/boot`, { method: "POST", headers, body: Bun.file(file) });
-  const said = (await answer.text()).trim();
-  if (answer.status !== 200) throw new Error(said === "" ? `the node answered ${answer.status}` : said);
+  const answer = await fetch(`${url}/boot`, { method: "POST", headers, body: Bun.file(file) }).catch((cause) => {
+    throw unreachableNode(cause instanceof Error ? cause.message : "unknown");
+  });
+  const text = (await answer.text()).trim();
+  if (answer.status !== 200) throw unreachableNode(text || `status ${answer.status}`);
 }
 
-/** How many rows a node has in a table. */
+/** The number of rows that a node has in a table. */
 async function countIn(node: RqliteNode, table: SQL): Promise<number> {
-  const counted = statementOf(sql`SELECT count(*) FROM ${table}`);
-  return readNumber(await ask(questionRequest(node, counted, "linearizable", timeoutMs)));
+  const question = statementOf(sql`SELECT count(*) FROM ${table}`);
+  try {
+    return readNumber(await ask(questionRequest(node, question, "linearizable", timeoutMs)));
+  } catch (cause) {
+    throw unreachableNode(cause instanceof Error ? cause.message : "unknown");
+  }
 }
 
-/** A node that was removed hears nothing new, and others would not wait for its server: that one has to fall silent first. */
-async function removeNode(node: RqliteNode, writer: Writer, name: string): Promise<void> {
+/**
+ * Removes a node. It would not hear of later writes, and nobody would wait for its server. So the server stops serving first.
+ */
+export async function removeNode(node: RqliteNode, database: ClusterDatabase, name: string): Promise<void> {
   const members = await listMembers(node);
   const names = members.map((member) => member.name);
-  writer.catchUp();
-  const servers = writer.file.current().select({ name: nodes.name }).from(nodes).all();
-  // Where rqlite has removed the node already, revocations wait for its server still.
-  const isKnown = names.includes(name) || servers.some((server) => server.name === name);
-  if (!isKnown) throw new StoreError({ kind: "no such node", name, names });
+  await database.catchUp();
+  const servers = database.read.select({ name: nodes.name }).from(nodes).all();
+  // If rqlite has removed the node already, revocations still wait for its server.
+  if (!names.includes(name) && !servers.some((server) => server.name === name)) {
+    throw new UserError(`The cluster has no node ${name}.`, `It has ${names.join(", ")}.`);
+  }
   const others = members.filter((member) => member.isVoter && member.name !== name);
-  const reached = (await Promise.all(others.map(stateOf))).filter((told) => told !== null);
-  if (reached.length * 2 <= others.length) throw new StoreError({ kind: "no majority without", name });
-  // Where no server has told of itself, what takes deliveries beside the node has to hear of it all the same.
-  const unknown = sql`VALUES (${name}, '', '', ${Date.now()}, 1)`;
-  const leaving = sql`INSERT INTO ${nodes} (name, url, version, started_at, leaving) ${unknown}
+  const reached = (await Promise.all(others.map(stateOf))).filter((state) => state !== null);
+  if (reached.length * 2 <= others.length) {
+    throw new UserError(
+      `Without ${name}, no majority of the nodes is reachable, and the cluster would stop.`,
+      "Start the unreachable nodes, or remove them first.",
+    );
+  }
+  // A process that receives deliveries next to the node has to hear of it, even if no server was ever registered.
+  const unregistered = sql`VALUES (${name}, '', '', '', ${Date.now()}, 1)`;
+  const leaving = sql`INSERT INTO ${nodes} (name, url, version, process, started_at, leaving) ${unregistered}
     ON CONFLICT (name) DO UPDATE SET leaving = 1`;
-  writer.commit([statementOf(leaving)]);
+  await database.write([leaving]);
   await Bun.sleep(leaseMs + clockMarginMs);
   if (names.includes(name)) await removeMember(node, name);
-  writer.commit([statementOf(sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`)]);
+  await database.write([sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`]);
 }
 
 async function removeMember(node: RqliteNode, name: string): Promise<void> {
   const request = requestTo(node, "DELETE", "/remove", JSON.stringify({ id: name }), timeoutMs);
   const { status, text } = await ask(request);
-  if (status !== 200) throw new StoreError({ kind: "node silent", reason: text.trim() || `it answered ${status}` });
+  if (status !== 200) throw unreachableNode(text.trim() || `status ${status}`);
 }
 
 /**
- * Makes what the schema lacks, each migration whole; says how many there were. Servers of the version before go on
- * meanwhile, which is why a migration may add to what is there and takes nothing away.
+ * Applies the migrations that are missing, and returns their number. Servers of the earlier version continue to serve, so
+ * nothing that they use may be removed: a table that a migration drops remains in the files of the cluster.
  */
-function migrate(writer: Writer): number {
-  writer.catchUp();
-  const pending = pendingMigrations(writer.file.current());
+export async function migrateCluster(node: RqliteNode, database: ClusterDatabase): Promise<number> {
+  await createTables(node);
+  await database.catchUp();
+  const pending = pendingMigrations(database.read);
   for (const { statements, hash, madeMs } of pending) {
-    const made = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
-    writer.commit([...statements.map((text) => ({ sql: text, json: "[]" })), statementOf(made)]);
+    const adding = statements.filter((statement) => !/^\s*DROP TABLE/i.test(statement));
+    const record = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
+    await database.commit([...adding.map((text) => ({ sql: text, json: "[]" })), statementOf(record)]);
   }
   return pending.length;
+}
+
+/** No transaction can be numbered before the tables exist. */
+async function createTables(node: RqliteNode): Promise<void> {
+  const statements = tableStatements.map((text) => ({ sql: text, json: "[]" }));
+  const written = readWritten(await ask(writeRequest(node, statements, timeoutMs)));
+  if (written.kind !== "done") throw unreachableNode(written.reason);
 }

@@ -1,8 +1,8 @@
 /** Nodes of rqlite on this machine alone: for a demonstration, and for tests against the real thing. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ask, type RqliteNode, requestTo } from "../node/node.ts";
-import { openCluster } from "./cluster.ts";
+import type { RqliteNode } from "../node/node.ts";
+import { initCluster, untilReady } from "./cluster.ts";
 
 /** What every node is started with. */
 export const nodeFlags = [
@@ -109,20 +109,8 @@ export async function startCluster(
 ): Promise<RunningNode[]> {
   if (first === undefined) return [];
   const one = start(first, []);
-  await untilReady(one);
-  await openCluster(one.path, one).begin(file);
+  await initCluster(one, file);
   const joined = more.map((node) => start(node, [first]));
   await Promise.all(joined.map((node) => untilReady(node)));
   return [one, ...joined];
-}
-
-/** Waits until a node answers and has a leader. */
-export async function untilReady(node: RqliteNode, patienceMs = 60_000): Promise<void> {
-  const endMs = performance.now() + patienceMs;
-  for (;;) {
-    const { status, text } = await ask(requestTo(node, "GET", "/readyz", null, 1_000));
-    if (status === 200) return;
-    if (performance.now() > endMs) throw new Error(`${node.url} is not ready: ${text.trim()}`);
-    await Bun.sleep(50);
-  }
 }

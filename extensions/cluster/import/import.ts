@@ -21,9 +21,9 @@ import { openPreparation } from "../../../src/import/write/import.ts";
 import { type Material, merge, nextSize, shadowTables } from "../../../src/import/write/merge.ts";
 import { openStaging } from "../../../src/import/write/staging.ts";
 import type { Account } from "../../../src/store/repositories.ts";
+import { openReadOnly } from "../local-file.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
-import { openReadOnly } from "../replica.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
 import { type ClusterImporting, writePlanned } from "./write-planned.ts";
 

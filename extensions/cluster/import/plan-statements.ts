@@ -4,7 +4,7 @@ import { accounts, audit, imports, leads, suppressedDigests, suppressions } from
 import type { AccountNumber } from "../../../src/store/reading.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
-import { premise } from "../premise.ts";
+import { premise } from "../transaction.ts";
 import type { Plan, PlannedLead, Premises } from "./plan.ts";
 
 /** The account and the batch that a plan is for, and whether the batch has a row. */

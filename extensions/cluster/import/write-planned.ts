@@ -47,7 +47,7 @@ export function writePlanned(
       continue;
     }
     const statements = [...statementsOf(plan, { account, batch: now.batch, isThere }), ...recorded(plan)];
-    if (wentIn(writer, () => writer.commit(statements))) return plan;
+    if (wentIn(() => writer.commit(statements))) return plan;
     refused();
   }
   throw new ImportInterrupted(

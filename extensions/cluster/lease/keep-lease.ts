@@ -1,104 +1,117 @@
-/** Asks the majority of the cluster twice a second, and compares its answer with the own file. */
-import { sql } from "drizzle-orm";
-import { nodes, revision } from "../../../src/db/schema.ts";
-import { lastWrite, readLastWrite } from "../last-write.ts";
-import { ask, type NodeAnswer, questionRequest, type RqliteNode, readValue, type Statement } from "../node/node.ts";
-import { statementOf } from "../node/statement.ts";
-import { clockMarginMs, type Heard, type Lease, type Question } from "./lease.ts";
+/** Asks the cluster twice a second how far it is, and keeps the lease of this server with the answers. */
+import { handOverLeadership, type RqliteNode } from "../node/node.ts";
+import type { Position } from "../transaction.ts";
+import { clockMarginMs, type Lease, maxClockOffMs, type Question } from "./lease.ts";
+import { type Holder, type LeaseReport, openQuestions } from "./questions.ts";
 
 const askEveryMs = 500;
-const timeoutMs = 1_000;
 /**
- * For half a second after a question that was answered, no other leader can begin (`-raft-timeout`). A write that another
- * one takes later waits for a lease and the margin. So a lease from a question within this gap is over when it returns.
+ * For half a second after a question that was answered, no other node can become the leader (`-raft-timeout`). A write that
+ * another leader accepts later waits for a lease and the margin. So a lease from a question within this gap has ended when
+ * the write returns.
  */
-const longestGapMs = 500 + clockMarginMs;
-/** Between two looks at the own file while it lags behind the answer. */
+const maxGapMs = 500 + clockMarginMs;
+/** The time between two looks at the own file while it lags behind the answers. */
 const lookMs = 25;
 
-const howFar = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), (${lastWrite}))`;
-
-/** How far the cluster is, for a server by its name: no answer where the cluster does not know it, or lets it go. */
-export function serverQuestion(name: string): Statement {
-  return statementOf(sql`SELECT ${howFar} FROM ${nodes} WHERE name = ${name} AND leaving = 0`);
+/** What this node reads of its own file. */
+interface OwnFile {
+  /** Tells the lease what the file shows. */
+  readonly see: () => void;
+  readonly lastPosition: () => Position | null;
 }
 
-/** The same for what stands beside a server: no answer where the cluster lets it go. */
-export function companionQuestion(name: string): Statement {
-  const leaving = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND leaving = 1`;
-  return statementOf(sql`SELECT ${howFar} WHERE NOT EXISTS (${leaving})`);
+function gapBetween(before: Question, next: Question): number {
+  return Math.max(next.monotonicMs - before.monotonicMs, Math.abs(next.wallMs - before.wallMs));
 }
 
-/** Throws where a node has not answered how far the cluster is. */
-function readHeard(answer: NodeAnswer): Heard {
-  const value = readValue(answer);
-  if (typeof value !== "string") throw new Error("the node does not say how far the cluster is");
-  // As the question has it.
-  const [count, last]: [number, string | null] = JSON.parse(value);
-  return { count, lastWrite: readLastWrite(last) };
-}
-
-function gapBetween(before: Question, question: Question): number {
-  return Math.max(question.monotonicMs - before.monotonicMs, Math.abs(question.wallMs - before.wallMs));
-}
-
-/** Begins to ask; `see` tells the lease what the own file shows. */
-export function keepLease(node: RqliteNode, own: Statement, lease: Lease, see: () => void) {
+/** Starts to ask. */
+export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: OwnFile) {
+  const askCluster = openQuestions(node, holder);
+  const levelOf = openLevels();
   let isOver = false;
   let failure: string | null = null;
-  let last: Question | null = null;
-  let answered: Question | null = null;
-
-  /**
-   * A leader that stood still may take the late answer to an old heartbeat for its majority, and tell what was so before it
-   * stood still. So the question behind a gap goes through the log, where only the leader of today gets an answer.
-   */
-  function levelOf(question: Question): "strong" | "linearizable" {
-    const goesOn = last !== null && answered === last && gapBetween(last, question) <= longestGapMs;
-    return goesOn ? "linearizable" : "strong";
-  }
+  let report: LeaseReport = { voters: 0, reachable: 0, isLeader: false, clockOffMs: 0, lag: 0 };
 
   async function askOnce(): Promise<void> {
     const question = lease.begin();
     const level = levelOf(question);
-    last = question;
     try {
-      const answer = await ask(questionRequest(node, own, level, timeoutMs));
-      lease.answered(question, readHeard(answer));
-      answered = question;
+      const answer = await askCluster(ownPosition(), level.kind);
+      level.answered();
+      report = answer.report;
+      lease.answered(question, answer.heard);
       failure = null;
       await look();
+      // The answers of a leader that lacks writes would hold up all others.
+      if (lease.lacksWrites() && report.isLeader) await handOverLeadership(node);
     } catch (cause) {
-      // No majority, or a node that is not there: the lease runs out, and /healthz says so.
+      // There is no majority, or no local node: the lease runs out, and /healthz reports it.
       failure = cause instanceof Error ? cause.message : "unknown";
     }
   }
 
-  /** Until the next question at most, which looks again. */
+  function ownPosition(): Position | null {
+    try {
+      return file.lastPosition();
+    } catch {
+      return null;
+    }
+  }
+
+  /** Looks until the next question at most, which looks again. */
   async function look(): Promise<void> {
     for (const endMs = performance.now() + askEveryMs; !isOver && performance.now() < endMs; await Bun.sleep(lookMs)) {
       try {
-        see();
+        file.see();
         if (!lease.isWaiting()) return;
       } catch {
-        // The node is at work on its file.
+        // rqlite is rebuilding the file.
       }
     }
   }
 
   void askOnce();
-  // A question that a lost leader leaves without an answer keeps no other one waiting.
+  // A question that a lost leader does not answer must not delay the next one.
   const asking = setInterval(askOnce, askEveryMs);
   return {
-    /** Why there is no lease, for the log. */
-    refusal: (): string =>
-      failure === null
-        ? "this node has not yet all that the majority of its cluster has"
-        : `this node has not heard from the majority of its cluster (${failure})`,
-    /** Asks no more. */
+    report: (): LeaseReport => report,
+    /** The reason why there is no lease, for the log. */
+    refusal: (): string => refusalOf(lease, report, failure),
+    /** Stops asking. */
     end(): void {
       isOver = true;
       clearInterval(asking);
     },
+  };
+}
+
+function refusalOf(lease: Lease, { clockOffMs }: LeaseReport, failure: string | null): string {
+  if (lease.lacksWrites()) return "this node lacks writes that the majority of its cluster has";
+  if (Math.abs(clockOffMs) > maxClockOffMs) return `the clock of this machine is ${seconds(clockOffMs)} off`;
+  if (failure === null) return "this node has not yet caught up with the majority of its cluster";
+  return `this node has no answer from the majority of its cluster (${failure})`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(Math.abs(ms) / 1_000)} s`;
+}
+
+/**
+ * Chooses how a question is answered. A leader that was paused may take the late answer to an old heartbeat for its majority,
+ * and answer with its state before the pause. So the question after a gap goes through the log, where only the current leader
+ * gets an answer.
+ */
+function openLevels() {
+  let last: Question | null = null;
+  let answered: Question | null = null;
+  return (question: Question) => {
+    const continues = last !== null && answered === last && gapBetween(last, question) <= maxGapMs;
+    last = question;
+    const kind: "linearizable" | "strong" = continues ? "linearizable" : "strong";
+    const noteAnswer = () => {
+      answered = question;
+    };
+    return { kind, answered: noteAnswer };
   };
 }

@@ -1,22 +1,24 @@
 /**
- * For how long this node may answer. A revocation must hold everywhere when its command returns, even where a node is cut
- * off. So a node asks the majority how far the cluster is, and answers for a few seconds after a question whose answer its
- * own file has reached. A command that cannot reach a node waits that long, and knows that the node is silent by then. No
- * two clocks are compared, only durations.
+ * Decides for how long this server may serve. A revocation must hold everywhere when its command returns, even if a node is
+ * cut off. So a server asks the leader and a majority of the nodes how far they are, and serves for a few seconds after a
+ * question whose answers its own file has reached. A command that cannot reach a node waits that long, and knows that the
+ * server of the node has stopped serving by then. Only durations are compared, never two clocks.
  */
-import type { LastWrite } from "../last-write.ts";
+import type { Position } from "../transaction.ts";
 
-/** How long a node answers after the question that it has caught up with. */
+/** For how long a server serves after the question that it has caught up with. */
 export const leaseMs = 4_000;
-/** A node that lags may answer with a state of this age, unless something since must hold at once. */
-const mostBehindMs = 30_000;
-/** How much longer a command waits for a node that it cannot reach: clocks may run differently fast. */
+/** A node that lags may serve a state of this age, unless a later write has to hold at once. */
+const maxLagMs = 30_000;
+/** How much longer a command waits for a node that it cannot reach: clocks run at slightly different speeds. */
 export const clockMarginMs = 200;
+/** A clock that differs more from those of the majority expires keys and subscriptions at the wrong time. */
+export const maxClockOffMs = 30_000;
 
 export interface Clocks {
-  /** Milliseconds that only go on; they may stand still while the machine is suspended. */
+  /** Milliseconds that only increase. They may stand still while the machine is suspended. */
   monotonicMs(): number;
-  /** Unix milliseconds, which may be set. */
+  /** Unix milliseconds, which somebody may set. */
   wallMs(): number;
 }
 
@@ -25,35 +27,52 @@ export interface Question {
   readonly wallMs: number;
 }
 
-/** How far the cluster is, as the majority answers. */
-export interface Heard {
-  /** The count of the revision. */
-  readonly count: number;
-  /** Null where none is remembered. */
-  readonly lastWrite: LastWrite | null;
+/** The answer of another node with a vote. */
+export interface VoterAnswer {
+  /** Its last transaction; null if it has none. */
+  readonly last: Position | null;
+  /** Its chain at the last transaction of this node; null if it does not have that one. */
+  readonly chainAtOwn: number | null;
 }
 
-/** What the own file shows. */
+/** The answers to a question. */
+export interface Heard {
+  /** The highest revision that any node has answered, the leader included. */
+  readonly revision: number;
+  /** The number of nodes with a vote, and whether this node is one. */
+  readonly voters: number;
+  readonly isVoter: boolean;
+  /** The last transaction of this node when it asked. */
+  readonly own: Position | null;
+  /** The answers of the other nodes with a vote, as far as they answered. */
+  readonly others: readonly VoterAnswer[];
+  /** How far the clock of this machine is behind that of the majority. */
+  readonly clockOffMs: number;
+}
+
+/** The state that the own file shows. */
 export interface Shown {
-  /** The count of the revision. */
   revision(): number;
-  /** The number that it has for a write; undefined where it does not show it. */
-  numberOf(id: string): number | undefined;
+  /** The chain at a transaction; undefined if the file does not show it. */
+  chainOf(id: string): number | undefined;
 }
 
 export interface Lease {
-  /** To be called before the majority is asked. */
+  /** To be called before the others are asked. */
   begin(): Question;
-  /** The answer of the majority to a question. */
   answered(question: Question, heard: Heard): void;
   /** Whether the own file lags behind an answer. */
   isWaiting(): boolean;
   /** To be called when the own file shows something new. */
   seen(shown: Shown): void;
-  /** Another file lies at the path: what the old one has shown means nothing. */
+  /** To be called when another file is at the path: what the old one has shown means nothing. */
   lose(): void;
-  /** Whether this node may answer now. */
+  /** Whether this server may serve now. */
   holds(): boolean;
+  /** Whether the own file lacks writes that a majority has. */
+  lacksWrites(): boolean;
+  /** The time since the question on which the lease is based; null if there is none. */
+  ageMs(): number | null;
 }
 
 interface Answered {
@@ -64,54 +83,62 @@ interface Answered {
 export function createLease(clocks: Clocks): Lease {
   let waiting: Answered[] = [];
   let held: Question | null = null;
-  /** The last question whose whole answer the file has shown, and the answer by which it is measured next. */
-  let whole: Question | null = null;
+  /** The last question whose answers the file contains completely, and the answers by which it is measured next. */
+  let complete: Question | null = null;
   let next: Answered | null = null;
+  let lacks = false;
 
   function isWithin(question: Question | null, ms: number): boolean {
     if (question === null) return false;
     if (clocks.monotonicMs() - question.monotonicMs > ms) return false;
-    // A machine that was suspended has a monotonic clock that stood still.
+    // The monotonic clock stands still while a machine is suspended.
     return Math.abs(clocks.wallMs() - question.wallMs) <= ms;
   }
 
   function holds(): boolean {
-    return isWithin(held, leaseMs) && isWithin(whole, mostBehindMs);
+    return isWithin(held, leaseMs) && isWithin(complete, maxLagMs);
   }
 
-  /** Of the later questions, too: a leader that lacks writes, and answered one of them, may be gone. */
-  function noteWhole(shown: Shown): void {
+  function end(): void {
+    waiting = [];
+    held = complete = next = null;
+  }
+
+  function noteComplete(shown: Shown): void {
     for (const { question, heard } of next === null ? waiting : [next, ...waiting]) {
-      if (isWhole(heard, shown)) whole = laterOf(whole, question);
+      if (compare(heard, shown).isComplete) complete = laterOf(complete, question);
     }
-    if (next !== null && whole !== null && whole.monotonicMs >= next.question.monotonicMs) next = null;
+    if (next !== null && complete !== null && complete.monotonicMs >= next.question.monotonicMs) next = null;
   }
 
-  /** Without a lease the file may lie far back: a node that starts would not know a key that was made last week. */
+  /** Without a lease the file may be old: a node that restarts would not know a key that was created last week. */
   function isReached({ heard }: Answered, shown: Shown): boolean {
-    return heard.count <= shown.revision() && (holds() || isWhole(heard, shown));
+    const { isConfirmed, isComplete } = compare(heard, shown);
+    return isConfirmed && heard.revision <= shown.revision() && (holds() || isComplete);
   }
 
   return {
     begin: () => ({ monotonicMs: clocks.monotonicMs(), wallMs: clocks.wallMs() }),
     answered(question, heard) {
-      // One whose time is up gives nothing any more.
+      if (Math.abs(heard.clockOffMs) > maxClockOffMs) return end();
+      // An answer to a question that is older than a lease is useless.
       waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= leaseMs);
       waiting.push({ question, heard });
-      if (next === null || !isWithin(next.question, mostBehindMs)) next = { question, heard };
+      if (next === null || !isWithin(next.question, maxLagMs)) next = { question, heard };
     },
     isWaiting: () => waiting.length > 0,
     seen(shown) {
-      noteWhole(shown);
+      lacks = waiting.some(({ heard }) => compare(heard, shown).isRefuted);
+      if (lacks) return end();
+      noteComplete(shown);
       const reached = waiting.filter((one) => isReached(one, shown));
       for (const { question } of reached) held = laterOf(held, question);
       waiting = waiting.filter((one) => !reached.includes(one));
     },
-    lose() {
-      waiting = [];
-      held = whole = next = null;
-    },
+    lose: end,
     holds,
+    lacksWrites: () => lacks,
+    ageMs: () => (held === null ? null : clocks.monotonicMs() - held.monotonicMs),
   };
 }
 
@@ -119,7 +146,30 @@ function laterOf(before: Question | null, question: Question): Question {
   return before !== null && before.monotonicMs >= question.monotonicMs ? before : question;
 }
 
-/** Whether a file has all that was written. One that has the last write at another number lacks some before it. */
-function isWhole({ lastWrite }: Heard, shown: Shown): boolean {
-  return lastWrite === null || shown.numberOf(lastWrite.id) === lastWrite.number;
+/**
+ * Compares a file with what a majority of the nodes has. isConfirmed: a majority has the same transactions, as far as the
+ * file has any. isComplete: the file has all that a majority had. isRefuted: too many have other transactions for a majority
+ * to have the same.
+ */
+function compare({ voters, isVoter, own, others }: Heard, shown: Shown) {
+  const relations = others.map((other) => relationOf(other, own, shown));
+  const count = (relation: Relation) => relations.filter((one) => one === relation).length;
+  const itself = isVoter ? 1 : 0;
+  const contained = count("contained") + itself;
+  return {
+    isConfirmed: (contained + count("ahead")) * 2 > voters,
+    isComplete: contained * 2 > voters,
+    isRefuted: count("different") > 0 && count("different") * 2 >= voters,
+  };
+}
+
+/** The state of another node: contained in the own file, ahead of it, different from it, or not comparable. */
+type Relation = "contained" | "ahead" | "different" | "unknown";
+
+function relationOf({ last, chainAtOwn }: VoterAnswer, own: Position | null, shown: Shown): Relation {
+  if (last === null) return own === null ? "contained" : "unknown";
+  const chain = shown.chainOf(last.id);
+  if (chain !== undefined) return chain === last.chain ? "contained" : "different";
+  if (own === null || chainAtOwn === null) return "unknown";
+  return chainAtOwn === own.chain ? "ahead" : "different";
 }

@@ -1,5 +1,5 @@
 /** How requests read the file of the node beside: each looks at the file and at the lease once, before it reads. */
-import { QueryFailed } from "../../../src/store/reading.ts";
+import { QueryFailed } from "../../../src/db/serving.ts";
 import type { Opening, Replica } from "../replica.ts";
 import type { Lease } from "./lease.ts";
 

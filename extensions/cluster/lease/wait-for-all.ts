@@ -1,48 +1,71 @@
-/** Waits for the other nodes behind a write that must hold on all of them at once, such as a revocation. */
+/** Waits for the other nodes after a write that must hold on all of them at once, such as a revocation. */
 import { sql } from "drizzle-orm";
-import { nodes, writes } from "../../../src/db/schema.ts";
 import type { LocalFile } from "../local-file.ts";
-import type { BlockingNode } from "../node/blocking.ts";
-import { listMembersBlocking } from "../node/members.ts";
-import { questionRequest, type RqliteNode, readNumber } from "../node/node.ts";
+import { listMembers, type Member } from "../node/members.ts";
+import { ask, questionRequest, type RqliteNode, readNumber } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
+import { nodes, writes } from "../tables.ts";
 import { clockMarginMs, leaseMs } from "./lease.ts";
 
-/** Between two looks at all nodes. */
+/** The time between two looks at all nodes. */
 const lookMs = 5;
-
-/** A write by its id, and a moment on the monotonic clock at which it was in for sure. */
-export interface Write {
-  readonly id: string;
-  readonly writtenMs: number;
-}
+const listEveryMs = 1_000;
+/** A majority that has received a write applies it sooner, unless the disks of several nodes are full. */
+const maxApplyMs = 30_000;
 
 /**
- * Waits until each node shows a write, or until the lease is over that it may have had when the write was in. Gives the names
- * of those that could not be asked.
+ * Waits until each node shows a transaction. A node that cannot be asked is waited for until any lease has ended that began
+ * before a majority showed the transaction. Returns the names of these nodes.
  */
-export function waitForAll(node: RqliteNode, file: LocalFile, blocking: BlockingNode, write: Write): string[] {
-  const endMs = write.writtenMs + leaseMs + clockMarginMs;
-  const members = new Map(listMembersBlocking(blocking, node).map((member) => [member.name, member]));
-  const question = statementOf(sql`SELECT count(*) FROM ${writes} WHERE id = ${write.id}`);
+export async function waitForAll(
+  node: RqliteNode,
+  file: LocalFile,
+  id: string,
+  listed: readonly Member[] | null,
+): Promise<string[]> {
+  const members = new Map<string, Member>();
+  // rqlite does not give the address of a node that it cannot reach at the moment.
+  function add(listing: readonly Member[]): void {
+    for (const member of listing) {
+      if (member.isReachable || !members.has(member.name)) members.set(member.name, member);
+    }
+  }
 
-  function shows(one: RqliteNode | undefined): boolean {
-    if (one === undefined) return false;
-    const timeMs = Math.max(1, Math.min(500, endMs - performance.now()));
+  add(listed ?? (await listMembers(node)));
+  const question = statementOf(sql`SELECT count(*) FROM ${writes} WHERE id = ${id}`);
+  const voters = [...members.values()].filter(({ isVoter }) => isVoter).map(({ name }) => name);
+  // A server without a row yet has asked the majority since the write. Webhooks are received under a lease as well, on a node
+  // that may never have had a server.
+  const servers = file.current().select({ name: nodes.name }).from(nodes).all();
+  const missing = new Set([...members.keys(), ...servers.map(({ name }) => name)]);
+  let endMs = performance.now() + maxApplyMs;
+  let isKnownToMajority = false;
+
+  async function shows(name: string): Promise<boolean> {
+    const member = members.get(name);
+    if (member === undefined) return false;
+    const timeoutMs = Math.max(1, Math.min(500, endMs - performance.now()));
     try {
-      return readNumber(blocking.ask(questionRequest(one, question, "none", timeMs))) > 0;
+      return readNumber(await ask(questionRequest(member, question, "none", timeoutMs))) > 0;
     } catch {
       return false;
     }
   }
 
-  // A server that is not known here yet has asked the majority since the write.
-  const servers = file.current().select({ name: nodes.name }).from(nodes).all();
-  // What takes deliveries beside a node has a lease, too, where no server may ever have run.
-  let silent = [...new Set([...members.keys(), ...servers.map(({ name }) => name)])];
-  while (silent.length > 0 && performance.now() < endMs) {
-    silent = silent.filter((name) => !shows(members.get(name)));
-    if (silent.length > 0) Bun.sleepSync(lookMs);
+  async function waitFor(name: string): Promise<void> {
+    while (!(await shows(name))) {
+      if (performance.now() > endMs) return;
+      await Bun.sleep(lookMs);
+    }
+    missing.delete(name);
+    // The lease of a node ends if it does not hear from a majority, and a node of this majority tells it of the write.
+    if (isKnownToMajority || voters.filter((voter) => !missing.has(voter)).length * 2 <= voters.length) return;
+    isKnownToMajority = true;
+    endMs = performance.now() + leaseMs + clockMarginMs;
   }
-  return silent;
+
+  const listing = setInterval(() => void listMembers(node).then(add, () => {}), listEveryMs);
+  await Promise.all([...missing].map(waitFor));
+  clearInterval(listing);
+  return [...missing];
 }

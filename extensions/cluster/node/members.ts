@@ -1,7 +1,5 @@
 /** The nodes of a cluster, as the one beside knows them. */
-import { StoreError } from "../../../src/store/errors.ts";
-import type { BlockingNode } from "./blocking.ts";
-import { ask, type NodeAnswer, type NodeRequest, type RqliteNode, requestTo } from "./node.ts";
+import { ask, type NodeAnswer, type NodeRequest, type RqliteNode, requestTo, unreachableNode } from "./node.ts";
 
 const timeoutMs = 3_000;
 /**
@@ -15,6 +13,8 @@ export interface Member extends RqliteNode {
   readonly name: string;
   readonly isLeader: boolean;
   readonly isVoter: boolean;
+  /** Whether the local node reaches it. If not, its address is unknown. */
+  readonly isReachable: boolean;
 }
 
 /** A node as rqlite lists it. */
@@ -27,7 +27,7 @@ interface ListedNode {
   readonly error?: string;
 }
 
-/** All nodes, those included that have no vote. Throws a StoreError where the node does not say. */
+/** All nodes, those included that have no vote. Throws DatabaseUnavailable if the node does not answer. */
 export async function listMembers(node: RqliteNode): Promise<Member[]> {
   try {
     const endMs = performance.now() + patienceMs;
@@ -35,16 +35,8 @@ export async function listMembers(node: RqliteNode): Promise<Member[]> {
     while (hasBroken(answer) && performance.now() < endMs) answer = await ask(membersRequest(node));
     return readMembers(answer, node);
   } catch (cause) {
-    throw new StoreError({ kind: "node silent", reason: cause instanceof Error ? cause.message : "unknown" });
+    throw unreachableNode(cause instanceof Error ? cause.message : "unknown");
   }
-}
-
-/** The same for a command that waits. Throws where the node does not say. */
-export function listMembersBlocking(blocking: BlockingNode, node: RqliteNode): Member[] {
-  const endMs = performance.now() + patienceMs;
-  let answer = blocking.ask(membersRequest(node));
-  while (hasBroken(answer) && performance.now() < endMs) answer = blocking.ask(membersRequest(node));
-  return readMembers(answer, node);
 }
 
 function membersRequest(node: RqliteNode): NodeRequest {
@@ -71,5 +63,6 @@ function readMembers(answer: NodeAnswer, { url, authorization }: RqliteNode): Me
     authorization,
     isLeader: leader === true,
     isVoter: voter === true,
+    isReachable: address !== "",
   }));
 }

@@ -1,5 +1,6 @@
 /** An rqlite node as it is asked over HTTP: where it is, and what its answers to a write and to a question mean. */
 import type { ClusterConfig } from "../../../src/config.ts";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 
 export interface RqliteNode {
   /** `http://127.0.0.1:4001`, without a path. */
@@ -38,12 +39,19 @@ export interface Statement {
 }
 
 /**
- * How a write ended. refused: SQLite rolled all of it back; unknown: it may be in, or come in later, or never.
+ * The outcome of a write. refused: a constraint was violated, and every node rolled it back; unknown: it may be applied, now
+ * or later. If the disk of the leader failed, the others apply what the leader could not.
  */
-type Written =
+export type Written =
   | { readonly kind: "done"; readonly changes: readonly number[] }
   | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "unknown"; readonly reason: string };
+  | { readonly kind: "unknown"; readonly reason: string; readonly isLeaderFault: boolean };
+
+/** Errors of SQLite that one node alone has. */
+const faultOfNode =
+  /is full|I\/O error|unable to open|malformed|readonly|out of memory|database is locked|interrupted/i;
+/** Errors that every node has, because the statements contradict the data. */
+const refusal = /constraint failed|^cannot store/i;
 
 /** A request to a node. */
 export function requestTo(
@@ -90,11 +98,25 @@ interface Result {
 /** What became of a write. A node that does not lead hands it on, so that most failures say nothing of the outcome. */
 export function readWritten(answer: NodeAnswer): Written {
   const results = readResults(answer);
-  if (typeof results === "string") return { kind: "unknown", reason: results };
+  if (typeof results === "string")
+    return { kind: "unknown", reason: results, isLeaderFault: faultOfNode.test(results) };
   const failed = results.find(({ error }) => error !== undefined);
-  if (failed?.error !== undefined) return { kind: "refused", reason: failed.error };
+  if (failed?.error !== undefined) return outcomeOf(failed.error);
   return { kind: "done", changes: results.map(({ rows_affected }) => rows_affected ?? 0) };
 }
+
+function outcomeOf(reason: string): Written {
+  if (refusal.test(reason)) return { kind: "refused", reason };
+  if (faultOfNode.test(reason)) return { kind: "unknown", reason, isLeaderFault: true };
+  throw new Error(`the cluster cannot run a statement: ${reason}`);
+}
+
+/** Asks the leader to hand its role to another node, after its disk has failed. */
+export async function handOverLeadership(node: RqliteNode): Promise<void> {
+  await ask(requestTo(node, "POST", "/leader?wait=true", "", handOverMs));
+}
+
+const handOverMs = 5_000;
 
 /** The one value of an answer; undefined where there is no row. Throws where the node did not answer. */
 export function readValue(answer: NodeAnswer): unknown {
@@ -143,4 +165,12 @@ export async function ask(
     const text = cause instanceof Error ? cause.message : "unknown";
     return { status: 0, text, isRefused: cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED" };
   }
+}
+
+/** The error for a local node that does not answer, or not as it should. */
+export function unreachableNode(reason: string): DatabaseUnavailable {
+  return new DatabaseUnavailable(
+    `The rqlite node at CLUSTER does not answer (${reason}).`,
+    "Start rqlited, or set CLUSTER to the address of the local node.",
+  );
 }

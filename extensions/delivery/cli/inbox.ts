@@ -4,12 +4,13 @@ import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
-import { findAccount } from "../../../src/db/accounts.ts";
+import { readInboxKeepDays } from "../../../src/config.ts";
+import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
-import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
+import { type EndingSignal, statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
-import { settingsIn } from "../inbox/settings.ts";
+import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
@@ -29,36 +30,40 @@ export function inboxCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-A file that has not changed for two seconds is imported, then lies in done/.
+A file that has not changed for two seconds is imported and moved to done/.
 Upload it under a name that ends in .part, and rename it when it is complete.
-Rejected rows lie in rejected/, a file that could not be read in failed/, beside
-a text that says why. import.json in the folder of an account says how its files
-are read: {"pixel":"px_shop","timezone":"America/New_York"}. --once ends with
-status 1 where a file was not imported.`,
+Rejected rows go to rejected/, and a file that could not be read to failed/,
+with a .txt that says why. import.json in the folder of an account says how its
+files are read: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
+done/ and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1
+if a file was not imported.`,
     )
     .action((dir: string, options: InboxOptions) => run(context, dir, options));
 }
 
 async function run(context: CommandContext, dir: string, options: InboxOptions): Promise<void> {
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UserError(`There is no folder ${dir}.`, "Make it, with a folder for each account in it.");
+    throw new UserError(`There is no folder ${dir}.`, "Create it, with a folder for each account in it.");
   }
   // A second inbox would import half of the files, and move them while the first one reads.
   const release = takeLock(join(resolve(dir), ".inbox"));
   if (release === null) {
-    throw new UserError(`Another inbox watches ${dir}.`, "End that first, or watch another folder.");
+    throw new UserError(`Another inbox watches ${dir}.`, "Stop it first, or name another folder.");
   }
+  context.database("create");
   const output = outputOf(options);
   const counts = { done: 0, failed: 0, later: 0 };
   const inbox = openInbox(dir, {
     destinationOf(name, path) {
-      const account = findAccount(context.database().read, name);
-      if (account === null) return { fault: "no account has this id or name; its files stay where they are." };
+      const { read } = context.database();
+      const account = findAccount(read, name) ?? listAccounts(read).find((one) => isFolderOf(one, name));
+      if (account === undefined) return { fault: "no account has this ID or name; its files wait." };
       return destinationWith(context, account.id, settingsIn(path));
     },
     importFile: (destination, file, rejects) =>
       importUnattended(context, destination, file, rejects, { ofDeliveries: false }),
     whenDone: "keep",
+    keepDays: readInboxKeepDays(),
     now: context.now,
     say: output.say,
     count: ({ kind }) => counts[kind]++,
@@ -73,18 +78,22 @@ async function run(context: CommandContext, dir: string, options: InboxOptions):
   if (options.once === true && counts.failed + counts.later > 0) context.endWith(1);
 }
 
-/** Takes what is complete now, or in two seconds. */
-async function lookOnce(inbox: Inbox, context: CommandContext): Promise<void> {
-  const waiting = await inbox.look();
-  if (waiting > 0 && !(await context.pause(settleMs))) await inbox.look();
+/** Takes the files that are settled now, or in two seconds. */
+async function lookOnce(inbox: Inbox, { pause }: CommandContext): Promise<void> {
+  const takeAll = async () => {
+    let looked = await inbox.look();
+    while (looked.isBusy && (await pause(0)) === null) looked = await inbox.look();
+    return looked.waiting;
+  };
+  if ((await takeAll()) > 0 && (await pause(settleMs)) === null) await takeAll();
 }
 
 /** Looks until it is told to end. */
 export async function lookOn(inbox: Inbox, context: CommandContext): Promise<void> {
   let signal: EndingSignal | null;
   do {
-    await inbox.look();
-    signal = await context.pause(lookEveryMs);
+    const { isBusy } = await inbox.look();
+    signal = await context.pause(isBusy ? 0 : lookEveryMs);
   } while (signal === null);
   context.endWith(statusOfService(signal));
 }

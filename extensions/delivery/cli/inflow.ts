@@ -2,19 +2,20 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
-import { andMore, bytesText } from "../../../src/cli/terminal/numbers.ts";
+import { andMore, bytesText, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { spoolOf } from "../../../src/store/database-files.ts";
 import type { AccountInflow } from "../../../src/store/examination.ts";
-import { type Backlog, readBacklog } from "../inbox/backlog.ts";
+import { type FolderBacklog, readBacklog, total } from "../inbox/backlog.ts";
+import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 
 /** Where leads come by themselves and none has come for this many days, something has stopped. */
 const quietDays = 3;
 const accountsShown = 3;
 /** Deliveries wait a minute. An import of many leads takes some more. */
-const longestWaitMs = 15 * 60_000;
+const maxWaitMs = 15 * 60_000;
 
 /** Looks at the inbox and at what vendors have delivered. */
 export function lookAtInflow({ path, config, examination: found, nowMs }: Examined): Finding[] {
@@ -22,7 +23,7 @@ export function lookAtInflow({ path, config, examination: found, nowMs }: Examin
   const inbox = config?.inbox ?? null;
   return [
     ...(found.kind === "read" ? [lookAtImports(found.contents.inflows, inbox, nowMs)] : []),
-    ...(inbox === null ? [] : lookAtInbox(inbox)),
+    ...(inbox === null ? [] : lookAtInbox(inbox, found.kind === "read" ? found.contents.inflows : null, nowMs)),
     ...(isFolder(spool) ? lookAtSpool(readBacklog(spool), nowMs) : []),
   ];
 }
@@ -47,26 +48,57 @@ function comesByItself({ id, name, hasSource }: AccountInflow, inbox: string | n
   return hasSource || (inbox !== null && [id, name].some((folder) => isFolder(join(inbox, folder))));
 }
 
-function lookAtInbox(inbox: string): Finding[] {
-  if (isFolder(inbox)) return lookAtFailed("inbox", readBacklog(inbox));
-  const advice = "Make it, with a folder for each account in it; the server does not start like this.";
-  return [broken("inbox", `INBOX is ${inbox}, and there is no such folder.`, advice)];
+function lookAtInbox(inbox: string, accounts: readonly AccountInflow[] | null, nowMs: number): Finding[] {
+  if (!isFolder(inbox)) {
+    const advice = "Create it, with a folder for each account in it. The server does not start without it.";
+    return [broken("inbox", `INBOX is ${inbox}, and there is no such folder.`, advice)];
+  }
+  const folders = readBacklog(inbox);
+  return [...folders.flatMap((folder) => lookAtWaiting(folder, accounts, nowMs)), ...lookAtSettled("inbox", folders)];
 }
 
-function lookAtSpool(backlog: Backlog, nowMs: number): Finding[] {
-  const { bytes, sinceMs } = backlog;
-  if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...lookAtFailed("spool", backlog)];
-  const what = `${bytesText(bytes)} of deliveries wait for their import, the oldest since ${writeMoment(Math.floor(sinceMs))}.`;
-  const isLate = nowMs - sinceMs > longestWaitMs;
+/** Files that nothing keeps from being imported wait for some seconds, or for the end of another import. */
+function lookAtWaiting(folder: FolderBacklog, accounts: readonly AccountInflow[] | null, nowMs: number): Finding[] {
+  const { name, path, waiting } = folder;
+  if (waiting.sinceMs === null) return [];
+  const what = `${filesText(waiting.count)} in ${path}: waiting, the oldest since ${timeText(waiting.sinceMs)}.`;
+  const isKnown = accounts === null || accounts.some((account) => isFolderOf(account, name));
+  if (!isKnown) return [warning("inbox", what, "No account has this ID or name. Rename the folder.")];
+  const settings = settingsIn(path);
+  if ("fault" in settings) return [warning("inbox", what, `Its import.json is wrong: ${settings.fault}`)];
+  if (nowMs - waiting.sinceMs <= maxWaitMs) return [fine("inbox", what)];
+  const advice = `Check that INBOX is imported (bun start or ${adminCommand} inbox), whose log says why a file waits.`;
+  return [warning("inbox", what, advice)];
+}
+
+function lookAtSpool(folders: readonly FolderBacklog[], nowMs: number): Finding[] {
+  const { bytes, sinceMs } = total(folders, "waiting");
+  const settled = lookAtSettled("spool", folders);
+  if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...settled];
+  const what = `${bytesText(bytes)} of deliveries wait for their import, the oldest since ${timeText(sinceMs)}.`;
   const advice = `Start ${adminCommand} receive, which says why they are not imported.`;
-  return [isLate ? warning("spool", what, advice) : fine("spool", what), ...lookAtFailed("spool", backlog)];
+  const isLate = nowMs - sinceMs > maxWaitMs;
+  return [isLate ? warning("spool", what, advice) : fine("spool", what), ...settled];
 }
 
-function lookAtFailed(thing: string, { failed }: Backlog): Finding[] {
-  const advice = "The .txt beside each says why. Mend it and put it back where it was dropped, or remove both.";
-  return failed.map(({ folder, files }) =>
-    warning(thing, `Files that could not be read: ${files} in ${folder}.`, advice),
-  );
+/** Files that could not be read, and rejected rows. */
+function lookAtSettled(thing: string, folders: readonly FolderBacklog[]): Finding[] {
+  const failedAdvice = "The .txt next to each says why. Correct the file and drop it again, or delete both.";
+  const rejectedAdvice = "Correct the rows, which say why, and drop the file again; or delete it.";
+  return folders.flatMap(({ path, failed, rejected }) => {
+    const found: Finding[] = [];
+    if (failed.sinceMs !== null) {
+      const what = `Files that could not be read: ${failed.count} in ${join(path, "failed")}, since ${timeText(failed.sinceMs)}.`;
+      found.push(warning(thing, what, failedAdvice));
+    }
+    if (rejected.sinceMs !== null) {
+      const what = `Rejected rows: ${grouped(rejected.count)} in ${join(path, "rejected")}, since ${timeText(rejected.sinceMs)}.`;
+      found.push(warning(thing, what, rejectedAdvice));
+    }
+    return found;
+  });
 }
 
+const filesText = (count: number) => `${grouped(count)} ${count === 1 ? "file" : "files"}`;
+const timeText = (ms: number) => writeMoment(Math.floor(ms));
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

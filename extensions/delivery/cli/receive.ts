@@ -5,11 +5,9 @@ import type { Logger } from "pino";
 import { readSeconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
-import { readDatabasePath } from "../../../src/config.ts";
+import { readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
-import { type EndingSignal, statusOfService } from "../../../src/operator/ending-signals.ts";
-import { writeNow } from "../../../src/operator/standard-streams.ts";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { type EndingSignal, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { spoolOf } from "../../../src/store/database-files.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { openInbox } from "../inbox/inbox.ts";
@@ -22,6 +20,7 @@ import { lookOn } from "./inbox.ts";
 
 interface ReceiveOptions {
   readonly every: number;
+  readonly json?: boolean;
   /** Runs as the companion that imports. */
   readonly import?: boolean;
 }
@@ -45,19 +44,20 @@ is answered with 200; a minute later its leads are served.`,
     .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
 }
 
-async function receive(context: CommandContext, { every }: ReceiveOptions): Promise<void> {
+async function receive(context: CommandContext, { every, json }: ReceiveOptions): Promise<void> {
   const { address, log, baseUrl, trustProxy, startCompanion } = openReceiving();
   const folder = spoolOf(readDatabasePath());
   const release = takeLock(folder);
   if (release === null) {
-    throw new UserError(`Another process takes deliveries for ${readDatabasePath()}.`, "End that first.");
+    throw new UserError(`Another process takes deliveries for ${readDatabasePath()}.`, "Stop it first.");
   }
+  context.database("create");
   const spool = await openSpool(folder, context.now);
   const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
   // Whoever reads the line may send a signal at once; it is heard from here on.
   await context.pause(0);
-  writeNow(1, `listening on ${server.url}\n`);
+  writeNow(1, json === true ? `${JSON.stringify({ url: server.url })}\n` : `listening on ${server.url}\n`);
   const importing = startCompanion(["receive", "--import"]);
   let signal: EndingSignal | null = null;
   while (signal === null) {
@@ -92,6 +92,7 @@ async function importSpool(context: CommandContext): Promise<void> {
     importFile: (destination, file, rejects) =>
       importUnattended(context, destination, file, rejects, { ofDeliveries: true }),
     whenDone: "remove",
+    keepDays: readInboxKeepDays(),
     now: context.now,
     say: (line) => writeNow(2, `${line}\n`),
   });

@@ -10,8 +10,8 @@ import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { digestOf } from "../../../src/contract/key.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
-import { readMapping } from "../../../src/import/map/columns/mapping.ts";
-import { printable } from "../../../src/operator/printable.ts";
+import { readMapping } from "../../../src/import/map/mapping.ts";
+import { printable } from "../../../src/printable.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { UserError } from "../../../src/user-error.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
@@ -26,6 +26,7 @@ interface CreateOptions {
   readonly stamp: "source" | "arrival";
   readonly timezone: string;
   readonly dayFirst?: boolean;
+  readonly monthFirst?: boolean;
   readonly json?: boolean;
 }
 
@@ -52,7 +53,8 @@ function createCommand(context: CommandContext): Command {
         .default("arrival"),
     )
     .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
-    .option("--day-first", "read 01/02/2026 as the first of February")
+    .addOption(new Option("--day-first", "read 01/02/2026 as the first of February").conflicts("monthFirst"))
+    .option("--month-first", "read 01/02/2026 as the second of January")
     .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
 }
 
@@ -82,11 +84,19 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
 }
 
 /** The options by the names that import.json has for them. */
-function settingsOf({ label: _, json: __, createPixels, dayFirst, ...rest }: CreateOptions): ImportSettings {
+function settingsOf({
+  label: _,
+  json: __,
+  createPixels,
+  dayFirst,
+  monthFirst,
+  ...rest
+}: CreateOptions): ImportSettings {
   return {
     ...rest,
     ...(createPixels === true ? { "create-pixels": true } : {}),
     ...(dayFirst === true ? { "day-first": true } : {}),
+    ...(monthFirst === true ? { "month-first": true } : {}),
   };
 }
 

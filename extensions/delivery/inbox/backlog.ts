@@ -1,51 +1,90 @@
-/** The backlog of an inbox or of the spool: files that wait for their import, and files that could not be read. */
-import { type Dirent, readdirSync, statSync } from "node:fs";
+/** What an inbox or the spool holds: files that wait for their import, files that could not be read, and rejected rows. */
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDropped } from "./drop-folder.ts";
+import { namesIn } from "./put-away.ts";
 
-export interface Backlog {
+/** Things of one kind in one folder, or in all of them. */
+export interface Pile {
+  /** Files; of rejected rows, the rows. */
+  readonly count: number;
   readonly bytes: number;
-  /** When the oldest waiting file came, in Unix milliseconds; null where none waits. */
+  /** The time of the oldest file, in Unix milliseconds; null if there is none. */
   readonly sinceMs: number | null;
-  /** The folders with files that could not be read, and how many. */
-  readonly failed: readonly { readonly folder: string; readonly files: number }[];
+}
+
+export interface FolderBacklog {
+  readonly name: string;
+  readonly path: string;
+  readonly waiting: Pile;
+  readonly failed: Pile;
+  readonly rejected: Pile;
 }
 
 /** Looks once at all folders. A folder that cannot be read counts as empty. */
-export function readBacklog(folder: string): Backlog {
-  const folders = entriesOf(folder).filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
-  const paths = folders.map(({ name }) => join(folder, name));
-  const files = paths.flatMap((path) => waitingIn(path));
+export function readBacklog(folder: string): FolderBacklog[] {
+  return namesIn(folder)
+    .filter((name) => !name.startsWith("."))
+    .map((name) => ({ name, path: join(folder, name) }))
+    .filter(({ path }) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    .map(({ name, path }) => {
+      const failed = namesIn(join(path, "failed"));
+      const texts = new Set(failed.map((file) => `${file}.txt`));
+      return {
+        name,
+        path,
+        waiting: pileOf(
+          path,
+          namesIn(path).filter((file) => isDropped(file) || file.endsWith(".part")),
+        ),
+        // The text next to each failed file says why, and does not count.
+        failed: pileOf(
+          join(path, "failed"),
+          failed.filter((file) => !texts.has(file)),
+        ),
+        rejected: pileOf(join(path, "rejected"), namesIn(join(path, "rejected")), rowsIn),
+      };
+    });
+}
+
+/** Adds up the same kind of things of several folders. */
+export function total(folders: readonly FolderBacklog[], kind: "waiting" | "failed" | "rejected"): Pile {
+  return sum(folders.map((folder) => folder[kind]));
+}
+
+function sum(piles: readonly Pile[]): Pile {
+  const times = piles.flatMap(({ sinceMs }) => sinceMs ?? []);
   return {
-    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    sinceMs: files.length === 0 ? null : Math.min(...files.map(({ sinceMs }) => sinceMs)),
-    failed: paths.map(failedIn).filter(({ files }) => files > 0),
+    count: piles.reduce((all, { count }) => all + count, 0),
+    bytes: piles.reduce((all, { bytes }) => all + bytes, 0),
+    sinceMs: times.length === 0 ? null : times.reduce((one, other) => Math.min(one, other)),
   };
 }
 
-function waitingIn(folder: string): { readonly bytes: number; readonly sinceMs: number }[] {
-  const files = entriesOf(folder).filter((entry) => entry.isFile() && (isDropped(entry.name) || isBeingWritten(entry)));
-  return files.flatMap(({ name }) => {
-    // The import may have taken it in this very moment.
-    const found = statSync(join(folder, name), { throwIfNoEntry: false });
-    return found === undefined ? [] : [{ bytes: found.size, sinceMs: found.mtimeMs }];
+function pileOf(folder: string, names: readonly string[], countIn: (path: string) => number = () => 1): Pile {
+  const piles = names.flatMap((name) => {
+    const path = join(folder, name);
+    // The import may have taken it in this moment.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile() !== true) return [];
+    const { size, mtimeMs } = found;
+    return [{ count: countIn(path), bytes: size, sinceMs: mtimeMs }];
   });
+  return sum(piles);
 }
 
-const isBeingWritten = ({ name }: Dirent) => name.endsWith(".part");
+/** Files larger than this are not counted row by row. */
+const maxCountedBytes = 64 * 1024 * 1024;
 
-/** Beside each failed file a text says why. The text does not count. */
-function failedIn(folder: string): { readonly folder: string; readonly files: number } {
-  const place = join(folder, "failed");
-  const names = new Set(entriesOf(place).map(({ name }) => name));
-  const files = [...names].filter((name) => !(name.endsWith(".txt") && names.has(name.slice(0, -".txt".length))));
-  return { folder: place, files: files.length };
-}
-
-function entriesOf(folder: string): Dirent[] {
+/** Returns the rejected rows in a file: its lines, without the header of CSV. A row with line breaks counts as several. */
+function rowsIn(path: string): number {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    const bytes = readFileSync(path);
+    if (bytes.length === 0) return 0;
+    let lines = bytes.at(-1) === 10 ? 0 : 1;
+    for (let at = bytes.indexOf(10); at !== -1 && at < maxCountedBytes; at = bytes.indexOf(10, at + 1)) lines++;
+    return bytes[0] === 0x7b ? lines : Math.max(1, lines - 1);
   } catch {
-    return [];
+    return 1;
   }
 }

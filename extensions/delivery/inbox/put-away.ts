@@ -5,21 +5,28 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   type Stats,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join, parse } from "node:path";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { systemCode } from "../../../src/process.ts";
 
 /**
- * What became of a file; `remarks` are what its owner should hear of it. A `reason` goes into a log and holds nothing of
- * the file; `advice` may, and goes beside the file alone. `later`: something else is wrong, such as a full
- * disk. The file stays, and is tried again.
+ * What became of a file; `remarks` are for its owner. `reason` and `rejectedFor`, the most frequent reason of a rejection, go
+ * into a log and contain no personal data; `advice` may, and is only written next to the file. `later`: something else
+ * is wrong, such as a full disk. The file stays, and is tried again.
  */
 export type Outcome =
-  | { readonly kind: "done"; readonly rejected: number; readonly remarks?: readonly string[] }
+  | {
+      readonly kind: "done";
+      readonly rejected: number;
+      readonly rejectedFor?: string | undefined;
+      readonly remarks?: readonly string[];
+    }
   | { readonly kind: "failed"; readonly reason: string; readonly advice?: string }
   | { readonly kind: "later"; readonly reason: string };
 
@@ -64,6 +71,11 @@ export function entryAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
+/** Returns another text for a file that was written to, replaced, or removed; empty if there is no file. */
+export function versionOf(now: Stats | undefined): string {
+  return now?.isFile() === true ? `${now.ino} ${now.size} ${now.mtimeMs}` : "";
+}
+
 function isLink(path: string): boolean {
   return entryAt(path)?.isSymbolicLink() === true;
 }
@@ -73,16 +85,22 @@ export function rejectsDraft(folder: string, name: string): string {
   return join(folder, `.rejected-${fitting(rejectsName(name))}`);
 }
 
-/** Moves a file and its rejects to where they belong by its outcome. Gives the path of a file that lies in done/ now. */
-export function putAway(folder: string, name: string, outcome: Outcome, whenDone: WhenDone): string | null {
+/** Moves a file and its rejects to where they belong by its outcome. Returns the path of the moved file; null if there is none. */
+export function putAway(
+  folder: string,
+  name: string,
+  outcome: Outcome,
+  whenDone: WhenDone,
+  nowMs: number,
+): string | null {
   const rejects = rejectsDraft(folder, name);
   if (outcome.kind === "done" && outcome.rejected > 0) keepRejects(folder, name, rejects);
   else rmSync(rejects, { force: true });
-  if (outcome.kind === "failed") putFailedAway(folder, name, outcome);
-  return outcome.kind === "done" ? putDoneAway(folder, name, whenDone) : null;
+  if (outcome.kind === "failed") return putFailedAway(folder, name, outcome);
+  return outcome.kind === "done" ? putDoneAway(folder, name, whenDone, nowMs) : null;
 }
 
-function putDoneAway(folder: string, name: string, whenDone: WhenDone): string | null {
+function putDoneAway(folder: string, name: string, whenDone: WhenDone, nowMs: number): string | null {
   const file = join(folder, name);
   if (whenDone === "remove") {
     rmSync(file);
@@ -90,6 +108,12 @@ function putDoneAway(folder: string, name: string, whenDone: WhenDone): string |
   }
   const place = freePath(folder, "done", name);
   renameSync(file, place);
+  try {
+    // It is kept for some days from now on, however old the upload says it is.
+    utimesSync(place, nowMs / 1000, nowMs / 1000);
+  } catch {
+    // The file of another user keeps its time.
+  }
   return place;
 }
 
@@ -98,11 +122,12 @@ function putFailedAway(
   folder: string,
   name: string,
   { reason, advice = "" }: Extract<Outcome, { kind: "failed" }>,
-): void {
+): string {
   const place = freePath(folder, "failed", name);
   // By now a link may lie there, also one to nowhere: it is not followed.
   writeFileSync(`${place}.txt`, `${`${reason} ${advice}`.trim()}\n`, { flag: "wx" });
   renameSync(join(folder, name), place);
+  return place;
 }
 
 /** Nothing is left of them to move where that was done before, and only the file itself could not be moved. */
@@ -136,4 +161,13 @@ function fitting(name: string): string {
   const letters = [...name];
   while (Buffer.byteLength(letters.join("")) > mostNameBytes) letters.shift();
   return letters.join("");
+}
+
+/** The names in a folder; none if it cannot be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } fr
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { systemCode } from "../../../src/process.ts";
 import { optionsFile } from "./drop-folder.ts";
 
 const ImportSettings = Type.Partial(
@@ -17,11 +17,18 @@ const ImportSettings = Type.Partial(
       stamp: Type.Union([Type.Literal("source"), Type.Literal("arrival")]),
       timezone: Type.String(),
       "day-first": Type.Boolean(),
+      "month-first": Type.Boolean(),
     },
     { additionalProperties: false },
   ),
 );
 export type ImportSettings = Static<typeof ImportSettings>;
+
+/** Whether a folder is that of an account, by its ID or name. File systems write accented letters in two ways. */
+export function isFolderOf({ id, name }: { readonly id: string; readonly name: string }, folder: string): boolean {
+  const wanted = folder.normalize("NFC");
+  return id === wanted || name.normalize("NFC") === wanted;
+}
 
 /** The settings beside the files of a folder, or what is wrong with them. Without such a file there are none. */
 export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {

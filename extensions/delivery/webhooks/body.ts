@@ -1,7 +1,7 @@
 /** The body of a delivery: JSON, an array or NDJSON, gzipped or not, becomes one line for each visit. */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
-import { systemCode } from "../../../src/operator/system-code.ts";
+import { systemCode } from "../../../src/process.ts";
 import { DeliveryRefused } from "./refusal.ts";
 
 /** The bound for a body as it is sent, and again when it is unpacked. */

@@ -1,6 +1,8 @@
 /** The webhook endpoint: each POST is a delivery, and lies on the disk before it is answered. */
+
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../../../src/contract/key.ts";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { innermost, StoreError } from "../../../src/store/errors.ts";
 import type { Source, SourceFinder } from "../source-types.ts";
 import { checkType, readVisits } from "./body.ts";
@@ -82,7 +84,8 @@ function lookUp(token: string, sources: SourceFinder): Source | null {
   try {
     return sources.findByDigest(digestOf(token));
   } catch (cause) {
-    if (cause instanceof StoreError) throw tryAgain("The token could not be looked up", cause);
+    if (cause instanceof StoreError || cause instanceof DatabaseUnavailable)
+      throw tryAgain("The token could not be looked up", cause);
     throw cause;
   }
 }

@@ -1,6 +1,6 @@
 /** The listening side of the endpoint. */
 import { type Address, type Listener, type Patience, startListener } from "../../../src/api/listener.ts";
-import { listeningFailure } from "../../../src/operator/listening-failure.ts";
+import { listeningFailure } from "../../../src/listening.ts";
 import { mostBytes } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 

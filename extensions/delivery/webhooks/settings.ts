@@ -1,8 +1,9 @@
 /** What `receive` runs with: the settings of the server, at an address of its own. */
+
+import { startCompanion } from "../../../src/companion.ts";
 import { readConfig, receiveOrigin } from "../../../src/config.ts";
-import { openLog } from "../../../src/operator/log.ts";
-import { startCompanion } from "../../../src/serving/companion.ts";
-import { warnOfPlainHttp } from "../../../src/serving/plain-http.ts";
+import { warnOfPlainHttp } from "../../../src/listening.ts";
+import { openLog } from "../../../src/log.ts";
 
 /** Opens the log too. Warns where tokens would cross the network in the clear. */
 export function openReceiving() {

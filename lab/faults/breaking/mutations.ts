@@ -114,7 +114,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "usage that is not told while it is written",
-    "src/store/usage-counter.ts",
+    "src/db/usage-counter.ts",
     "[...leaving, ...pending]",
     "[...pending]",
     "test/spec/4-3-usage.test.ts",
@@ -150,7 +150,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "an id that forgets its account",
-    "src/import/map/lead/made-id.ts",
+    "src/import/map/identity.ts",
     "JSON.stringify([account, ",
     "JSON.stringify([",
     "test/import/identity.test.ts",
@@ -172,8 +172,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a 429 without its header",
     "src/api/errors.ts",
-    'return { "Retry-After": String(retryAfterSeconds) };',
-    "return {};",
+    '{ "Retry-After": String(retryAfterSeconds) } : {}',
+    "{} : {}",
     "test/spec/8-limits.test.ts",
     "test/spec/7-errors.test.ts",
   ),

@@ -1,8 +1,8 @@
-/** What an answer of the server means: a body, or the error to throw. */
+/** Interprets a response of the server: as a body, or as the error to throw. */
 import { apiError, type LeadfileError, RedirectError, UnexpectedAnswerError } from "./errors.ts";
 import type { Exchanged } from "./exchange.ts";
 
-/** The body of a 200 as it was parsed; throws for everything else. `redact` takes the key out of a text. */
+/** Returns the parsed body of a 200; throws for everything else. `redact` removes the key from a text. */
 export function readAnswer({ response, text }: Exchanged, origin: string, redact: (text: string) => string): unknown {
   const { status, headers } = response;
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) throw redirection(headers, origin);
@@ -25,7 +25,7 @@ export function readAnswer({ response, text }: Exchanged, origin: string, redact
   throw known ?? unexpected(response, origin, "an answer that is not of this API");
 }
 
-/** The error for an answer that is not of this API. */
+/** Returns the error for a response that is not one of this API. */
 export function unexpected(response: Response, origin: string, what: string): LeadfileError {
   const { status, headers } = response;
   const message = `${origin} gave ${what} (status ${status}). Check baseUrl, and any proxy in between.`;
@@ -61,7 +61,7 @@ function errorParts(body: unknown): { code: string; message: string; docs: strin
   };
 }
 
-/** Seconds, or a date (RFC 9110), in milliseconds. */
+/** Reads Retry-After, which is seconds or a date (RFC 9110), in milliseconds. */
 function retryAfter(headers: Headers): number | null {
   const value = headers.get("retry-after");
   if (value === null) return null;
@@ -70,7 +70,7 @@ function retryAfter(headers: Headers): number | null {
   return Number.isFinite(untilMs) ? Math.max(0, untilMs) : null;
 }
 
-/** The time of the server, so that a client with a wrong clock waits the right time; NaN where it is not sent. */
+/** Returns the time of the server, so that a client with a wrong clock waits the right time; NaN if it is not sent. */
 export function serverNow(headers: Headers): number {
   return Date.parse(headers.get("date") ?? "");
 }

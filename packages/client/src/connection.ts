@@ -1,13 +1,13 @@
-/** Sends requests, repeats those that may succeed later, and keeps to the limit. The key is kept here alone. */
-import { readAnswer, unexpected } from "./answer.ts";
+/** Sends requests, repeats those that can succeed later, and keeps to the limit. Only this file holds the key. */
+import { readAnswer, serverNow, unexpected } from "./answer.ts";
 import { LeadfileError, RateLimitExceededError, SettingError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
-import { createRateLimit } from "./rate-limit.ts";
 import type { Settings } from "./settings.ts";
+import type { Clock } from "./time.ts";
 
 type Parameters = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
-/** Gets a body, which `is` checks. */
+/** Gets a body that `is` accepts. */
 export type Get = <Body>(
   path: string,
   is: (body: unknown) => body is Body,
@@ -15,10 +15,11 @@ export type Get = <Body>(
   signal: AbortSignal | undefined,
 ) => Promise<Body>;
 
+const windowMs = 60_000;
 const firstBackoffMs = 500;
-const longestBackoffMs = 30_000;
+const maxBackoffMs = 30_000;
 
-/** Every request is a GET, so it can be repeated; only errors that pass are worth it. */
+/** Returns a function that sends requests. Every request is a GET and can be repeated, after errors that pass. */
 export function connect(settings: Settings): Get {
   const { baseUrl, key, fetch, clock, timeoutMs, longestWaitMs } = settings;
   const rateLimit = createRateLimit(clock, longestWaitMs);
@@ -41,7 +42,7 @@ export function connect(settings: Settings): Get {
         return await once(url, is, signal);
       } catch (error) {
         const waitMs = waitAfter(error, failed, settings);
-        // All requests of the client wait for a new window, not this one alone.
+        // All requests of the client wait for the next window, not only this one.
         if (error instanceof RateLimitExceededError) rateLimit.pause(waitMs);
         else await clock.sleep(waitMs, signal);
       }
@@ -49,10 +50,10 @@ export function connect(settings: Settings): Get {
   };
 }
 
-/** How long to wait before the request is sent again. Throws the error where that is of no use. */
+/** Returns how long to wait before the request is repeated. Throws the error if repeating it does not help. */
 function waitAfter(error: unknown, failed: number, { clock, retries, longestWaitMs }: Settings): number {
   if (!(error instanceof LeadfileError && error.transient) || failed >= retries) throw error;
-  const backoffMs = Math.min(firstBackoffMs * 2 ** failed, longestBackoffMs);
+  const backoffMs = Math.min(firstBackoffMs * 2 ** failed, maxBackoffMs);
   const waitMs = Math.max(backoffMs / 2 + (clock.random() * backoffMs) / 2, error.retryAfterMs ?? 0);
   if (waitMs > longestWaitMs) throw error;
   return waitMs;
@@ -69,4 +70,34 @@ function search(query: Parameters): string {
 function written(name: string, time: Date): string {
   if (Number.isNaN(time.getTime())) throw new SettingError(`${name} takes a Date that is a time; this one is invalid.`);
   return time.toISOString();
+}
+
+/** The limit per minute (§8): when it is used up, the next request waits for the end of the window. */
+interface RateLimit {
+  /** Waits until a request can be sent. */
+  wait(signal: AbortSignal | undefined): Promise<void>;
+  /** Reads from a response how many requests remain. */
+  read(headers: Headers): void;
+  /** Holds all requests back for some time. */
+  pause(ms: number): void;
+}
+
+function createRateLimit(clock: Clock, longestWaitMs: number): RateLimit {
+  let openAtMs = Number.NEGATIVE_INFINITY;
+  const pause = (ms: number) => {
+    // Instead of a longer pause, the next request gets a 429, which the caller gets as an error.
+    if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
+  };
+  return {
+    pause,
+    async wait(signal) {
+      for (let ms: number; (ms = openAtMs - clock.now()) > 0; ) await clock.sleep(ms, signal);
+    },
+    read(headers) {
+      if (headers.get("x-ratelimit-remaining") !== "0") return;
+      const untilResetMs = Number(headers.get("x-ratelimit-reset")) * 1000 - serverNow(headers);
+      // Anything else means that a clock is wrong.
+      if (untilResetMs > 0 && untilResetMs <= windowMs) pause(untilResetMs);
+    },
+  };
 }

@@ -1,13 +1,13 @@
-/** What can go wrong, as classes: the twelve errors of the API (§7), and what happens on the way to it. */
+/** The errors that the client throws: the twelve of the API (§7), and those of settings and connections. */
 import type { ErrorCode } from "./contract.ts";
 
-/** Whatever the client throws by itself; an abort throws the reason of its signal. */
+/** The base of every error that the client throws, except that an abort throws the reason of its signal. */
 export class LeadfileError extends Error {
   override readonly name: string = "LeadfileError";
 
   constructor(
     message: string,
-    /** Whether the same request may succeed later. */
+    /** Whether the same request can succeed later. */
     readonly transient: boolean = false,
     /** How long the server asks to wait, in milliseconds. */
     readonly retryAfterMs: number | null = null,
@@ -16,7 +16,7 @@ export class LeadfileError extends Error {
   }
 }
 
-/** A setting, a duration or a checkpoint that the client cannot work with. */
+/** A setting, a duration, or a checkpoint is not usable. */
 export class SettingError extends LeadfileError {
   override readonly name = "SettingError";
 }
@@ -33,7 +33,7 @@ export class NetworkError extends LeadfileError {
   }
 }
 
-/** No whole answer came within the time for one. */
+/** The response did not arrive within the timeout. */
 export class TimeoutError extends LeadfileError {
   override readonly name = "TimeoutError";
 
@@ -42,20 +42,20 @@ export class TimeoutError extends LeadfileError {
   }
 }
 
-/** The server's address is another one. The key was not sent there. */
+/** The server redirects to another address. The key was not sent there. */
 export class RedirectError extends LeadfileError {
   override readonly name = "RedirectError";
 
   constructor(
     message: string,
-    /** The origin to which the server points. */
+    /** The origin to which the server redirects. */
     readonly location: string | null,
   ) {
     super(message);
   }
 }
 
-/** An answer that is not of this API, such as the page of a proxy; nothing of its body is kept. */
+/** The response is not one of this API, such as the page of a proxy. Nothing of its body is kept. */
 export class UnexpectedAnswerError extends LeadfileError {
   override readonly name = "UnexpectedAnswerError";
 
@@ -69,7 +69,7 @@ export class UnexpectedAnswerError extends LeadfileError {
   }
 }
 
-/** What an error body and its headers say. */
+/** The contents of an error body and its headers. */
 export interface ErrorParts {
   readonly status: number;
   readonly code: ErrorCode;
@@ -79,18 +79,20 @@ export interface ErrorParts {
   readonly retryAfterMs: number | null;
 }
 
-/** An error that the server answered. */
+/** The server responded with an error. */
 export class ApiError extends LeadfileError {
-  override readonly name: string = "ApiError";
+  /** That of the class, such as InvalidCursorError, also where a bundler renames classes. */
+  override readonly name: string;
   readonly status: number;
   readonly code: ErrorCode;
-  /** Where the server's pages say what to do about this code. */
+  /** The address at which the server's documentation explains this code. */
   readonly docs: string;
-  /** What the owner of the server finds in the log. */
+  /** The ID under which the owner of the server finds the request in the log. */
   readonly requestId: string | null;
 
   constructor({ status, code, message, docs, requestId, retryAfterMs }: ErrorParts) {
     super(message, status === 429 || status >= 500, retryAfterMs);
+    this.name = nameOf(code);
     this.status = status;
     this.code = code;
     this.docs = docs;
@@ -98,65 +100,47 @@ export class ApiError extends LeadfileError {
   }
 }
 
-/** 401: no key arrived. */
-export class MissingApiKeyError extends ApiError {
-  override readonly name = "MissingApiKeyError";
+/** invalid_cursor as InvalidCursorError, and internal_error as InternalError. */
+function nameOf(code: string): string {
+  const words = code.replace(/_error$/, "").split("_");
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
 }
+
+/** 401: the request had no key. */
+export class MissingApiKeyError extends ApiError {}
 
 /** 401: the key does not exist. */
-export class InvalidApiKeyError extends ApiError {
-  override readonly name = "InvalidApiKeyError";
-}
+export class InvalidApiKeyError extends ApiError {}
 
-/** 401: the key was revoked or has expired; that is final. */
-export class RevokedApiKeyError extends ApiError {
-  override readonly name = "RevokedApiKeyError";
-}
+/** 401: the key was revoked or has expired. This is final. */
+export class RevokedApiKeyError extends ApiError {}
 
 /** 403: the account has no active subscription. */
-export class SubscriptionRequiredError extends ApiError {
-  override readonly name = "SubscriptionRequiredError";
-}
+export class SubscriptionRequiredError extends ApiError {}
 
 /** 400: a query parameter is unknown, repeated, empty or malformed; the message names it. */
-export class InvalidParameterError extends ApiError {
-  override readonly name = "InvalidParameterError";
-}
+export class InvalidParameterError extends ApiError {}
 
 /** 400: `before` is malformed. */
-export class InvalidCursorError extends ApiError {
-  override readonly name = "InvalidCursorError";
-}
+export class InvalidCursorError extends ApiError {}
 
-/** 404: the pixel_id is not that of a pixel of the account. */
-export class UnknownPixelError extends ApiError {
-  override readonly name = "UnknownPixelError";
-}
+/** 404: the account has no pixel with this pixel_id. */
+export class UnknownPixelError extends ApiError {}
 
-/** 404: there is no endpoint at this path; the base address is probably wrong. */
-export class NotFoundError extends ApiError {
-  override readonly name = "NotFoundError";
-}
+/** 404: no endpoint has this path; the base address is probably wrong. */
+export class NotFoundError extends ApiError {}
 
 /** 405: the method is not GET. */
-export class MethodNotAllowedError extends ApiError {
-  override readonly name = "MethodNotAllowedError";
-}
+export class MethodNotAllowedError extends ApiError {}
 
 /** 429: the requests of this minute are used up. */
-export class RateLimitExceededError extends ApiError {
-  override readonly name = "RateLimitExceededError";
-}
+export class RateLimitExceededError extends ApiError {}
 
 /** 500: the server failed. */
-export class InternalError extends ApiError {
-  override readonly name = "InternalError";
-}
+export class InternalError extends ApiError {}
 
 /** 500: the database of the server could not be read. */
-export class QueryFailedError extends ApiError {
-  override readonly name = "QueryFailedError";
-}
+export class QueryFailedError extends ApiError {}
 
 const classOf: Record<ErrorCode, new (parts: ErrorParts) => ApiError> = {
   missing_api_key: MissingApiKeyError,
@@ -173,7 +157,7 @@ const classOf: Record<ErrorCode, new (parts: ErrorParts) => ApiError> = {
   query_failed: QueryFailedError,
 };
 
-/** The error of a code; null for a code that this API does not have. */
+/** Returns the error of a code; null for a code that this API does not have. */
 export function apiError(parts: Omit<ErrorParts, "code"> & { readonly code: string }): ApiError | null {
   if (!Object.hasOwn(classOf, parts.code)) return null;
   const code = parts.code as ErrorCode; // The table has it.

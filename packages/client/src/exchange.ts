@@ -1,7 +1,7 @@
-/** One request and its whole answer, within a time; an abort ends it at once. */
+/** Sends one request and reads its whole response, within a timeout. An abort ends it immediately. */
 import { NetworkError, TimeoutError } from "./errors.ts";
 
-/** What the client needs of fetch. */
+/** The part of fetch that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Exchanged {
@@ -10,8 +10,8 @@ export interface Exchanged {
 }
 
 /**
- * Throws a NetworkError, a TimeoutError or the reason of the signal. The error of fetch is not passed on: in some
- * runtimes it holds the request, and with it the key.
+ * Throws a NetworkError, a TimeoutError, or the reason of the signal. The error of fetch is not passed on: in some runtimes
+ * it contains the request, and with it the key.
  */
 export async function exchange(
   fetch: Fetch,
@@ -32,7 +32,7 @@ export async function exchange(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    // After a timeout or an abort the request itself still runs.
+    // After a timeout or an abort, the request itself still runs.
     cancel.abort();
   }
 }
@@ -48,7 +48,7 @@ async function ask(fetch: Fetch, url: URL, init: RequestInit): Promise<Exchanged
   }
 }
 
-/** The code of the system, which Node puts into the cause. */
+/** Returns the code of the system, which Node puts into the cause. */
 function codeOf(cause: unknown): string | null {
   if (!(cause instanceof Error)) return null;
   const code = "code" in cause ? cause.code : null;
@@ -56,7 +56,7 @@ function codeOf(cause: unknown): string | null {
   return codeOf(cause.cause);
 }
 
-/** A promise that only ever rejects, for a race. */
+/** A promise for a race, which can only reject. */
 function deferred(): { promise: Promise<never>; reject: (reason: unknown) => void } {
   let reject: (reason: unknown) => void = () => undefined;
   const promise = new Promise<never>((_, fail) => {

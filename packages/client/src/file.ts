@@ -2,7 +2,7 @@
 import { constants, open, readFile, rename, rm } from "node:fs/promises";
 import type { Checkpoint } from "./progress.ts";
 
-/** The file is replaced wholly or not at all, and a line that a crash cuts off is none: what was kept stays kept. */
+/** Returns a checkpoint in a file. The file is replaced as a whole or not at all, and a line that a crash cut off is ignored. */
 export function fileCheckpoint(path: string): Checkpoint {
   return {
     async load() {
@@ -14,17 +14,17 @@ export function fileCheckpoint(path: string): Checkpoint {
       }
     },
     async save(text) {
-      // A crash may have left one, and in a folder of others it may be a link.
+      // A crash can have left one, and in a shared folder it can be a link.
       await rm(`${path}.next`, { force: true });
       await write(`${path}.next`, "wx", text);
       await rename(`${path}.next`, path);
     },
-    // Never made by this: a line alone would be no checkpoint.
+    // Does not create the file: a line alone is no checkpoint.
     add: (text) => write(path, constants.O_WRONLY | constants.O_APPEND, text),
   };
 }
 
-/** Returns when it is on the disk. */
+/** Returns when the text is on the disk. */
 async function write(path: string, flags: string | number, text: string): Promise<void> {
   const file = await open(path, flags, 0o600);
   try {

@@ -1,12 +1,12 @@
-/** Following new leads by polling (§4.1 rule 2, §6): each lead once, oldest first, over restarts and outages. */
-import type { Clock } from "./clock.ts";
+/** Follows new leads by polling (§4.1 rule 2, §6): each lead once, oldest first, across restarts and outages. */
+
 import type { Lead } from "./contract.ts";
-import { type Duration, toMs } from "./duration.ts";
 import { LeadfileError } from "./errors.ts";
 import type { CallOptions, LeadFilter } from "./leads.ts";
 import { oldestFirst } from "./oldest-first.ts";
 import { beginProgress, type Checkpoint, createKeeper, type Progress, readProgress } from "./progress.ts";
 import { type Account, recognize } from "./source.ts";
+import { type Clock, type Duration, toMs } from "./time.ts";
 
 /** An account to follow. `source` says whose leads it has, as `sourceOf` returns it. */
 export interface Followed extends Account {
@@ -15,13 +15,13 @@ export interface Followed extends Account {
 }
 
 interface PollOptions extends LeadFilter, CallOptions {
-  /** Where to begin when there is no checkpoint yet. By default with the oldest lead. */
+  /** Where to begin if there is no checkpoint yet. The oldest lead by default. */
   readonly since?: string | Date | undefined;
-  /** From the beginning of one poll to that of the next. A minute by default. */
+  /** The time from the start of one poll to the start of the next. One minute by default. */
   readonly every?: Duration | undefined;
-  /** How far behind the newest lead to look for late ones. An hour by default. */
+  /** How far to look back behind the newest lead for late ones. One hour by default. */
   readonly overlap?: Duration | undefined;
-  /** Hears of errors that pass, such as an outage or the limit. The next poll tries again. */
+  /** Is called for errors that pass, such as an outage or the limit. The next poll tries again. */
   readonly onError?: ((error: LeadfileError) => void) | undefined;
 }
 
@@ -30,21 +30,20 @@ export interface FollowOptions extends PollOptions {
 }
 
 export interface BatchOptions extends PollOptions {
-  /** The checkpoint of the last batch that was kept; none begins anew. */
+  /** The checkpoint of the last batch that was stored; without one, the first poll begins anew. */
   readonly checkpoint?: string | null | undefined;
 }
 
 export interface Batch {
   /** Oldest first. */
   readonly leads: readonly Lead[];
-  /** To be kept together with the leads, best in one transaction. */
+  /** To be stored together with the leads, preferably in one transaction. */
   readonly checkpoint: string;
 }
 
 /**
- * Gives each lead once. A lead counts as done, and the checkpoint is saved, when the next one is asked for: after a
- * crash, or a `break` or a throw in the loop, the one lead that was in hand comes again. An abort ends the loop
- * quietly after the lead in hand.
+ * Yields each lead once. A lead is done, and the checkpoint saved, when the loop asks for the next one: after a crash, a
+ * `break`, or an exception in the loop, the current lead comes again. An abort ends the loop after the current lead.
  */
 export async function* followLeads(
   followed: Followed,
@@ -52,14 +51,14 @@ export async function* followLeads(
 ): AsyncGenerator<Lead, void, undefined> {
   const saved = (await checkpoint?.load()) ?? null;
   const progress = progressOf(saved, await followed.source(), options);
-  // Kept before the first lead comes: a restart must not begin at a later `since`.
-  let isKept = saved === null;
-  if (isKept) await checkpoint?.save(progress.write());
+  // Saved before the first lead: a restart must not begin at a later `since`.
+  let isSaved = saved === null;
+  if (isSaved) await checkpoint?.save(progress.write());
   const keep = createKeeper(checkpoint, progress);
   for await (const leads of poll(followed, progress, options)) {
-    // Where nothing can be saved, each restart would give the same lead again.
-    if (!isKept) await checkpoint?.save(progress.write());
-    isKept = true;
+    // Fails before the first lead: if nothing can be saved, each restart would yield the same lead again.
+    if (!isSaved) await checkpoint?.save(progress.write());
+    isSaved = true;
     for (const lead of leads) {
       yield lead;
       progress.take(lead);
@@ -70,8 +69,8 @@ export async function* followLeads(
 }
 
 /**
- * Gives new leads together with the checkpoint after them; whoever keeps both in one transaction has every lead
- * exactly once, crash or not. Without a checkpoint to begin with, the first batch may be empty: it keeps the beginning.
+ * Yields new leads together with the checkpoint after them. If both are stored in one transaction, every lead is stored
+ * exactly once. Without a checkpoint, the first batch can be empty: it stores the beginning.
  */
 export async function* followBatches(
   followed: Followed,
@@ -91,7 +90,7 @@ function progressOf(saved: string | null, source: string, { since, overlap = "1h
   return saved === null ? beginProgress(since, overlapMs, source) : readProgress(saved, overlapMs, source);
 }
 
-/** New leads in parts, never an empty one. The caller marks them in the progress before it asks for the next part. */
+/** Yields new leads in parts that are never empty. The caller takes them in the progress before it asks for the next part. */
 async function* poll(
   followed: Followed,
   progress: Progress,
@@ -118,14 +117,14 @@ async function* poll(
   }
 }
 
-/** How long the server asks to wait after an error that passes. Throws any other error. */
+/** Returns how long the server asks to wait after an error that passes. Throws any other error. */
 function retryAfterOf(error: unknown, onError: PollOptions["onError"]): number {
   if (!(error instanceof LeadfileError && error.transient)) throw error;
   onError?.(error);
   return error.retryAfterMs ?? 0;
 }
 
-/** An abort while nothing happens is no failure. */
+/** Waits. An abort ends the wait without an exception. */
 async function rest(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   try {
     await clock.sleep(ms, signal);
@@ -134,7 +133,7 @@ async function rest(ms: number, clock: Clock, signal: AbortSignal | undefined): 
   }
 }
 
-/** A function, because the compiler takes a property that was read once as unchanged. */
+/** A function, because the compiler assumes that a property does not change after it was read. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

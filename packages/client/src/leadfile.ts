@@ -13,28 +13,27 @@ import { type AllOptions, allLeads, type CallOptions, createList } from "./leads
 import { type LeadfileOptions, readSettings } from "./settings.ts";
 import { sourceOf } from "./source.ts";
 
-export type { Clock } from "./clock.ts";
 export type * from "./contract.ts";
-export type { Duration } from "./duration.ts";
 export * from "./errors.ts";
 export type { Fetch } from "./exchange.ts";
 export type { Batch, BatchOptions, FollowOptions } from "./follow.ts";
 export type { AllOptions, CallOptions, LeadFilter } from "./leads.ts";
 export type { Checkpoint } from "./progress.ts";
 export type { LeadfileOptions } from "./settings.ts";
+export type { Clock, Duration } from "./time.ts";
 
 export interface Leads {
   /** One page, newest first (§4.1). */
   list(query?: LeadQuery & CallOptions): Promise<LeadList>;
   /** Every lead, newest first, across all pages. */
   all(options?: AllOptions): AsyncGenerator<Lead, void, undefined>;
-  /** Every lead once, oldest first, and then the new ones as they come; it ends by its signal alone. */
+  /** Every lead once, oldest first, then new leads as they arrive. Only its signal ends it. */
   follow(options?: FollowOptions): AsyncGenerator<Lead, void, undefined>;
-  /** The same in batches, each with the checkpoint to keep beside it. */
+  /** The same in batches, each with the checkpoint to store with it. */
   batches(options?: BatchOptions): AsyncGenerator<Batch, void, undefined>;
 }
 
-/** A client for one server and one key. Throws a SettingError when a setting is wrong. */
+/** A client for one server and one key. Throws a SettingError if a setting is wrong. */
 export class Leadfile {
   readonly leads: Leads;
   readonly pixels: { list(options?: CallOptions): Promise<Pixel[]> };

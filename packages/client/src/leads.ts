@@ -2,32 +2,32 @@
 import type { Get } from "./connection.ts";
 import type { Lead, LeadList, LeadQuery } from "./contract.ts";
 
-/** What can be asked of every call. */
+/** The options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What leads are chosen by, whatever the page. */
+/** The filters, without the parameters of paging. */
 export type LeadFilter = Omit<LeadQuery, "limit" | "before" | "since">;
 
 export type AllOptions = Omit<LeadQuery, "limit"> & CallOptions & { readonly pageSize?: number | undefined };
 
-/** Gets one page. */
+/** Requests one page. */
 export type List = (query: LeadQuery, signal: AbortSignal | undefined) => Promise<LeadList>;
 
-/** The most that a page may have (§8). */
+/** The maximum page size (§8). */
 export const fullPage = 100;
 
 export function createList(get: Get): List {
   return (query, signal) => {
-    // A cursor that stands still would be asked for again and again.
+    // A cursor that does not move would be requested again and again.
     const isNext = (body: unknown): body is LeadList =>
       isLeadList(body) && !(body.has_more && body.next_cursor === query.before);
     return get("/api/v1/leads", isNext, query, signal);
   };
 }
 
-/** Every lead, newest first, page by page as they are wanted. */
+/** Yields every lead, newest first. Requests a page when its leads are needed. */
 export async function* allLeads(
   list: List,
   { signal, pageSize = fullPage, ...query }: AllOptions,
@@ -40,17 +40,17 @@ export async function* allLeads(
   }
 }
 
-/** What paging relies on: a page that says that there are more has leads, and a cursor to go on with. */
+/** Checks what paging relies on: a page with has_more has leads and a cursor. */
 function isLeadList(body: unknown): body is LeadList {
   const { object, data, has_more, next_cursor } = body as Partial<LeadList>;
   if (object !== "list" || !Array.isArray(data) || !data.every(isPlaced)) return false;
-  return has_more === true ? data.length > 0 && isMoment(next_cursor) : has_more === false;
+  return has_more === true ? data.length > 0 && isTimestamp(next_cursor) : has_more === false;
 }
 
 function isPlaced(lead: Partial<Lead> | null): boolean {
-  return typeof lead?.id === "string" && isMoment(lead.identified_at);
+  return typeof lead?.id === "string" && isTimestamp(lead.identified_at);
 }
 
-function isMoment(text: string | null | undefined): boolean {
+function isTimestamp(text: string | null | undefined): boolean {
   return typeof text === "string" && !Number.isNaN(Date.parse(text));
 }

@@ -1,16 +1,16 @@
-/** Leads oldest first, though pages come newest first: a long time is read in spans that fit into memory. */
+/** Reads leads oldest first, although pages list the newest first: a long time is read in spans that fit into memory. */
 import type { Lead, LeadList } from "./contract.ts";
 import { fullPage, type LeadFilter, type List } from "./leads.ts";
 
 /** About how many leads are in memory at once. */
-const most = 500;
+const maxLeads = 500;
 
 type Read = (sinceMs: number, before: string | Date | undefined, limit: number) => Promise<LeadList>;
 
 /**
- * Every lead from a moment on, in parts, oldest first, up to the newest there was when the reading began. What comes
- * meanwhile is left to the next reading: were it given now, a lead that is late by less than the overlap could slip
- * into a part that was read already, and be passed.
+ * Yields every lead from a time on, in parts, oldest first, up to the lead that was the newest at the start. Newer leads
+ * are left to the next call: otherwise, a lead that is late by less than the overlap could arrive in a part that was read
+ * already, and be missed.
  */
 export async function* oldestFirst(
   list: List,
@@ -31,13 +31,13 @@ export async function* oldestFirst(
   }
 }
 
-/** How much longer the next span is. After an empty half comes a half with too many leads, so it is halved at once. */
+/** Returns the factor for the next span. After an empty half, the other half has too many leads, so it is halved too. */
 function growth(count: number, halved: boolean): number {
   if (count === 0) return halved ? 0.5 : 8;
-  return halved || count > most / 2 ? 1 : 2;
+  return halved || count > maxLeads / 2 ? 1 : 2;
 }
 
-/** The newest leads, newest first; the cursor is null when these are all. */
+/** Returns the newest leads, newest first; the cursor is null if these are all. */
 async function readNewest(read: Read, fromMs: number) {
   const leads: Lead[] = [];
   for (let before: string | undefined; ; ) {
@@ -45,12 +45,12 @@ async function readNewest(read: Read, fromMs: number) {
     leads.push(...page.data);
     const topMs = leads[0] === undefined ? fromMs : Date.parse(leads[0].identified_at) + 1;
     if (!page.has_more || page.next_cursor === null) return { leads, topMs, cursorMs: null };
-    if (leads.length >= most) return { leads, topMs, cursorMs: Date.parse(page.next_cursor) };
+    if (leads.length >= maxLeads) return { leads, topMs, cursorMs: Date.parse(page.next_cursor) };
     before = page.next_cursor;
   }
 }
 
-/** A moment with no lead before it, found from the top in longer and longer steps. */
+/** Returns a time before which there is no lead. Searches back from the newest one in growing steps. */
 async function findBeginning(read: Read, fromMs: number, topMs: number, spanMs: number): Promise<number> {
   for (let backMs = 8 * spanMs; topMs - backMs > fromMs; backMs *= 8) {
     const page = await read(fromMs, new Date(topMs - backMs), 1);
@@ -59,7 +59,7 @@ async function findBeginning(read: Read, fromMs: number, topMs: number, spanMs: 
   return fromMs;
 }
 
-/** The leads from `startMs` up to `endMs`, oldest first, or up to an earlier moment where those are too many. */
+/** Returns the leads from `startMs` to `endMs`, oldest first, or to an earlier time if they are too many. */
 async function readSpan(
   read: Read,
   startMs: number,
@@ -72,7 +72,7 @@ async function readSpan(
     leads.push(...page.data);
     if (!page.has_more || page.next_cursor === null) return { leads: leads.reverse(), untilMs };
     before = page.next_cursor;
-    if (leads.length < most) continue;
+    if (leads.length < maxLeads) continue;
     const newestMs = Date.parse(leads[0]?.identified_at ?? before);
     untilMs = startMs + Math.max(1, Math.floor((newestMs - startMs) / 2));
     before = new Date(untilMs);

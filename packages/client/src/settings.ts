@@ -1,26 +1,26 @@
-/** The settings of a client, checked once at the start. No error shows the key. */
-import { type Clock, systemClock } from "./clock.ts";
-import { type Duration, toMs } from "./duration.ts";
+/** The settings of a client, which are checked once at the start. No error shows the key. */
+
 import { SettingError } from "./errors.ts";
 import type { Fetch } from "./exchange.ts";
+import { type Clock, type Duration, systemClock, toMs } from "./time.ts";
 
 export interface LeadfileOptions {
-  /** The address of the server, such as https://www.example.com: what stands before /api/v1. */
+  /** The address of the server, such as https://www.example.com: everything before /api/v1. */
   readonly baseUrl: string;
   readonly key: string;
-  /** How often a request is sent again after a 429, a 5xx or a broken connection. 4 by default. */
+  /** How often a request is repeated after a 429, a 5xx, or a broken connection. 4 by default. */
   readonly retries?: number | undefined;
-  /** How long one answer may take. 30 seconds by default. */
+  /** The time for one response. 30 seconds by default. */
   readonly timeout?: Duration | undefined;
-  /** The longest wait for the limit or a Retry-After. Instead of a longer one it throws. 2 minutes by default. */
+  /** The longest wait for the limit or a Retry-After; instead of a longer one, the call throws. 2 minutes by default. */
   readonly longestWait?: Duration | undefined;
-  /** In place of the global fetch. */
+  /** Replaces the global fetch. */
   readonly fetch?: Fetch | undefined;
-  /** Sends the key over plain HTTP to another machine. Others on the way can read it. */
+  /** Sends the key over plain HTTP to another machine. Others on the network can read it. */
   readonly allowPlainHttp?: boolean | undefined;
-  /** Runs in a browser, where every visitor has the key. */
+  /** Runs in a browser, where every visitor can read the key. */
   readonly dangerouslyAllowBrowser?: boolean | undefined;
-  /** In place of the system's time, for tests. */
+  /** Replaces the clock of the system, for tests. */
   readonly clock?: Clock | undefined;
 }
 
@@ -75,7 +75,7 @@ function readBaseUrl(text: string, allowPlainHttp: boolean): string {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** Whether the host name of an address is that of this machine. */
+/** Returns whether the host name of an address is that of this machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

@@ -1,4 +1,4 @@
-/** §2: the shapes of what is answered. */
+/** §2: the shapes of responses. */
 
 import { type Check, check } from "./check.ts";
 import { faultOfError, faultOfLead, isRecord, shown } from "./shapes.ts";

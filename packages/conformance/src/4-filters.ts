@@ -1,4 +1,4 @@
-/** §4.1: what leads are filtered by, and the parameters that are refused. */
+/** §4.1: the filters, and the parameters that are refused. */
 
 import { type Check, check } from "./check.ts";
 import type { Probe } from "./probe.ts";
@@ -35,7 +35,7 @@ export const filterChecks: Check[] = [
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** Compares a filtered page with what is known to be there. */
+/** Compares a filtered page with the known leads. */
 function filter(name: string, read: (lead: Item) => string | null): Check {
   return check("4.1", `${name} gives the leads with that value, and no others`, async (probe) => {
     const known = await probe.leads(1);

@@ -1,4 +1,4 @@
-/** §4.1: order, cursor and since. */
+/** §4.1: order, cursor, and since. */
 import { type Check, check } from "./check.ts";
 import type { Probe } from "./probe.ts";
 import { isRecord, momentOf } from "./shapes.ts";
@@ -76,7 +76,7 @@ export const pagingChecks: Check[] = [
   ),
 ];
 
-/** The first ids of a walk, up to a number of them. */
+/** Returns the first IDs of a walk, up to a number of them. */
 async function walk({ page }: Probe, begin: string, size: number, enough: number): Promise<string[]> {
   const walked: string[] = [];
   for (let before = begin; walked.length < enough; ) {

@@ -1,4 +1,4 @@
-/** §3, §4, §5, §7, §9: keys, methods and paths, and the errors that they meet. */
+/** §3, §4, §5, §7, §9: keys, methods, and paths, and the errors for wrong ones. */
 
 import { type Check, check } from "./check.ts";
 import type { Probe, RequestOptions } from "./probe.ts";
@@ -8,7 +8,7 @@ import { need, skip } from "./verdict.ts";
 
 const endpoints = Object.values(paths);
 
-/** A key of no server. */
+/** A key that no server has. */
 const unknownKey = "lf_00000000000000000000000000000000000000";
 
 export const accessChecks: Check[] = [
@@ -43,7 +43,7 @@ export const accessChecks: Check[] = [
     const { status } = await ask(`${paths.usage}?api_key=${key}`, { authorization: null });
     need(status === 401 || status === 400, `it answered ${status}`);
   }),
-  check("9", "the three endpoints lie below /api/v1", async ({ ask }) => {
+  check("9", "the three endpoints are below /api/v1", async ({ ask }) => {
     for (const path of endpoints) {
       const { status } = await ask(path);
       need(status === 200, `${path} answered ${status}`);

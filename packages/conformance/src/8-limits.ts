@@ -1,4 +1,4 @@
-/** §8, and what holds of every answer (§4, §7): it comes last, when there are answers of every kind. */
+/** §8, and the rules for every response (§4, §7), which are checked last, when there are responses of every kind. */
 import { type Check, check } from "./check.ts";
 import type { Probe } from "./probe.ts";
 import { codeOf, faultOfError, isRecord } from "./shapes.ts";
@@ -67,7 +67,7 @@ export const limitChecks: Check[] = [
   }),
 ];
 
-/** Asks until a 429, two windows long at most. */
+/** Sends requests until a 429, at most as many as two windows allow. */
 async function useUp(ask: Probe["ask"]) {
   for (let count = 0; count <= 2 * limitPerMin; count++) {
     const answer = await ask(paths.pixels, { overLimit: true });

@@ -46,7 +46,7 @@ async function check(host: Host, url: string, options: Options, command: Command
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say });
   const text = options.json === true ? JSON.stringify(report) : reportText(report);
   command.configureOutput().writeOut?.(`${text}\n`);
-  if (report.failed > 0) throw new Refusal(`${report.failed} checks failed.`);
+  if (report.failed > 0) throw new Refusal(`${report.failed} ${report.failed === 1 ? "check" : "checks"} failed.`);
 }
 
 /** Throws a Refusal if the server does not answer or the key does not work: every check would fail for that reason. */

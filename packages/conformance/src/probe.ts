@@ -1,4 +1,4 @@
-/** Requests to the server under test. They keep to the limit of the key; every answer is kept for the last checks. */
+/** Sends requests to the server under test, keeps to the limit of the key, and keeps every response for the last checks. */
 
 import { type Answer, envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
 import { paths } from "./specification.ts";
@@ -16,7 +16,7 @@ export interface RequestOptions {
   /** The Authorization header; null for none, the live key by default. */
   readonly authorization?: string | null;
   readonly origin?: string;
-  /** Whether the check wants to see a 429. */
+  /** Whether the check expects a 429. */
   readonly overLimit?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Probe {
 
 export interface ProbeOptions {
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** Hears of waits. */
+  /** Is called before each wait. */
   readonly say: (text: string) => void;
 }
 
@@ -114,7 +114,7 @@ function keepToLimit(url: URL, liveKey: string, answers: Answer[], { sleep, say 
   return { ask, nextWindow };
 }
 
-/** One request, with the live key where nothing else is said. Throws where nobody answers. */
+/** Sends one request, with the live key by default. Throws if the server does not respond. */
 export async function send(url: URL, liveKey: string, target: string, how: RequestOptions = {}): Promise<Answer> {
   const {
     method = "GET",
@@ -139,7 +139,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** How long the window still lasts, by the server's clock; a whole window where the server does not say. */
+/** Returns how long the window still lasts by the clock of the server; a whole window if the server does not say. */
 function resetOf(headers: Headers): number {
   const ms = Number(headers.get("x-ratelimit-reset")) * 1000 - Date.parse(headers.get("date") ?? "");
   return ms > 0 && ms <= windowMs ? ms : windowMs;

@@ -1,15 +1,15 @@
-/** An answer of the server under test, and the shapes of §2, with no more in them than the specification says. */
+/** A response of the server under test, and the shapes of §2 as the specification states them. */
 
 import { leadFields } from "./specification.ts";
 import { need } from "./verdict.ts";
 
 /** One answer of the server under test. */
 export interface Answer {
-  /** What was asked, for the report: a method and a target, never a key. */
+  /** The request, for the report: a method and a target, never a key. */
   readonly asked: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined where it is no JSON. */
+  /** Undefined if it is not JSON. */
   readonly body: unknown;
 }
 

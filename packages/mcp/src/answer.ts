@@ -24,7 +24,7 @@ const dataNotice =
 /** Whom a model can tell its user to ask. */
 const starter = "whoever started this program";
 /** Advice for addresses written by hand. Followed here, the + would be encoded twice. */
-const encodingHint = / \(a \+ in the offset is sent as %2B\)/;
+const encodingHint = / \([^()]*%2B[^()]*\)/;
 
 interface Answer {
   // The protocol's own shape is open.

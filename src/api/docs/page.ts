@@ -42,8 +42,10 @@ export function docsPage(origin: string): string {
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Contents">
 <a class="name" href="${publicPaths.docs}">Leadfile API</a>
-<span class="version">${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
-<ul>${menu(headings)}</ul>
+<span>${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
+<ul>
+${headings.map(({ level, id, title }) => `<li class="level-${level}"><a href="#${id}">${title}</a></li>`).join("\n")}
+</ul>
 </nav>
 <main id="content" tabindex="-1">
 ${html}
@@ -52,19 +54,6 @@ ${html}
 </body>
 </html>
 `;
-}
-
-function menu(headings: readonly Heading[]): string {
-  const link = ({ id, title }: Heading) => `<a href="#${id}">${title}</a>`;
-  return headings
-    .filter(({ level }) => level === "2")
-    .map((section) => {
-      const after = headings.slice(headings.indexOf(section) + 1);
-      const next = after.findIndex(({ level }) => level === "2");
-      const parts = after.slice(0, next === -1 ? undefined : next).map((part) => `<li>${link(part)}</li>`);
-      return `<li>${link(section)}${parts.length === 0 ? "" : `<ul>${parts.join("")}</ul>`}</li>`;
-    })
-    .join("\n");
 }
 
 const block = String.raw`<pre><code class="language-(\w+)">([\s\S]*?)</code></pre>\s*`;

@@ -3,21 +3,44 @@ import { existsSync, readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { isLoopback } from "../../config.ts";
 import { paths } from "../../contract/paths.ts";
+import type { RequestStore } from "../../db/serving.ts";
 import type { Limiter } from "../../limiter.ts";
-import type { RequestStore } from "../../store/serving.ts";
 
 /** Deliveries that are not imported yet. */
 export interface Inflow {
   readonly spoolBytes: number;
-  /** How many files could not be read. */
-  readonly failedFiles: number;
+  /** Files in the inbox that are not imported yet. */
+  readonly waitingFiles: Counted;
+  readonly failedFiles: Counted;
+  readonly rejectedRows: Counted;
 }
+
+/** A number of things, and the time of the oldest, in Unix milliseconds. */
+interface Counted {
+  readonly count: number;
+  readonly sinceMs: number | null;
+}
+
+/** The inflow of a server without deliveries. */
+export const noInflow: Inflow = {
+  spoolBytes: 0,
+  waitingFiles: { count: 0, sinceMs: null },
+  failedFiles: { count: 0, sinceMs: null },
+  rejectedRows: { count: 0, sinceMs: null },
+};
 
 interface Sources {
   readonly limiter: Limiter;
   readonly store: RequestStore;
   readonly now: () => number;
   readonly inflow: () => Inflow;
+  /** When the certificate of TLS_CERT expires; null without one. */
+  readonly certificateEndsMs?: number | null;
+}
+
+/** The seconds from one time to another; null if either is unknown. */
+function secondsFrom(fromMs: number | null | undefined, toMs: number | null | undefined): number | null {
+  return fromMs == null || toMs == null ? null : (toMs - fromMs) / 1000;
 }
 
 /** The upper bounds of the buckets, in seconds. */
@@ -47,10 +70,9 @@ export function addRequestMetrics(registry: Registry) {
   return { requests, seconds };
 }
 
-/** Adds the sizes of what can grow. They are read at each request for the metrics. */
-export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now }: Sources): void {
-  /** A metric whose reading is null is left out. */
-  const gauge = (name: string, help: string, read: () => number | null) =>
+/** Adds a gauge to a registry. A metric whose reading is null is left out. */
+function createGauge(registry: Registry) {
+  return (name: string, help: string, read: () => number | null) =>
     new Gauge({
       name,
       help,
@@ -61,6 +83,32 @@ export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now
         else this.set(value);
       },
     });
+}
+
+/** Adds what the operator must see before it fails: backups, expiries, the clock, and the disk. */
+function addUpkeepMetrics(gauge: ReturnType<typeof createGauge>, { store, now, certificateEndsMs }: Sources): void {
+  gauge("leadfile_last_backup_age_seconds", "Time since the last stored backup that was verified.", () =>
+    secondsFrom(store.sizes().lastBackup?.atMs, now()),
+  );
+  gauge("leadfile_last_backup_bytes", "Size of that backup.", () => store.sizes().lastBackup?.bytes ?? null);
+  gauge("leadfile_next_key_expiry_seconds", "Time until the next key expires; negative if one has.", () =>
+    secondsFrom(now(), store.sizes().nextKeyExpiryMs),
+  );
+  gauge("leadfile_certificate_expiry_seconds", "Time until the certificate of TLS_CERT expires.", () =>
+    secondsFrom(now(), certificateEndsMs),
+  );
+  gauge("leadfile_clock_behind_seconds", "How far the clock is behind the newest lead.", () => {
+    const ahead = secondsFrom(now(), store.sizes().newestLeadMs);
+    return ahead === null ? null : Math.max(0, ahead);
+  });
+  gauge("leadfile_disk_free_bytes", "Free space on the disk of the database.", () => store.sizes().freeBytes);
+}
+
+/** Adds the sizes of what can grow. They are read at each request for the metrics. */
+export function addSizeMetrics(registry: Registry, sources: Sources): void {
+  const { limiter, store, inflow, now } = sources;
+  const gauge = createGauge(registry);
+  addUpkeepMetrics(gauge, sources);
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
   gauge("leadfile_wal_bytes", "Size of its write-ahead log.", () => store.sizes().logBytes);
   gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);
@@ -70,7 +118,17 @@ export function addSizeMetrics(registry: Registry, { limiter, store, inflow, now
     return lastImportMs === null ? null : (now() - lastImportMs) / 1000;
   });
   gauge("leadfile_spool_bytes", "Deliveries that are not imported yet.", () => inflow().spoolBytes);
-  gauge("leadfile_failed_files", "Files in failed/, which could not be read.", () => inflow().failedFiles);
+  /** A count, and the age of the oldest. */
+  const pile = (name: string, unit: string, help: string, read: (found: Inflow) => Counted) => {
+    gauge(`leadfile_${name}_${unit}`, help, () => read(inflow()).count);
+    gauge(`leadfile_${name}_age_seconds`, `Age of the oldest of leadfile_${name}_${unit}; 0 if there is none.`, () => {
+      const { sinceMs } = read(inflow());
+      return sinceMs === null ? 0 : Math.max(0, now() - sinceMs) / 1000;
+    });
+  };
+  pile("waiting", "files", "Files in the inbox that are not imported yet.", ({ waitingFiles }) => waitingFiles);
+  pile("failed", "files", "Files in failed/, which could not be read.", ({ failedFiles }) => failedFiles);
+  pile("rejected", "rows", "Rows in rejected/.", ({ rejectedRows }) => rejectedRows);
   // By the names that dashboards know. The library's own come with sixty about Node.js, which say nothing of Bun.
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process started.", () => performance.timeOrigin / 1000);

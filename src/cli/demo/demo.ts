@@ -56,7 +56,7 @@ export function demoCommand(context: CommandContext): Command {
     )
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());
-      const demo = await makeDemo(context.database(), context.store().leads.beginImport, context.now());
+      const demo = await makeDemo(context.database("create"), context.store().leads.beginImport, context.now());
       const { account, pixels, key } = demo;
       const output = outputOf(options);
       output.result({ account, pixels, key, url }, demoText(demo, url));

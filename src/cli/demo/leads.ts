@@ -1,8 +1,8 @@
 /** Made-up leads for a demonstration, the same each time, up to now. Nobody is meant. */
 import { dayMs } from "../../contract/calendar.ts";
 import type { LeadDetails } from "../../contract/lead.ts";
-import { prepareLead } from "../../import/map/lead/lead.ts";
-import { idFromContent, wholeIdentity } from "../../import/map/lead/made-id.ts";
+import { idFromContent, wholeIdentity } from "../../import/map/identity.ts";
+import { prepareLead } from "../../import/map/lead.ts";
 import type { NewLead } from "../../import/new-lead.ts";
 
 export const demoPixels = ["px_shop", "px_blog", "px_pricing"] as const;

@@ -3,10 +3,12 @@ import { statSync } from "node:fs";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
+import { wordsFor } from "../../db/migrate.ts";
 import { adminCommand } from "../../program-name.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import type { Contents, Examination } from "../../store/examination.ts";
 import type { KeyRecord } from "../../store/repositories.ts";
+import { noDatabase } from "../arguments.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 
@@ -33,12 +35,11 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
 }
 
 function refused(path: string, found: Exclude<Examination, { kind: "read" }>): Finding {
-  const otherFile = "Set DATABASE_PATH to another file, or move this one away.";
   const restore = `Move it away and put back a backup: ${adminCommand} restore FILE. If there is none, sqlite3 may recover some of it.`;
   switch (found.kind) {
     case "missing": {
-      const advice = "Check DATABASE_PATH. The server makes the file when it starts; in a cluster rqlited does.";
-      return broken("file", `${path} is not there.`, advice);
+      const missing = noDatabase(path);
+      return broken("file", missing.message, missing.advice);
     }
     case "unreadable":
       return broken(
@@ -48,12 +49,8 @@ function refused(path: string, found: Exclude<Examination, { kind: "read" }>): F
       );
     case "no database":
       return broken("file", `${path} is no database, or is damaged (${found.reason}).`, restore);
-    case "database of another program":
-      return broken("schema", `${path} is the database of another program.`, otherFile);
-    case "database of a newer version":
-      return broken("schema", `${path} was written by a newer version.`, "Install that version or a later one.");
-    case "database of another build":
-      return broken("schema", `${path} was made by another build of Leadfile.`, "Export its leads with that build.");
+    case "unusable":
+      return broken("schema", ...wordsFor(found.why, path, found.build));
     case "unfinished": {
       const what = `${path}-wal holds ${bytesText(found.logBytes)} that are not in the file yet, so the file was not read.`;
       const advice = `Start the server, or run ${adminCommand} account list, as the owner of the file; then look again.`;

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { examineSettings, ownAddress, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examination/examine.ts";
 import { loadExtensions } from "../../extensions.ts";
-import { printable } from "../../operator/printable.ts";
+import { printable } from "../../printable.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { paintCell } from "../terminal/paint.ts";

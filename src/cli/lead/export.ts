@@ -2,11 +2,11 @@
 import { fstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Command, Option } from "commander";
-import { stringify } from "csv-stringify/sync";
+import { csvRecord } from "../../contract/csv.ts";
 import { type Lead, leadFields } from "../../contract/lead.ts";
 import { insertAct } from "../../db/audit.ts";
 import { exportDocuments } from "../../db/export.ts";
-import { type EndingSignal, statusAfter } from "../../operator/ending-signals.ts";
+import { type EndingSignal, statusAfter } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -54,10 +54,10 @@ function stoppedBy(signal: EndingSignal): UserError {
 
 function* texts(groups: Iterable<readonly string[]>, { format, spreadsheetSafe }: Options): Generator<string> {
   // Without the mark, spreadsheets read names in the code page of their machine, and save them so.
-  if (format === "csv") yield `${spreadsheetSafe === true ? "\uFEFF" : ""}${writeCsv([leadFields])}`;
+  if (format === "csv") yield `${spreadsheetSafe === true ? "\uFEFF" : ""}${csvRecord(leadFields)}`;
   for (const documents of groups) {
     if (format === "ndjson") yield `${documents.join("\n")}\n`;
-    else yield writeCsv(documents.map((document) => cellsOf(document, spreadsheetSafe === true)));
+    else yield documents.map((document) => csvRecord(cellsOf(document, spreadsheetSafe === true))).join("");
   }
 }
 
@@ -67,11 +67,4 @@ function cellsOf(document: string, safe: boolean): string[] {
     const value = lead[field] ?? "";
     return safe && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
   });
-}
-
-function writeCsv(rows: readonly (readonly string[])[]): string {
-  return stringify(
-    rows.map((row) => [...row]),
-    { quoted_match: /[\r\n]/ },
-  );
 }

@@ -5,7 +5,7 @@ import type { Account } from "../../db/accounts.ts";
 import type { Share, Stats } from "../../db/stats.ts";
 import type { Bar } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type Charts, type Draw, openCharts } from "./charts.ts";
+import { type Draw, drawOverTime, drawRanking } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
 import { largest, overTime, sumOf } from "./periods.ts";
 
@@ -18,12 +18,11 @@ export interface Figures {
 }
 
 /** The page. It loads nothing: its style and its charts are in it. */
-export async function statsPage({ account, period, stats, nowMs }: Figures): Promise<string> {
-  const charts = await openCharts();
+export function statsPage({ account, period, stats, nowMs }: Figures): string {
   const name = Bun.escapeHTML(account.name);
   const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const figures = [...leadFigures(charts, period, stats), ...requestFigures(charts, period, stats)];
+  const figures = [...leadFigures(period, stats), ...requestFigures(period, stats)];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -48,13 +47,13 @@ ${importsTable(stats.imports)}
 `;
 }
 
-function leadFigures(charts: Charts, period: readonly string[], stats: Stats): string[] {
+function leadFigures(period: readonly string[], stats: Stats): string[] {
   const { unit, bars } = overTime(period, stats.byDay);
   return [
-    figure(`Leads per ${unit}`, charts.overTime, unit, "leads", bars),
-    figure("Leads by pixel", charts.ranking, "pixel", "leads", largest(stats.byPixel)),
-    figure("Leads by state", charts.ranking, "state", "leads", largest(stats.byState)),
-    figure("Leads by source", charts.ranking, "source", "leads", largest(withoutPersons(stats.bySource))),
+    figure(`Leads per ${unit}`, drawOverTime, unit, "leads", bars),
+    figure("Leads by pixel", drawRanking, "pixel", "leads", largest(stats.byPixel)),
+    figure("Leads by state", drawRanking, "state", "leads", largest(stats.byState)),
+    figure("Leads by source", drawRanking, "source", "leads", largest(withoutPersons(stats.bySource))),
   ];
 }
 
@@ -87,7 +86,7 @@ function decoded(text: string): string {
   }
 }
 
-function requestFigures(charts: Charts, period: readonly string[], { requests }: Stats): string[] {
+function requestFigures(period: readonly string[], { requests }: Stats): string[] {
   const byKey = [...Map.groupBy(requests, ({ key }) => key)];
   if (byKey.length === 0) return [empty("Requests", "No key made a request in these days.")];
   return byKey.map(([key, rows]) => {
@@ -96,7 +95,7 @@ function requestFigures(charts: Charts, period: readonly string[], { requests }:
       period,
       rows.map(({ day, requests }) => ({ name: day, count: requests })),
     );
-    return figure(`Requests of ${label} per ${unit}`, charts.overTime, unit, "requests", bars);
+    return figure(`Requests of ${label} per ${unit}`, drawOverTime, unit, "requests", bars);
   });
 }
 
@@ -109,7 +108,7 @@ function figure(title: string, draw: Draw, what: string, counted: string, bars: 
   const rows = bars.map(({ label, count }) => [label, grouped(count)]);
   return `<figure>
 ${caption(title)}
-<div role="img" aria-label="${Bun.escapeHTML(summary)}">${draw(bars, counted)}</div>
+<div role="img" aria-label="${Bun.escapeHTML(summary)}">${draw(bars)}</div>
 <details><summary>As a table</summary>${table([what, counted], rows)}</details>
 </figure>`;
 }

@@ -30,7 +30,7 @@ export function statsCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "id or exact name")
     .option("--days <N>", "how many UTC days back, today included", String(usualDays))
     .option("--html <FILE>", "write a page of charts that needs no network and holds no personal data")
-    .action(async (idOrName: string, options: StatsOptions) => {
+    .action((idOrName: string, options: StatsOptions) => {
       const days = readWholeNumber("--days", options.days, 1, mostDays);
       const account = accountOf(context, idOrName);
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
@@ -41,17 +41,17 @@ export function statsCommand(context: CommandContext): Command {
         output.result(view(account, period, stats), statsText(account, period, stats));
         return;
       }
-      await writePage(options.html, { account, period, stats, nowMs: context.now() });
+      writePage(options.html, { account, period, stats, nowMs: context.now() });
       output.result(view(account, period, stats), `The charts are in ${options.html}; open it in a browser.`);
     });
 }
 
 /** Writes the page whole or not at all. Throws a UserError where it cannot, and where the file belongs to the database. */
-async function writePage(file: string, figures: Figures): Promise<void> {
+function writePage(file: string, figures: Figures): void {
   if (resolve(file).startsWith(resolve(readDatabasePath()))) {
     throw new UserError(`${file} belongs to the database.`, "Name another file.", 2);
   }
-  const page = await statsPage(figures);
+  const page = statsPage(figures);
   const draft = `${file}.draft-${process.pid}`;
   try {
     // In a folder that others may write to, a link could lie under the name.

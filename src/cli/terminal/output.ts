@@ -1,7 +1,7 @@
 /** What a command says: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync } from "node:fs";
-import { inEscapes } from "../../operator/printable.ts";
-import { writeNow } from "../../operator/standard-streams.ts";
+import { inEscapes } from "../../printable.ts";
+import { writeNow } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 
 export interface Output {
@@ -37,16 +37,6 @@ export function print(text: string): boolean {
   if (code === null) return true;
   if (code === "EPIPE") return false;
   throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
-}
-
-/** Prints JSON texts one per line, or as one array. False when the reader has had enough. */
-export function printLines(texts: Iterable<string>, asArray: boolean): boolean {
-  let count = 0;
-  for (const text of texts) {
-    const begin = count++ > 0 ? "," : "[";
-    if (!print(`${asArray ? begin : ""}${forTerminal(text)}\n`)) return false;
-  }
-  return !asArray || print(count === 0 ? "[]\n" : "]\n");
 }
 
 /** Lets something be written to standard output, and tells whether it was. Where it cannot be, says why. */

@@ -1,7 +1,7 @@
 /** How far a long run has come: a bar on a terminal, a line every few seconds elsewhere. A short run says nothing. */
-import { Presets, SingleBar } from "cli-progress";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
+import { columnsOf } from "./table.ts";
 
 /** It stands until its block ends. */
 interface Progress extends Disposable {
@@ -16,37 +16,33 @@ export function createProgress(what: string, total: number | null, output: Outpu
   return process.stderr.isTTY ? bar(what, total) : lines(what, total, output);
 }
 
+const barWidth = 12;
+const drawEveryMs = 100;
+
 function bar(what: string, total: number | null): Progress {
   const startedMs = performance.now();
-  const rows = "{rows} rows  {speed} rows/s";
-  // What matters least stands last: a narrow terminal cuts it.
-  const format = total === null ? `${what}  ${rows}` : `${what}  {bar} {percentage}%  {left} left  ${rows}`;
-  const single = new SingleBar(
-    { format, stream: process.stderr, hideCursor: true, clearOnComplete: true, barsize: 12 },
-    Presets.shades_classic,
-  );
-  let started = false;
-  // The bar hides the cursor, which has to come back however the process ends.
-  const stop = () => single.stop();
-  process.once("exit", stop);
+  let drawnMs = Number.NEGATIVE_INFINITY;
+  const clear = () => process.stderr.write("\r\u001b[K");
   return {
     update(done, rows) {
-      const seconds = (performance.now() - startedMs) / 1000;
-      const share = total === null ? 0 : shareOf(done, total);
-      const payload = {
-        rows: grouped(rows),
-        speed: grouped(Math.round(rows / seconds)),
-        left: duration(share === 0 ? 0 : (seconds / share) * (1 - share)),
-      };
-      if (started) single.update(Math.min(done, total ?? done), payload);
-      else single.start(total ?? 1, done, payload);
-      started = true;
+      const nowMs = performance.now();
+      if (nowMs - drawnMs < drawEveryMs) return;
+      drawnMs = nowMs;
+      const seconds = (nowMs - startedMs) / 1000;
+      const speed = `${grouped(rows)} rows  ${grouped(Math.round(rows / seconds))} rows/s`;
+      // The least important part is last: a narrow terminal cuts it off.
+      const line = total === null ? `${what}  ${speed}` : `${what}  ${drawn(shareOf(done, total), seconds)}  ${speed}`;
+      clear();
+      process.stderr.write(line.slice(0, (columnsOf(process.stderr) ?? 80) - 1));
     },
-    [Symbol.dispose]() {
-      process.off("exit", stop);
-      stop();
-    },
+    [Symbol.dispose]: () => void clear(),
   };
+}
+
+function drawn(share: number, seconds: number): string {
+  const full = Math.floor(share * barWidth);
+  const left = share === 0 ? 0 : (seconds / share) * (1 - share);
+  return `${"█".repeat(full)}${"░".repeat(barWidth - full)} ${Math.floor(share * 100)}%  ${duration(left)} left`;
 }
 
 function lines(what: string, total: number | null, output: Output): Progress {

@@ -1,6 +1,6 @@
 /** Signals that end commands which run until then: the first one ends them in order, a second one at once. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type EndingSignal, onEndingSignal } from "../../operator/ending-signals.ts";
+import { type EndingSignal, onEndingSignal } from "../../process.ts";
 
 /** Waits some milliseconds. Gives the signal when it is time to end, be it before the wait or during it; else null. */
 export type Pause = (ms: number) => Promise<EndingSignal | null>;

@@ -7,7 +7,7 @@ import { shmOf, walOf } from "../../store/database-files.ts";
 import type { Examination } from "../../store/examination.ts";
 import { isSqlite, sizeOf } from "../file.ts";
 import { lockWaitMs } from "../locks/lock-wait.ts";
-import { migrationsBehind } from "../migrate.ts";
+import { lastBuild, migrationsBehind } from "../migrate.ts";
 import { readContents } from "./contents.ts";
 
 /** Examines the file at a path; `full` compares every index with its table as well. */
@@ -47,6 +47,6 @@ function examineOnce(path: string, isOpen: boolean, full: boolean): Examination 
   client.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
   const database = drizzle({ client });
   const behind = migrationsBehind(database);
-  if (typeof behind !== "number") return { kind: behind };
+  if (typeof behind !== "number") return { kind: "unusable", why: behind, build: lastBuild(database) };
   return { kind: "read", contents: readContents(database, behind, full) };
 }

@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { serverLockOf } from "../../store/database-files.ts";
 import { giveToOwner } from "../atomic-file.ts";
-import { isLocked, storeErrorOf } from "../failure.ts";
+import { explainFailure, isLocked } from "../failure.ts";
 import { removeStaleDrafts } from "../leftovers.ts";
 import { lockWaitMs } from "./lock-wait.ts";
 
@@ -34,6 +34,6 @@ export function takeLock(path: string): (() => void) | null {
       throw cause;
     }
   } catch (cause) {
-    throw storeErrorOf(cause, path);
+    throw explainFailure(cause, path);
   }
 }

@@ -1,13 +1,13 @@
 /** A real cluster: nodes of rqlite on this machine, and a server beside each. */
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
+import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
 import {
   type LocalNode,
   placeNodes,
   type RunningNode,
   startCluster,
   startNode,
-  untilReady,
 } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import type { Account } from "../../../src/store/repositories.ts";

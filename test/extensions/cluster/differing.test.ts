@@ -2,7 +2,8 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
-import { startNode, untilReady } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
+import { startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import { someLeads } from "../../support/builders.ts";
 import { aCluster, answerOf, type Cluster, missing, type Place, until, watched } from "./cluster.ts";
 import { rqlited } from "./nodes.ts";
@@ -13,7 +14,7 @@ async function loseWrite(cluster: Cluster, place: Place, other: Place): Promise<
   using file = new Database(place.node.path);
   const isThere = (name: string) => file.prepare("SELECT 1 FROM accounts WHERE name = ?").get(name) !== null;
   await until(() => isThere("birch"));
-  file.run("DELETE FROM writes WHERE number = (SELECT max(number) FROM writes)");
+  file.run("DELETE FROM cluster_writes WHERE number = (SELECT max(number) FROM cluster_writes)");
   await cluster.admin(other).run("account", "create", "cedar");
   await until(() => isThere("cedar"));
 }
@@ -41,7 +42,10 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     }
     expect((await cluster.admin(other).run("doctor")).status).toBe(2);
     const refused = await cluster.admin(place).run("key", "list", cluster.account.id);
-    expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/^The node beside and the leader/) });
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^The local rqlite node and the leader/),
+    });
     expect((await cluster.admin(other).run("key", "list", cluster.account.id)).status).toBe(0);
     await until(async () => (await cluster.as(place).get("/leads")).status === 500);
     await joinAnew(place, other);

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { placeNodes, startNode, untilReady } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
+import { placeNodes, startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -25,7 +26,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect((await admin.run("cluster", "init", file)).stderr).toContain("There is no");
     const begun = await admin.run("cluster", "init", appliance.file, "--json");
     expect(JSON.parse(begun.stdout)).toEqual({ file: appliance.file, leads: 1 });
-    expect(begun.stderr).toContain(`${appliance.file} stays as it was, with its personal data: delete it`);
+    expect(begun.stderr).toContain(`${appliance.file} still has its personal data. Delete it`);
     expect((await admin.run("lead", "export", "acme")).stdout).toBe(await appliance.exported());
     const again = await admin.run("cluster", "init", appliance.file);
     expect(again.stderr).toContain("is not alone and empty. Start a node with a new folder");
@@ -55,10 +56,10 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(silent).not.toMatch(/"\w*[A-Z]\w*":/);
     expect(JSON.parse(silent)).toMatchObject({ has_majority: false });
     const alone = await admin.run("cluster", "status");
-    expect(alone.stdout).toContain("No majority can be reached");
+    expect(alone.stdout).toContain("No majority is reachable");
     expect(alone.status).toBe(1);
     const found = await admin.run("doctor");
-    expect(found.stdout).toMatch(/^broken +cluster +No majority of its 3 nodes/m);
+    expect(found.stdout).toMatch(/^broken +cluster +No majority of the 3 nodes/m);
     expect(found.status).toBe(2);
   });
 
@@ -72,7 +73,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(await status()).toBe(401);
     const stranger = anAdmin([], settingsOf(first));
     const refused = await stranger.run("cluster", "status");
-    expect(refused.stderr).toContain("The node at CLUSTER gave no answer");
+    expect(refused.stderr).toContain("The rqlite node at CLUSTER does not answer");
   });
 });
 
@@ -83,7 +84,7 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     third.engine.kill("SIGKILL");
     await third.engine.exited;
     const ended = await cluster.admin(second).run("cluster", "leave", first.node.name);
-    expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining("Without n1 no majority") });
+    expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining("Without n1, no majority") });
     expect((await cluster.admin(second).run("account", "create", "birch")).status).toBe(0);
     expect((await answerOf(cluster.as(first), "/leads")).status).toBe(200);
   });
@@ -94,7 +95,7 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     await server.end("SIGKILL");
     await until(async () => {
       const { stdout } = await cluster.admin(other).run("doctor", "--json");
-      return stdout.includes(`The servers beside these nodes do not answer: ${node.name}.`);
+      return stdout.includes(`The servers of these nodes do not answer: ${node.name}.`);
     });
   });
 
@@ -126,7 +127,7 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
 
   test("lets a node leave that rqlite has removed already, and no revocation waits for its server any more", async () => {
     const cluster = await aCluster();
-    const [{ node }, , third] = cluster.places;
+    const [{ node }, third] = cluster.places;
     const admin = cluster.admin(cluster.places[0]);
     third.engine.kill("SIGKILL");
     await third.engine.exited;
@@ -147,7 +148,7 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     expect((await cluster.as(place).get("/leads")).status).toBe(500);
     await until(async () => {
       const { stdout } = await cluster.admin(place).run("doctor", "--json");
-      return stdout.includes(`${place.node.name} is no node of it any more`);
+      return stdout.includes(`${place.node.name} is no longer a node of the cluster`);
     });
     const revoked = await cluster.admin(leader).run("key", "revoke", cluster.keyId);
     expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining(place.node.name) });

@@ -1,40 +1,47 @@
 /** How a server asks for its lease, and reads under it. A stand-in takes the place of its node. */
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
-import { keepLease, serverQuestion } from "../../../extensions/cluster/lease/keep-lease.ts";
-import { createLease, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
+import { keepLease } from "../../../extensions/cluster/lease/keep-lease.ts";
+import { createLease, type Heard, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
 import { readUnderLease } from "../../../extensions/cluster/lease/read-under-lease.ts";
 import { openReplica, type Replica } from "../../../extensions/cluster/replica.ts";
+import { revision, tableStatements } from "../../../extensions/cluster/tables.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { revision } from "../../../src/db/schema.ts";
 import { aFolder } from "../../support/folder.ts";
 import { until } from "./cluster.ts";
 
-test("a question behind one that got no answer goes through the log of the cluster", async () => {
+const holder = { name: "n1", process: "p1" };
+const nothingToSee = { see: () => undefined, lastPosition: () => null };
+const clocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
+
+/** A node that is alone in its cluster, whose level of each question is recorded. */
+function aNode(isAnswered: (question: number) => boolean = () => true) {
   const levels: (string | null)[] = [];
   const standIn = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
-      levels.push(new URL(request.url).searchParams.get("level"));
-      if (levels.length === 3) return new Promise<Response>(() => undefined);
-      return Response.json({ results: [{ values: [["[7,null]"]] }] });
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname === "/nodes") return Response.json({ nodes: [{ id: "n1", voter: true, leader: true }] });
+      levels.push(searchParams.get("level"));
+      if (!isAnswered(levels.length)) return new Promise<Response>(() => undefined);
+      return Response.json({ results: [{ values: [[JSON.stringify([7, null, null, Date.now()])]] }] });
     },
   });
-  const lease = createLease({ monotonicMs: () => performance.now(), wallMs: () => Date.now() });
-  const node = { url: standIn.url.origin, authorization: null };
-  const asking = keepLease(node, serverQuestion("n1"), lease, () =>
-    lease.seen({ revision: () => 7, numberOf: () => undefined }),
-  );
-  onTestFinished(async () => {
-    asking.end();
-    await standIn.stop(true);
-  });
+  onTestFinished(() => standIn.stop(true));
+  return { levels, node: { url: standIn.url.origin, authorization: null } };
+}
+
+test("a question after one without an answer goes through the log of the cluster", async () => {
+  const { levels, node } = aNode((question) => question !== 3);
+  const lease = createLease(clocks);
+  const see = () => lease.seen({ revision: () => 7, chainOf: () => undefined });
+  onTestFinished(keepLease(node, holder, lease, { ...nothingToSee, see }).end);
   await until(() => levels.length >= 6 && levels.includes("linearizable") && lease.holds());
   expect([levels[0], levels[3]]).toEqual(["strong", "strong"]);
 });
 
-test("a question goes through the log as well where another leader may have written since the last one", async () => {
+test("a question goes through the log as well if another leader may have written since the last one", async () => {
   // When each question is asked, by the monotonic clock and by the one that may be set.
   const moments = [
     [0, 0],
@@ -45,42 +52,37 @@ test("a question goes through the log as well where another leader may have writ
     [3_000, 2_250],
     [3_000, 3_000],
   ];
-  const levels: (string | null)[] = [];
-  using standIn = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch(request) {
-      levels.push(new URL(request.url).searchParams.get("level"));
-      return Response.json({ results: [{ values: [["[7,null]"]] }] });
-    },
-  });
+  const { levels, node } = aNode();
   const lease = createLease({ monotonicMs: () => 0, wallMs: () => 0 });
   let asked = 0;
   const begin = () => {
     const [monotonicMs = 0, wallMs = 0] = moments[asked++] ?? [];
     return { monotonicMs, wallMs };
   };
-  const node = { url: standIn.url.origin, authorization: null };
-  const asking = keepLease(node, serverQuestion("n1"), { ...lease, begin }, () => undefined);
-  onTestFinished(asking.end);
+  onTestFinished(keepLease(node, holder, { ...lease, begin }, nothingToSee).end);
   await until(() => levels.length >= moments.length);
   expect([levels[2], levels[4], levels[6]]).toEqual(["strong", "strong", "strong"]);
 });
 
-test("a lease that is not given says why, such as a node that is not there", async () => {
+test("a lease that cannot begin gives the reason, such as a node that does not answer", async () => {
   const gone = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   await gone.stop(true);
-  const lease = createLease({ monotonicMs: () => performance.now(), wallMs: () => Date.now() });
-  const asking = keepLease({ url: gone.url.origin, authorization: null }, serverQuestion("n1"), lease, () => undefined);
+  const lease = createLease(clocks);
+  const asking = keepLease({ url: gone.url.origin, authorization: null }, holder, lease, nothingToSee);
   onTestFinished(asking.end);
-  await until(() => /^this node has not heard from the majority of its cluster \(.+\)$/.test(asking.refusal()));
+  await until(() => /^this node has no answer from the majority of its cluster \(.+\)$/.test(asking.refusal()));
   expect(lease.holds()).toBe(false);
 });
+
+const alone = (count: number): Heard => {
+  return { revision: count, voters: 1, isVoter: true, own: null, others: [], clockOffMs: 0 };
+};
 
 /** A file, and a replica of it that is written to right before it shows its revision for the next time. */
 function aFileThatMoves() {
   const path = join(aFolder(), "db.sqlite");
   const written = openDatabase(path);
+  for (const statement of tableStatements) written.run(statement);
   const replica = openReplica(path);
   onTestFinished(() => {
     replica.close();
@@ -109,12 +111,12 @@ test("a lease that a commit brings while a request looks at the file covers noth
   const { moving, raiseNext } = aFileThatMoves();
   const { see, version } = readUnderLease(moving, lease, () => "the lease is over");
   see();
-  lease.answered(lease.begin(), { count: 0, lastWrite: null });
+  lease.answered(lease.begin(), alone(0));
   const kept = version();
   expect(version()).toBe(kept);
   nowMs += leaseMs + 1;
   expect(version).toThrow("the lease is over");
-  lease.answered(lease.begin(), { count: 1, lastWrite: null });
+  lease.answered(lease.begin(), alone(1));
   raiseNext();
   expect(version()).not.toBe(kept);
 });

@@ -1,13 +1,15 @@
 /** What the answers of an rqlite node mean, and what goes over the wire. */
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { askLastWrite } from "../../../extensions/cluster/last-write.ts";
-import { createLease, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
+import fc from "fast-check";
+import { openClusterDatabase } from "../../../extensions/cluster/cluster-database.ts";
+import { createLease, type Heard, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
 import { listMembers } from "../../../extensions/cluster/node/members.ts";
 import { readNumber, readWritten, writeRequest } from "../../../extensions/cluster/node/node.ts";
 import { statementOf } from "../../../extensions/cluster/node/statement.ts";
-import { failureOf, openWriter } from "../../../extensions/cluster/writer.ts";
-import { StoreError } from "../../../src/store/errors.ts";
+import { tableStatements } from "../../../extensions/cluster/tables.ts";
+import { type Position, transactionOf } from "../../../extensions/cluster/transaction.ts";
 import { aHost } from "./nodes.ts";
 
 describe("an answer to a write", () => {
@@ -17,10 +19,10 @@ describe("an answer to a write", () => {
   });
 
   test("with an error of SQLite says that all of it was rolled back", () => {
-    const text = '{"results":[{"rows_affected":1},{"error":"UNIQUE constraint failed: writes.id"}]}';
+    const text = '{"results":[{"rows_affected":1},{"error":"UNIQUE constraint failed: cluster_writes.id"}]}';
     expect(readWritten({ status: 200, text })).toEqual({
       kind: "refused",
-      reason: "UNIQUE constraint failed: writes.id",
+      reason: "UNIQUE constraint failed: cluster_writes.id",
     });
   });
 
@@ -70,39 +72,30 @@ test("a node that was restarted is found, though the others have connections to 
   expect(member).toMatchObject({ name: "n3", url: "http://10.0.0.3:4001" });
 });
 
-test("a node that joins, and has no tables yet, shows no last write", async () => {
-  using standIn = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: () => Response.json({ results: [{ error: "no such table: writes" }] }),
-  });
-  expect(await askLastWrite({ url: standIn.url.origin, authorization: null })).toBeNull();
-});
-
 test("a write has no time limit within a node, which would roll back alone what the others have", () => {
   const { url } = writeRequest({ url: "http://127.0.0.1:4001", authorization: null }, [], 400);
   expect(new URL(url).searchParams.has("db_timeout")).toBe(false);
 });
 
-test("what is written right behind a write that nobody took is tried once, and not waited for again", () => {
-  using writer = openWriter("", { url: `http://${aHost()}:1`, authorization: null });
-  const tookMs = [1, 2].map(() => {
-    const begunMs = performance.now();
-    expect(() => writer.commit([])).toThrow("node silent");
-    return performance.now() - begunMs;
-  });
-  const [first = 0, second = 0] = tookMs;
-  expect(second).toBeLessThan(first / 2);
+test("a write right after a write that was given up is tried once", async () => {
+  const database = openClusterDatabase("", { url: `http://${aHost()}:1`, authorization: null });
+  const timeOf = async () => {
+    const startMs = performance.now();
+    await expect(database.write([])).rejects.toThrow("The rqlite node at CLUSTER does not answer");
+    return performance.now() - startMs;
+  };
+  const first = await timeOf();
+  expect(await timeOf()).toBeLessThan(first / 2);
 });
 
-test("a mistake of our own is not told as a majority that was not heard", () => {
-  const failing = (cause: Error) => () =>
-    failureOf(() => {
-      throw cause;
-    });
-  const unheard = new StoreError({ kind: "cluster not heard", reason: "leader not found" });
-  expect(failing(unheard)()).toBe("leader not found");
-  expect(failing(new TypeError("undefined is not a function"))).toThrow("undefined is not a function");
+describe("an error of the leader's own disk", () => {
+  test.each(["database or disk is full", "disk I/O error", "attempt to write a readonly database"])(
+    "such as %j says nothing of the outcome: the other nodes apply the write",
+    (error) => {
+      const text = JSON.stringify({ results: [{ error }] });
+      expect(readWritten({ status: 200, text })).toMatchObject({ kind: "unknown", isLeaderFault: true });
+    },
+  );
 });
 
 function aLease() {
@@ -115,17 +108,25 @@ function aLease() {
   return { lease, clocks, pass };
 }
 
-const showing = (count: number, numbers: Readonly<Record<string, number>> = {}) => ({
-  revision: () => count,
-  numberOf: (id: string) => numbers[id],
+const showing = (revision: number, chains: Readonly<Record<string, number>> = {}) => ({
+  revision: () => revision,
+  chainOf: (id: string) => chains[id],
 });
+
+const at = (id: string, chain: number): Position => ({ id, chain, number: chain });
+
+/** The answers of two other nodes, which have all that this one has unless it is said otherwise. */
+function heard(revision: number, over: Partial<Heard> = {}): Heard {
+  const others = [null, null].map(() => ({ last: null, chainAtOwn: null }));
+  return { revision, voters: 3, isVoter: true, own: null, others, clockOffMs: 0, ...over };
+}
 
 describe("a lease", () => {
   test("begins when the own file shows what the majority answered, and is counted from the question", () => {
     const { lease, pass } = aLease();
     const question = lease.begin();
     pass(400);
-    lease.answered(question, { count: 7, lastWrite: null });
+    lease.answered(question, heard(7));
     lease.seen(showing(6));
     expect(lease.holds()).toBe(false);
     pass(600);
@@ -137,9 +138,9 @@ describe("a lease", () => {
     expect(lease.holds()).toBe(false);
   });
 
-  test("ends when another file lies at the path", () => {
+  test("ends when another file is at the path", () => {
     const { lease } = aLease();
-    lease.answered(lease.begin(), { count: 0, lastWrite: null });
+    lease.answered(lease.begin(), heard(0));
     lease.seen(showing(0));
     lease.lose();
     expect(lease.holds()).toBe(false);
@@ -147,71 +148,117 @@ describe("a lease", () => {
     expect(lease.holds()).toBe(false);
   });
 
-  test.each([leaseMs + 1, -leaseMs - 1])("ends when the wall clock has gone %d ms further than time has", (ms) => {
+  test.each([leaseMs + 1, -leaseMs - 1])("ends when the wall clock moves %d ms more than time passes", (ms) => {
     const { lease, clocks } = aLease();
-    lease.answered(lease.begin(), { count: 0, lastWrite: null });
+    lease.answered(lease.begin(), heard(0));
     lease.seen(showing(0));
     clocks.wall += ms;
     expect(lease.holds()).toBe(false);
   });
 
-  test("is not renewed by an answer whose time is up", () => {
+  test("is not renewed by an answer that took longer than a lease", () => {
     const { lease, pass } = aLease();
     const question = lease.begin();
     pass(leaseMs + 1);
-    lease.answered(question, { count: 0, lastWrite: null });
+    lease.answered(question, heard(0));
     lease.seen(showing(0));
+    expect(lease.holds()).toBe(false);
+  });
+
+  test("does not begin on the word of the leader alone", () => {
+    const { lease } = aLease();
+    lease.answered(lease.begin(), heard(0, { others: [] }));
+    lease.seen(showing(0));
+    expect(lease.holds()).toBe(false);
+  });
+
+  test.each([31_000, -31_000])("ends when the clock of the machine is %d ms off", (clockOffMs) => {
+    const { lease } = aLease();
+    lease.answered(lease.begin(), heard(0));
+    lease.seen(showing(0));
+    lease.answered(lease.begin(), heard(0, { clockOffMs }));
     expect(lease.holds()).toBe(false);
   });
 });
 
 describe("a lease on a file that lags", () => {
-  test("begins when the own file shows all that was written, and goes on when it shows what must hold at once", () => {
+  const one = at("one", 1);
+  const two = { last: at("two", 2), chainAtOwn: 1 };
+
+  test("begins when the file shows all writes, and continues while it shows those that have to hold at once", () => {
     const { lease, pass } = aLease();
-    lease.answered(lease.begin(), { count: 7, lastWrite: { number: 1, id: "one" } });
+    const others = [one, one].map((last) => ({ last, chainAtOwn: null }));
+    lease.answered(lease.begin(), heard(7, { others }));
     lease.seen(showing(7));
     expect(lease.holds()).toBe(false);
     lease.seen(showing(7, { one: 1 }));
     expect(lease.holds()).toBe(true);
     pass(leaseMs - 1_000);
-    lease.answered(lease.begin(), { count: 7, lastWrite: { number: 2, id: "two" } });
+    lease.answered(lease.begin(), heard(7, { own: one, others: [two, two] }));
     lease.seen(showing(7, { one: 1 }));
     pass(leaseMs - 1_000);
     expect(lease.holds()).toBe(true);
   });
 
-  /** For how long a node answers that shows some writes, while the majority tells of the last write. */
-  function answersFor(lastWrite: { number: number; id: string }, numbers: Readonly<Record<string, number>>): number {
+  /** The second in which a node stops serving that shows some writes, while the others give these answers. */
+  function servesFor(answers: Partial<Heard>, chains: Readonly<Record<string, number>>): number {
     const { lease, pass } = aLease();
-    lease.answered(lease.begin(), { count: 7, lastWrite: null });
-    lease.seen(showing(7, numbers));
+    lease.answered(lease.begin(), heard(7));
+    lease.seen(showing(7, chains));
     for (let second = 0; second < 300; second++) {
       if (!lease.holds()) return second;
       pass(1_000);
-      lease.answered(lease.begin(), { count: 7, lastWrite });
-      lease.seen(showing(7, numbers));
+      lease.answered(lease.begin(), heard(7, answers));
+      lease.seen(showing(7, chains));
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  test("ends where the own file has lagged for half a minute, or lacks a write before the last", () => {
-    const last = { number: 9, id: "nine" };
-    expect(answersFor(last, { nine: 9 })).toBe(Number.POSITIVE_INFINITY);
-    expect(answersFor(last, {})).toBe(31);
-    expect(answersFor(last, { nine: 8 })).toBe(31);
+  test("ends after half a minute", () => {
+    expect(servesFor({ own: one, others: [two, two] }, { one: 1, two: 2 })).toBe(Number.POSITIVE_INFINITY);
+    expect(servesFor({ own: one, others: [two, two] }, { one: 1 })).toBe(31);
   });
 
-  test("begins again as soon as a leader that lacked a write is gone", () => {
-    const { lease, pass } = aLease();
-    const showsNine = showing(7, { nine: 9 });
-    for (let second = 0; second < 40; second++) {
-      lease.answered(lease.begin(), { count: 7, lastWrite: { number: 8, id: "nine" } });
-      lease.seen(showsNine);
-      pass(1_000);
-    }
+  test("ends at once if the file has another history than a majority, and continues if it has that of one other", () => {
+    const other = { last: at("two", 22), chainAtOwn: 11 };
+    expect(servesFor({ own: one, others: [other, other] }, { one: 1 })).toBe(1);
+    expect(servesFor({ own: one, others: [other, other] }, { two: 2 })).toBe(1);
+    expect(servesFor({ own: one, others: [two, other] }, { one: 1, two: 2 })).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test("waits for the highest revision that any node has, which a leader with a full disk may lack", () => {
+    const { lease } = aLease();
+    lease.answered(lease.begin(), heard(8, { own: one, others: [two, two] }));
+    lease.seen(showing(7, { one: 1, two: 2 }));
     expect(lease.holds()).toBe(false);
-    lease.answered(lease.begin(), { count: 7, lastWrite: { number: 9, id: "nine" } });
-    lease.seen(showsNine);
+    lease.seen(showing(8, { one: 1, two: 2 }));
     expect(lease.holds()).toBe(true);
   });
 });
+
+/** A disk is full: the transactions from one number to another are missing on one node, whatever else is written. */
+test("any missing transaction shows in the chain of all later ones", () => {
+  fc.assert(
+    fc.property(fc.array(fc.uuid(), { minLength: 2, maxLength: 30 }), fc.nat(), (ids, place) => {
+      const missing = place % (ids.length - 1);
+      using complete = aFileWithout(ids, -1);
+      using lacking = aFileWithout(ids, missing);
+      const chainOf = (file: Database) => file.query<{ chain: number }, []>(lastChain).get()?.chain;
+      expect(chainOf(lacking)).not.toBe(chainOf(complete));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+const lastChain = "SELECT chain FROM cluster_writes ORDER BY number DESC LIMIT 1";
+
+function aFileWithout(ids: readonly string[], missing: number): Database {
+  const file = new Database(":memory:");
+  for (const statement of tableStatements) file.run(statement);
+  for (const [place, id] of ids.entries()) {
+    if (place === missing) continue;
+    for (const { sql: text, json } of transactionOf(id, []))
+      file.query(text).run(...(text.includes("?1") ? [json] : []));
+  }
+  return file;
+}

@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(`deliveries to a cluster${missing === null ? "
     const { url } = await receiveBeside(still, 3600);
     await until(async () => (await deliver(url + path, "one@example.com")) === 200);
     const { ended, status } = await revokeBeside(still, cluster.admin(other), id, url + path);
-    expect(ended.stderr).toContain(`${still.node.name} could not be asked`);
+    expect(ended.stderr).toContain(`${still.node.name} is unreachable`);
     expect(status).toBe(503);
   });
 

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { openReplica, type Replica } from "../../../extensions/cluster/replica.ts";
+import { revision, tableStatements } from "../../../extensions/cluster/tables.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { revision } from "../../../src/db/schema.ts";
 import { endWithTest } from "../../support/child.ts";
 import { aFolder } from "../../support/folder.ts";
 import { until } from "./cluster.ts";
@@ -25,6 +25,7 @@ const replacing = `
 function aFile(folder: string, count: number): string {
   const path = join(folder, `${count}.sqlite`);
   const database = openDatabase(join(folder, `${count}.source`));
+  for (const statement of tableStatements) database.run(statement);
   database.insert(revision).values({ number: 1, count }).run();
   database.run(sql`VACUUM INTO ${path}`);
   database.$client.close();

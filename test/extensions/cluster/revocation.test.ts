@@ -71,7 +71,7 @@ async function revokeBeside(cluster: Cluster, still: Place, other: Place): Promi
   still.engine.kill("SIGCONT");
   expect(ended.status === 0 ? "" : ended.stderr).toBe("");
   // Another one may be named beside it, where the machine has other work to do.
-  const named = /^(.+) could not be asked; (?:it answers|they answer) nobody until the rest of the cluster is heard/m;
+  const named = /^(.+) (?:is|are) unreachable\. (?:It serves|They serve) nobody until/m;
   expect(named.exec(ended.stderr)?.[1]?.split(", ")).toContain(still.node.name);
   await answerOf(cluster.as(still), "/pixels");
   expect(await asking.end()).toBeLessThan(returnedMs);

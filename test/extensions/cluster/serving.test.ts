@@ -57,7 +57,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     await until(async () => {
       // Both: the minute in which the first was asked may be over.
       await Promise.all([ask(), ask(other)]);
-      return new RegExp(`Several nodes counted the same key within a minute: [^"]*${id}`).test(await told());
+      return new RegExp(`Several nodes served the same key within a minute: [^"]*${id}`).test(await told());
     });
   });
 
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const settings = { ...settingsOf(other), DATABASE_PATH: node.path };
     const server = start(settings);
     expect(await server.exited).toBe(1);
-    const says = `${node.path} is not the file of n2, which is the node at CLUSTER.`;
+    const says = `${node.path} is not the file of n2, the node at CLUSTER.`;
     expect(server.errors()).toContain(`${says} Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER`);
     const looked = await anAdmin([], settings).run("doctor", "--json");
     expect([looked.status, looked.stdout]).toEqual([2, expect.stringContaining(says)]);

@@ -46,7 +46,9 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     await until(async () => (await statuses()).every((status) => status === 401));
     const { CLUSTER_AUTH, ...distrustful } = settings(first);
     for (const stranger of [distrustful, { ...distrustful, CLUSTER_AUTH, NODE_EXTRA_CA_CERTS: "" }]) {
-      expect((await command(stranger, ["cluster", "status"])).stderr).toContain("The node at CLUSTER gave no answer");
+      expect((await command(stranger, ["cluster", "status"])).stderr).toContain(
+        "The rqlite node at CLUSTER does not answer",
+      );
     }
   });
 });

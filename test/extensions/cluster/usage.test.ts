@@ -1,7 +1,7 @@
 /** What /usage says on a cluster while counts are on their way. A stand-in takes the place of the node. */
 import { expect, test } from "bun:test";
 import { createFlusher } from "../../../extensions/cluster/usage-flush.ts";
-import { createUsageCounter } from "../../../src/store/usage-counter.ts";
+import { createUsageCounter } from "../../../src/db/usage-counter.ts";
 import { noonMs } from "../../support/builders.ts";
 import { until } from "./cluster.ts";
 

@@ -28,13 +28,13 @@ describe("the units of systemd", () => {
 
   analyzed("are understood by systemd, without a word of complaint", () => {
     const files = installed();
-    expect(files).toHaveLength(5);
+    expect(files).toHaveLength(6);
     expect(run("systemd-analyze", "verify", "--man=no", ...files)).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
   analyzed("expose less than 2.5", () => {
     const services = readdirSync(units).filter((name) => name.endsWith(".service"));
-    expect(services).toHaveLength(4);
+    expect(services).toHaveLength(5);
     for (const service of services) {
       const { stdout } = run("systemd-analyze", "security", "--offline=yes", "--no-pager", join(units, service));
       const level = Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);

@@ -53,10 +53,46 @@ describe("worth a look, with status 1", () => {
     admin.put("leadfile.db.spool/src_1/failed/1.ndjson", "{}\n");
     const { status, said } = await examine(admin);
     expect(status).toBe(1);
-    expect(said.split("\n")).toEqual([
-      `Files that could not be read: 2 in ${inbox}/acme/failed.`,
-      `Files that could not be read: 1 in ${healthy.file}.spool/src_1/failed.`,
+    expect(said.replaceAll(/since \d\S+Z/g, "since then").split("\n")).toEqual([
+      `Files that could not be read: 2 in ${inbox}/acme/failed, since then.`,
+      `Files that could not be read: 1 in ${healthy.file}.spool/src_1/failed, since then.`,
     ]);
+  });
+});
+
+/** A healthy file with an inbox that nobody imports. */
+async function anUnwatchedInbox() {
+  const healthy = await aHealthy();
+  const inbox = join(healthy.folder, "inbox");
+  const { run } = anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" });
+  return { ...healthy, run, inbox };
+}
+
+describe("an inbox is worth a look", () => {
+  test("while it has rejected rows", async () => {
+    const admin = await anUnwatchedInbox();
+    admin.put("inbox/acme/rejected/a.csv", "email,reject_line,reject_reason\n1,2,why\n3,4,why\n");
+    const { status, said } = await examine(admin);
+    expect([status, said]).toEqual([1, expect.stringMatching(/^Rejected rows: 2 in .*acme\/rejected, since .*Z\.$/)]);
+  });
+
+  test.each([
+    ["of no account", "inbox/acmee/a.csv", ""],
+    ["with a broken import.json", "inbox/acme/a.csv", "{"],
+  ])("while files wait in a folder %s", async (_, file, settings) => {
+    const admin = await anUnwatchedInbox();
+    admin.put(file, "email\n");
+    if (settings !== "") admin.put("inbox/acme/import.json", settings);
+    const { status, said } = await examine(admin);
+    expect([status, said]).toEqual([1, expect.stringMatching(/^1 file in .*: waiting, the oldest since .*Z\.$/)]);
+  });
+
+  test("while files of an account have waited for long", async () => {
+    const admin = await anUnwatchedInbox();
+    const file = admin.put("inbox/acme/a.csv", "email\n");
+    expect((await examine(admin)).status).toBe(0);
+    utimesSync(file, 0, 0);
+    expect((await examine(admin)).status).toBe(1);
   });
 });
 

@@ -2,7 +2,10 @@
 import { expect, test } from "bun:test";
 import { version as serverVersion } from "../../../package.json";
 import { version } from "../../../packages/client/package.json";
+import follow from "../../../packages/client/program/package.json";
 import * as client from "../../../packages/client/src/leadfile.ts";
+import conformance from "../../../packages/conformance/package.json";
+import mcp from "../../../packages/mcp/package.json";
 import { errorCodes } from "../../../src/contract/errors.ts";
 import type { Lead, LeadList } from "../../../src/contract/lead.ts";
 import type { PixelList } from "../../../src/contract/pixel.ts";
@@ -41,6 +44,6 @@ test("every code has a class of its own, named for it", async () => {
   }
 });
 
-test("the client has the version of the server", () => {
-  expect(version).toBe(serverVersion);
+test("every package has the version of the server", () => {
+  expect([version, follow.version, mcp.version, conformance.version]).toEqual(Array(4).fill(serverVersion));
 });

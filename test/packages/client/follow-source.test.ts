@@ -6,7 +6,6 @@ import { SettingError } from "../../../packages/client/src/leadfile.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
-import { erase as erasePersons } from "../../support/privacy.ts";
 import { connected, take } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";
 
@@ -84,7 +83,7 @@ describe("the same account goes on", () => {
     const server = await connected({ leads: leads.slice(0, 3) });
     const checkpoint = aCheckpoint();
     const first = await followFor(server, 3, { checkpoint });
-    await erase(server, leads[2]);
+    erase(server, leads[2]);
     server.importMore(leads.slice(3));
     const moved = server.aClient({ key: server.aKey(), baseUrl: server.url });
     const second = await followFor({ leadfile: moved }, 3, { checkpoint });
@@ -96,7 +95,7 @@ describe("the same account goes on", () => {
     const server = await connected({ leads: leads.slice(0, 1) });
     const checkpoint = aCheckpoint();
     const first = await followFor(server, 1, { checkpoint });
-    await erase(server, leads[0]);
+    erase(server, leads[0]);
     server.importMore(leads.slice(1));
     expect([...first, ...(await followFor(server, 1, { checkpoint }))]).toEqual(leads);
   });
@@ -125,6 +124,7 @@ describe("the same account goes on", () => {
   });
 });
 
-async function erase({ admin, account }: Awaited<ReturnType<typeof connected>>, lead: Lead | undefined): Promise<void> {
-  await erasePersons(admin.database, account, [{ kind: "id", value: lead?.id ?? "" }], 0);
+function erase({ admin, account }: Awaited<ReturnType<typeof connected>>, lead: Lead | undefined): void {
+  const persons = [{ kind: "id" as const, value: lead?.id ?? "" }];
+  for (const _ of admin.people.erase(account, persons, { withMentions: false }, 0).steps());
 }

@@ -25,7 +25,7 @@ publishing("the package holds the code with its types, the guide and the licence
   expect(readFileSync(join(place, "package.json"), "utf8")).not.toContain("ependencies");
   for (const file of files.filter((name) => name.endsWith(".js"))) {
     const imported = [...readFileSync(join(place, file), "utf8").matchAll(/ from "([^"]+)"/g)].map(([, from]) => from);
-    expect(imported.filter((from) => !from?.startsWith("./") && from !== "node:fs/promises")).toEqual([]);
+    expect(imported.filter((from) => !from?.startsWith(".") && from !== "node:fs/promises")).toEqual([]);
   }
 });
 

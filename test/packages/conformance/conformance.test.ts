@@ -1,7 +1,12 @@
 /** Leadfile conforms to the specification, and a server that does not is caught, whatever the one thing is. */
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { conform, type Report } from "../../../packages/conformance/src/conform.ts";
+import * as specification from "../../../packages/conformance/src/specification.ts";
+import { errors } from "../../../src/contract/errors.ts";
+import { leadFields } from "../../../src/contract/lead.ts";
+import { defaultLimitPerMin } from "../../../src/contract/limits.ts";
+import { paths } from "../../../src/contract/paths.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
@@ -80,13 +85,59 @@ test("an account without leads is no failure: what takes leads says that it was 
   expect(verdicts(report, "skipped").join("\n")).toContain("the account has 0 leads");
 });
 
-test("the checks know nothing of Leadfile but the contract", async () => {
+test("the checks use the names and numbers of the contract, and import nothing but one another", async () => {
+  expect<unknown>({ ...specification }).toEqual({
+    paths,
+    leadFields,
+    statusOf: Object.fromEntries(Object.entries(errors).map(([code, { status }]) => [code, status])),
+    limitPerMin: defaultLimitPerMin,
+  });
   const folder = join(import.meta.dir, "../../../packages/conformance/src");
   for (const file of new Bun.Glob("*.ts").scanSync(folder)) {
     if (file === "command.ts") continue;
-    const text = await Bun.file(join(folder, file)).text();
-    const imported = [...text.matchAll(/ from "([^"]+)"/g)].map(([, from]) => from ?? "");
-    expect(imported.filter((from) => !/^\.\/|\/contract\//.test(from))).toEqual([]);
+    const imported = [...(await Bun.file(join(folder, file)).text()).matchAll(/ from "([^"]+)"/g)];
+    expect(imported.filter(([, from]) => !from?.startsWith("."))).toEqual([]);
+  }
+});
+
+/** A server that gives every request the same answer. */
+function aStubbornServer(status: number, headers: Record<string, string>) {
+  const requests: string[] = [];
+  const body = { error: { code: "rate_limit_exceeded", message: "Wait.", docs: "https://www.example.com/docs" } };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      requests.push(request.url);
+      return Response.json(body, { status, headers });
+    },
+  });
+  onTestFinished(() => server.stop(true));
+  return { url: server.url.origin, requests };
+}
+
+test.each([
+  ["always answers 429", 429, { "Retry-After": "60" }],
+  ["always answers 429 at the end of an hour", 429, { "Retry-After": "3600", "X-RateLimit-Reset": "99999999999" }],
+  ["always has no request left", 200, { "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "0" }],
+])("a server that %s is done with after one wait of a minute", async (_, status, headers) => {
+  const { url, requests } = aStubbornServer(status, headers);
+  const slept: number[] = [];
+  const keys = { live: "lf_someKey1", revoked: null, unsubscribed: null };
+  const sleep = async (ms: number) => void slept.push(ms);
+  const report = await conform(url, keys, false, { sleep, say: () => undefined });
+  expect(report.failed).toBeGreaterThan(20);
+  expect(slept).toEqual([60_000]);
+  expect(requests.length).toBeLessThan(100);
+});
+
+test("each package starts as a program of its own, and ends with its status", () => {
+  const root = join(import.meta.dir, "../../..");
+  for (const program of ["conformance", "client/program", "mcp"]) {
+    const words = [process.execPath, join(root, "packages", program, "bin.ts"), "http://127.0.0.1:9/?x=1"];
+    const ended = Bun.spawnSync(words, { env: { LEADFILE_KEY: "lf_someKey1" }, stdin: "ignore" });
+    expect(ended.exitCode).toBe(program === "conformance" ? 1 : 2);
+    expect(ended.stderr.toString().trim().split("\n")).toHaveLength(1);
   }
 });
 

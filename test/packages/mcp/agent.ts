@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { Clock } from "../../../packages/client/src/clock.ts";
+import type { Clock } from "../../../packages/client/src/time.ts";
 import { masked } from "../../../packages/mcp/src/mask.ts";
 import { createToolClient } from "../../../packages/mcp/src/mcp.ts";
 import { createServer } from "../../../packages/mcp/src/server.ts";

@@ -1,6 +1,6 @@
 /** bun admin mcp where the server refuses: an answer that says what to do. */
 import { describe, expect, onTestFinished, test } from "bun:test";
-import type { Clock } from "../../../packages/client/src/clock.ts";
+import type { Clock } from "../../../packages/client/src/time.ts";
 import { noonMs, someLeads } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
 import { aLine } from "../client/line.ts";

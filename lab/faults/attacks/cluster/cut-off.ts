@@ -40,9 +40,9 @@ export const clusterCutOff: Fault = {
       times: 1,
       patches: [
         {
-          file: "extensions/cluster/writer.ts",
-          from: "waitForAll(node, file, blocking, write);",
-          to: "waitForAll === null && write === null ? [] : [];",
+          file: "extensions/cluster/cluster-database.ts",
+          from: "await waitForAll(node, file, id, await listing);",
+          to: "waitForAll === null && listing === null ? [] : [];",
         },
       ],
     },

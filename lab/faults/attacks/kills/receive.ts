@@ -37,7 +37,7 @@ export const killReceive: Fault = {
       name: "ids that are new at every import",
       patches: [
         {
-          file: "src/import/map/lead/made-id.ts",
+          file: "src/import/map/identity.ts",
           from: "const hash = sha256(JSON.stringify([account,",
           to: "const hash = sha256(JSON.stringify([Math.random(), account,",
         },

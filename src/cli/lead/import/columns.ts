@@ -1,10 +1,10 @@
 /** Which column of a file is which field, as whoever imports sees it before the first row is put aside. */
 import { leadFields } from "../../../contract/lead.ts";
-import type { Target } from "../../../import/map/columns/aliases.ts";
-import type { Columns } from "../../../import/map/columns/columns.ts";
-import { type ColumnReport, reportOn } from "../../../import/map/columns/report.ts";
-import type { Format } from "../../../import/parse/file/format.ts";
-import { printable } from "../../../operator/printable.ts";
+import type { Columns } from "../../../import/map/columns.ts";
+import type { Target } from "../../../import/map/fields.ts";
+import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
+import type { Format } from "../../../import/parse/format.ts";
+import { printable } from "../../../printable.ts";
 import { UserError } from "../../../user-error.ts";
 import { andMore } from "../../terminal/numbers.ts";
 import { table } from "../../terminal/table.ts";
@@ -17,24 +17,25 @@ const longestName = 80;
 export function announceColumns(columns: Columns, format: Format): string {
   const report = reportOn(columns);
   const [missing] = columns.missing();
-  const isRow = looksLikeRow(columns.names);
-  const names = isRow
+  const names = columns.all.map(({ name }) => name);
+  const isRow = looksLikeRow(names);
+  const said = isRow
     ? "Its first line looks like a row, not like a header."
-    : `Its columns are ${columns.names.slice(0, shownColumns).map(shownName).join(", ")}.`;
+    : `Its columns are ${names.slice(0, shownColumns).map(shownName).join(", ")}.`;
   if (format.kind === "csv" && missing !== undefined) {
-    throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, names);
+    throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, said);
   }
   if (format.kind === "csv" && report.matched.length === 0) {
     const advice = isRow
       ? "Put a line with the names of the columns above it, or delete it if it is a title."
       : "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
-    throw new UserError("No column of the file was recognised.", `${names} ${advice}`);
+    throw new UserError("No column of the file was recognised.", `${said} ${advice}`);
   }
   return columnsText(report, format);
 }
 
 /** Which column is read as which field, in order of preference, and which are not kept. */
-function columnsText({ matched, unmatched, remark }: ColumnReport, format: Format): string {
+function columnsText({ matched, unmatched, maps, remark }: ColumnReport, format: Format): string {
   const rows = withWholeNames(matched).flatMap(({ field, names }) => columnRows(field, names));
   const read =
     rows.length === 0
@@ -43,6 +44,8 @@ function columnsText({ matched, unmatched, remark }: ColumnReport, format: Forma
   const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
   const more = andMore(unmatched.length, shownColumns);
   const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
+  const kept = maps.slice(0, shownColumns).map((map) => `\n  ${printable(map)}`);
+  const keeping = maps.length === 0 ? "" : `\nTo keep one of them, add:${kept.join("")}`;
   const untimed = matched.some(({ target }) => target === "identified_at")
     ? ""
     : "\nNo column has the time of the visit: the leads get the time of import; --map theirs=identified_at names one.";
@@ -50,7 +53,7 @@ function columnsText({ matched, unmatched, remark }: ColumnReport, format: Forma
   const helped = helping.flatMap(([target, does]) =>
     matched.filter((entry) => entry.target === target).map(({ names }) => `\n${printable(names.join(", "))} ${does}.`),
   );
-  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${helped.join("")}${untimed}${said}\n`;
+  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${keeping}${helped.join("")}${untimed}${said}\n`;
 }
 
 /** Columns that are no field of a lead, and what they are read for. */

@@ -1,6 +1,6 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
 import { type Command, Option } from "commander";
-import type { Passed } from "../../../privacy/disclosures/passed.ts";
+import type { Passed } from "../../../store/disclosures.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
 import { importFile } from "./import-file.ts";
 import { watchInterruption } from "./interruption.ts";
@@ -28,7 +28,8 @@ export function importCommand(context: CommandContext): Command {
         .default("source"),
     )
     .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
-    .option("--day-first", "read 01/02/2026 as the first of February")
+    .addOption(new Option("--day-first", "read 01/02/2026 as the first of February").conflicts("monthFirst"))
+    .option("--month-first", "read 01/02/2026 as the second of January")
     .option("--dry-run", "go through it all and change nothing")
     .addHelpText(
       "after",
@@ -40,8 +41,10 @@ Ends with 3 when it is done but has rejected rows.`,
       const output = outputOf(request);
       const interruption = watchInterruption();
       const imported = await importFile(context, { idOrName, file, request, output, interruption });
-      const { batch, counts, passed } = imported;
-      output.result({ import: batch, ...counts, passed: passed.map(passedView) }, summaryText(imported, request));
+      const { batch, counts, passed, remarks: warnings, columns, sample, rejects } = imported;
+      const trial = request.dryRun === true ? { columns, sample } : {};
+      const result = { import: batch, ...counts, passed: passed.map(passedView), warnings, ...trial };
+      output.result(result, summaryText(imported, { ...request, rejects }));
       for (const client of passed) output.say(passedText(client));
       if (counts.rejected > 0) context.endWith(3);
     });

@@ -1,15 +1,16 @@
 /** One import from its file to its last lead, whoever asked for it. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
-import { type Columns, createColumns } from "../../../import/map/columns/columns.ts";
-import { readMapping } from "../../../import/map/columns/mapping.ts";
+import { Columns } from "../../../import/map/columns.ts";
+import { readMapping } from "../../../import/map/mapping.ts";
+import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import { emptyCounts, type ImportCounts, type ImportOrigin } from "../../../import/new-lead.ts";
-import { writeRejects } from "../../../import/parse/file/rejects.ts";
-import { openSource } from "../../../import/parse/file/source.ts";
+import { unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
+import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress, StagedImport } from "../../../import/staged-import.ts";
-import { giveWay } from "../../../operator/priority.ts";
-import type { Passed, Reached } from "../../../privacy/disclosures/passed.ts";
+import { giveWay } from "../../../process.ts";
+import type { Passed, Reached } from "../../../store/disclosures.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
@@ -45,13 +46,18 @@ interface Imported extends MergeProgress {
   readonly account: Account;
   /** Why the file looks wrong, and what was left out of its rows. */
   readonly remarks: readonly string[];
+  readonly columns: ColumnReport["columns"];
+  readonly sample: FileRead["sample"];
+  /** Where rejected rows were written. */
+  readonly rejects: string | undefined;
 }
 
 /** Reads a file to its end, then writes its leads. */
 export async function importFile(context: CommandContext, asked: Asked): Promise<Imported> {
-  const { idOrName, file, request, output, interruption } = asked;
-  const columns = createColumns(readMapping(request.map ?? null), request);
-  const run = { ...asked, columns, notes: createNotes() };
+  const { idOrName, file, output, interruption } = asked;
+  const request = withUnusedRejects(asked.request);
+  const columns = new Columns(readMapping(request.map ?? null));
+  const run = { ...asked, request, columns, notes: createNotes() };
   const { imports, pixels, recipients } = context.store();
   const account = accountOf(context, idOrName);
   const rules = readRules(account.id, request);
@@ -69,7 +75,8 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const { leads, doubts } = await interruption.beforeWriting(announcePreview({ ...run, known }, staged, fileRead));
     // Once the import goes on, and before its first lead: an import that is cut short has its rejects, too.
     if (request.rejects !== undefined && request.dryRun !== true) {
-      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, columns.titles, request.followsNoLink);
+      const titles = columns.all.map(({ title }) => title);
+      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, request.followsNoLink);
     }
     const positions = () => recipients.positions(account.number, context.now());
     const reached: Reached[] = [{ afterMs: null, positions: positions() }];
@@ -81,11 +88,19 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
     for (const line of remarks) output.say(line);
     const passed = merged.batch === null ? [] : recipients.passed(account.number, merged.batch, reached);
-    return { ...merged, account, passed, remarks: [...doubts, ...remarks] };
+    const { sample } = fileRead;
+    const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects };
+    return { ...merged, account, passed, remarks: [...doubts, ...remarks], ...found };
   } finally {
     interruption.close();
     staged.close();
   }
+}
+
+/** No file is overwritten by rejected rows. The inbox names a file of its own. */
+function withUnusedRejects(request: ImportRequest): ImportRequest {
+  const { rejects, followsNoLink } = request;
+  return rejects === undefined || followsNoLink === true ? request : { ...request, rejects: unusedPath(rejects) };
 }
 
 /** Reads the file to its end, and says which column is what and how far the reading is. */

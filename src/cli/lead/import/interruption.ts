@@ -1,7 +1,7 @@
 /** A signal while an import runs: it ends in order, and says what that means. */
 
 import type { MergeProgress } from "../../../import/staged-import.ts";
-import { type EndingSignal, onEndingSignal, statusAfter } from "../../../operator/ending-signals.ts";
+import { type EndingSignal, onEndingSignal, statusAfter } from "../../../process.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";

@@ -3,10 +3,12 @@
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { readDatabasePath } from "../../../config.ts";
-import type { LeadRules } from "../../../import/map/lead/lead.ts";
-import { type IdentityField, wholeIdentity } from "../../../import/map/lead/made-id.ts";
+import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
+import type { LeadRules } from "../../../import/map/lead.ts";
+import { createDateOrders } from "../../../import/map/values/date-orders.ts";
+import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
-import { checkWritable } from "../../../import/parse/file/rejects.ts";
+import { checkWritable } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../store/database-files.ts";
 import type { Account } from "../../../store/repositories.ts";
@@ -18,7 +20,7 @@ export interface ImportRequest {
   readonly map?: string;
   readonly pixel?: string;
   readonly createPixels?: boolean;
-  readonly rejects?: string;
+  readonly rejects?: string | undefined;
   /** Where rejected rows lie in the end, if not there. */
   readonly rejectsKept?: string;
   readonly identity?: string;
@@ -30,6 +32,7 @@ export interface ImportRequest {
   readonly followsNoLink?: boolean;
   readonly timezone: string;
   readonly dayFirst?: boolean;
+  readonly monthFirst?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
@@ -48,10 +51,18 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
     pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
     identity: options.identity === undefined ? wholeIdentity : readIdentity(options.identity),
     stamp: options.stamp,
-    mayHaveWrongTime: options.ofDeliveries === true,
+    ofDeliveries: options.ofDeliveries === true,
     zone: options.timezone,
-    dayFirst: options.dayFirst === true,
+    orders: createDateOrders(orderOf(options)),
   };
+}
+
+function orderOf({ dayFirst, monthFirst }: ImportRequest): DateOrder | null {
+  if (dayFirst === true && monthFirst === true) {
+    throw new UserError("--day-first and --month-first exclude each other.", "Use one of them.", 2);
+  }
+  if (dayFirst === true) return "day first";
+  return monthFirst === true ? "month first" : null;
 }
 
 /** In whatever order they are named: the next import of the same rows may name them in another one. */

@@ -1,11 +1,12 @@
 /** What an import would do, said before its first lead goes in; a file that looks wrong is asked about. */
 import { writeMoment } from "../../../contract/time.ts";
-import type { Target } from "../../../import/map/columns/aliases.ts";
-import type { Columns } from "../../../import/map/columns/columns.ts";
+import type { Columns } from "../../../import/map/columns.ts";
+import type { Target } from "../../../import/map/fields.ts";
+import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { Preview, StagedImport } from "../../../import/staged-import.ts";
-import { printable } from "../../../operator/printable.ts";
-import { confirm } from "../../terminal/confirm.ts";
+import { printable } from "../../../printable.ts";
+import { canAsk, confirm } from "../../terminal/confirm.ts";
 import { andMore, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import type { ImportRequest } from "./options.ts";
@@ -29,16 +30,20 @@ interface Announced {
 /** Says it and returns what it came to; throws a UserError when a person at a terminal does not want it. */
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<Announced> {
   const { columns, notes, output, request, known } = run;
-  const idColumns = (columns.of.id ?? []).map((number) => columns.names[number] ?? "id");
+  const { matched } = reportOn(columns);
+  const idColumns = matched.find(({ target }) => target === "id")?.names ?? [];
   const preview = staged.preview(idColumns.length > 0);
   output.say(previewText(preview, read, known));
+  // Nobody is there who could be asked, and the leads would get a time that is not theirs.
+  const isAttended = request.followsNoLink !== true && canAsk();
+  if (read.doubt !== null && preview.leads > 0 && !isAttended) throw read.doubt;
   const doubts = [
     otherHeaderText(read),
-    nobodyText(columns, request),
+    nobodyText(matched, request),
     sharingText(preview, idColumns),
     changedText(preview),
     cutText(preview),
-    dayOrderText(read, request),
+    read.doubt === null ? null : `Warning: ${read.doubt.sentence}`,
     rejectedText(preview, read, notes),
     otherPixelsText(preview, read, known),
   ].filter((text) => text !== null);
@@ -88,8 +93,8 @@ function otherHeaderText({ otherHeader: line }: FileRead): string | null {
 const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone", "company"];
 
 /** Deliveries have columns of their own, and those of the last one say nothing of the others. */
-function nobodyText({ of }: Columns, { ofDeliveries }: ImportRequest): string | null {
-  if (ofDeliveries === true || ofPerson.some((target) => target in of)) return null;
+function nobodyText(matched: ColumnReport["matched"], { ofDeliveries }: ImportRequest): string | null {
+  if (ofDeliveries === true || matched.some(({ target }) => ofPerson.includes(target))) return null;
   return "Warning: no column has a name, an e-mail address, a phone or a company; --map theirs=ours says which one does.";
 }
 
@@ -116,15 +121,6 @@ function cutText({ cutVisits }: Preview): string | null {
   return (
     `Warning: at least ${rowsText(cutVisits)} with the minute, page and visitor of a lead that is there: both are kept. ` +
     "The times of this file have no seconds; if a spreadsheet has saved it, import the vendor's own file."
-  );
-}
-
-function dayOrderText({ doubtfulDates }: FileRead, { dayFirst }: ImportRequest): string | null {
-  if (doubtfulDates === 0) return null;
-  const [read, other] = dayFirst === true ? ["day", "month"] : ["month", "day"];
-  return (
-    `Warning: ${grouped(doubtfulDates)} ${doubtfulDates === 1 ? "date was" : "dates were"} read with the ${read} first; ` +
-    `the other dates can only have the ${other} first. ${dayFirst === true ? "Leave out" : "Add"} --day-first.`
   );
 }
 

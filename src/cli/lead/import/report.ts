@@ -1,13 +1,15 @@
 /** What an import says of its rows: why some are rejected, what was left out, and what the counts mean. */
-import type { Columns } from "../../../import/map/columns/columns.ts";
-import type { Warning } from "../../../import/map/lead/details.ts";
-import { emptyRow } from "../../../import/map/lead/empty-row.ts";
+
+import type { Columns } from "../../../import/map/columns.ts";
+import { emptyRow } from "../../../import/map/lead.ts";
+import { reportOn } from "../../../import/map/report.ts";
+import { type Warning, warningLines } from "../../../import/map/warnings.ts";
 import type { ImportCounts, RejectedRow } from "../../../import/new-lead.ts";
-import type { OlderLetters } from "../../../import/parse/file/encoding.ts";
+import type { OlderLetters } from "../../../import/parse/encoding.ts";
 import type { MergeProgress } from "../../../import/staged-import.ts";
-import { printable } from "../../../operator/printable.ts";
-import type { Passed } from "../../../privacy/disclosures/passed.ts";
+import { printable } from "../../../printable.ts";
 import { adminCommand } from "../../../program-name.ts";
+import type { Passed } from "../../../store/disclosures.ts";
 import type { Account } from "../../../store/repositories.ts";
 import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
@@ -28,17 +30,6 @@ export interface Notes {
 
 const shownRejects = 5;
 
-/** What was left out of rows, in the words of whoever owns the file. */
-const leftOut: readonly (readonly [Warning, string])[] = [
-  ["state", "with a state that is none of the US; it was left out"],
-  ["country", "with a state and a country that is not the US; the state was left out"],
-  ["email", "with an e-mail address that is none; it was left out"],
-  ["beside email", "with more in a cell than e-mail addresses; the first address was kept"],
-  ["phone", "with a phone number that is none; it was left out"],
-  ["beside phone", "with more in a cell than one phone number; the first number was kept"],
-  ["others", "with several people or addresses in a list; the first was kept"],
-];
-
 export function createNotes(): Notes {
   const legacyLines = new Map<OlderLetters, number>();
   const warnings = new Map<Warning, number>();
@@ -55,7 +46,7 @@ export function createNotes(): Notes {
     emptyRows: () => emptyRows,
     lines: (missing) => [
       ...[...legacyLines].flatMap(([letters, count]) => warning(count, "line", `not in UTF-8; read as ${letters}`)),
-      ...leftOut.flatMap(([kind, text]) => warning(warnings.get(kind) ?? 0, "row", text)),
+      ...warningLines(warnings).map((line) => `Warning: ${line}`),
       ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
     ],
   };
@@ -72,10 +63,10 @@ function warning(count: number, what: string, text: string): string[] {
 }
 
 /** Rows that were taken for other leads by the id of their source. An id that is made of a row does so on purpose. */
-export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, { of, names }: Columns): string[] {
-  const [column] = of.id ?? [];
+export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, columns: Columns): string[] {
+  const [column] = reportOn(columns).matched.find(({ target }) => target === "id")?.names ?? [];
   if (ofOtherVisit === 0 || column === undefined) return [];
-  const name = printable(names[column] ?? "id");
+  const name = printable(column);
   const first = batch === null ? "" : "; take this import back first";
   return [
     `Warning: ${rowsText(ofOtherVisit)} with the id of a lead that another import brought, of quite another time or ` +

@@ -1,11 +1,13 @@
 /** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
+
 import { dirname, join } from "node:path";
 import type { Destination } from "../../../../extensions/delivery/inbox/inbox.ts";
 import { type Outcome, rejectedFolder } from "../../../../extensions/delivery/inbox/put-away.ts";
 import type { ImportSettings } from "../../../../extensions/delivery/inbox/settings.ts";
-import { readMapping } from "../../../import/map/columns/mapping.ts";
+import { DatabaseUnavailable } from "../../../db/connection.ts";
+import { readMapping } from "../../../import/map/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../import/new-lead.ts";
-import { RejectsNotWritten } from "../../../import/parse/file/rejects.ts";
+import { RejectsNotWritten } from "../../../import/parse/rejects.ts";
 import { explain } from "../../../operator/explain.ts";
 import { StoreError } from "../../../store/errors.ts";
 import { inOneLine, UserError } from "../../../user-error.ts";
@@ -74,7 +76,8 @@ export async function importUnattended(
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
     // What the store or the disk cannot do has nothing to do with the file.
-    const isOfFile = ![StoreError, ImportInterrupted, RejectsNotWritten].some((kind) => cause instanceof kind);
+    const otherCauses = [StoreError, DatabaseUnavailable, ImportInterrupted, RejectsNotWritten];
+    const isOfFile = !otherCauses.some((kind) => cause instanceof kind);
     if (!isOfFile) return { kind: "later", reason: said.sentence };
     return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };
   }
@@ -92,7 +95,13 @@ function broughtText({ imported, replaced, duplicates, suppressed }: ImportCount
 }
 
 function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
-  const { "on-duplicate": onDuplicate, "create-pixels": createPixels, "day-first": dayFirst, ...rest } = settings;
+  const {
+    "on-duplicate": onDuplicate,
+    "create-pixels": createPixels,
+    "day-first": dayFirst,
+    "month-first": monthFirst,
+    ...rest
+  } = settings;
   return {
     stamp: "source",
     timezone: "UTC",
@@ -101,5 +110,6 @@ function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
     onDuplicate: onDuplicate ?? "skip",
     createPixels: createPixels === true,
     dayFirst: dayFirst === true,
+    monthFirst: monthFirst === true,
   };
 }

@@ -1,101 +1,178 @@
-/** Times as vendors write them. A date that no calendar has, or that could be two, is refused and never guessed. */
+/** Times as vendors write them. A date that no calendar has is refused, and one that could be two is never guessed. */
 import { calendarMs, clockMs, dayMs, decimalsToMs, withinYears } from "../../../contract/calendar.ts";
-import { momentInZone, offsetForm, offsetMs } from "./zones.ts";
+import { readZone, timestampInZone, type ZonedMs } from "./zones.ts";
+
+/** Whether 01/02/2026 is the first of February or the second of January. */
+export type DateOrder = "day first" | "month first";
 
 export interface TimeReading {
-  /** The IANA name of the zone for times without an offset; null where it should be known and is not. */
+  /** The IANA name of the zone of times without an offset; null if the row names one that is not known. */
   readonly zone: string | null;
-  /** Whether 01/02/2026 is the first of February. */
-  readonly dayFirst: boolean;
-  /** Hears of each time that has to be told from several forms. */
-  readonly onTime?: (text: string) => void;
+  /** How numeric dates are read; null while nothing says so. */
+  readonly order: DateOrder | null;
 }
 
-/** A moment, with its text where that is the one which a lead has for it; or why a text is none. */
-export type ReadTime = { readonly ms: number; readonly written?: string } | { readonly fault: string };
+/** A timestamp, with its text if that is how a lead writes it; why a text is none; or that its date could be two. */
+export type ReadTime =
+  | (ZonedMs & { readonly written?: string })
+  | { readonly fault: string }
+  | { readonly isUndecided: true };
 
-type Civil = { day: number | null; clock: number | null; decimals: string | undefined; offset: string | undefined };
-
-const clock = String.raw`(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([AaPp])\.?[Mm]\.?)?`;
+const name = "[A-Za-z]{3,9}";
+const ordinal = "(\\d{1,2})(?:st|nd|rd|th)?";
 const forms = {
-  iso: new RegExp(`^(\\d{4})([/-])(\\d{1,2})\\2(\\d{1,2})(?:[T ]\\s*${clock}${offsetForm})?$`, "i"),
-  slashes: new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4}|\\d{2})(?:,?[T ]\\s*${clock}${offsetForm})?$`, "i"),
-  mail: new RegExp(
-    `^(?:([A-Z]{3})[a-z]*,\\s*)?(\\d{1,2})[ -]([A-Z]{3})[a-z]*[ -](\\d{4}|\\d{2})(?:,?\\s+${clock}${offsetForm})?$`,
+  iso: /^(\d{4})([/-])(\d{1,2})\2(\d{1,2})/,
+  basic: /^((?:19|20)\d{2})(\d{2})(\d{2})(?=$|T)/i,
+  numeric: /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/,
+  dayAndMonth: new RegExp(
+    `^(?:(${name}),?\\s+)?${ordinal}(?:\\s+of)?[\\s-]+(${name})\\.?,?[\\s-]+(\\d{4}|\\d{2})(?!\\d)`,
     "i",
   ),
-  words: new RegExp(`^([A-Z]{3})[a-z]* (\\d{1,2}),? (\\d{4})(?:,?\\s+(?:at )?${clock}${offsetForm})?$`, "i"),
-  serial: new RegExp(`^([2-7]\\d{4})(?:[.,](\\d+)|\\s+${clock}${offsetForm})?$`, "i"),
+  monthAndDay: new RegExp(`^(?:(${name}),?\\s+)?(${name})\\.?\\s+${ordinal},?\\s+(\\d{4})(?!\\d)`, "i"),
+  serial: /^([2-7]\d{4})(?=\s|$)/,
+  clock: /^(?:T\s*|,?\s+(?:at\s+)?)(\d{1,2})(?::(\d{2}))?(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([ap])\.?m\b\.?)?(?!\d)/i,
+  basicClock: /^T(\d{2})(\d{2})(?:(\d{2})(?:[.,](\d+))?)?(?!\d|:)/i,
 };
 const firstSerialMs = Date.UTC(1899, 11, 30);
-const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+const months = "january february march april may june july august september october november december".split(" ");
+const weekdays = "sunday monday tuesday wednesday thursday friday saturday".split(" ");
+
+const noForm = "its time is in no form that is understood";
+const noCalendar = "its time is on no calendar or clock";
 
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
 export function readTime(written: string, reading: TimeReading): ReadTime {
   // Pages and spreadsheets put a space of another kind between a date and its time, lest a line ends there.
-  const text = written.replaceAll(/\s/g, " ");
-  const epoch = readEpoch(text);
-  if (epoch !== null) return { ms: epoch };
-  const civil =
-    readIso(text) ?? readSlashes(text, reading.dayFirst) ?? readMail(text) ?? readWords(text) ?? readSerial(text);
-  if (civil === null) return { fault: `its time is in no form that is understood${dayFirstHint(text, reading)}` };
-  if (civil.day === null || civil.clock === null) {
-    return { fault: `its time is on no calendar or clock${dayFirstHint(text, reading)}` };
+  const text = written.replaceAll(/\s/g, " ").trim();
+  const number = readNumber(text);
+  if (number !== null) return "ms" in number ? number : inZone(number.wallMs, null, undefined, reading);
+  const date = readDate(text, reading.order);
+  if (date === null) return { fault: noForm };
+  if ("isUndecided" in date) return date;
+  return readClocked(date.day, text.slice(date.length), reading, orderHint(text, reading));
+}
+
+/** Reads what follows a date: a clock with its zone, or nothing. */
+function readClocked(day: number | null, rest: string, reading: TimeReading, hint: string): ReadTime {
+  if (rest === "") return day === null ? { fault: noCalendar + hint } : inZone(day, null, undefined, reading);
+  const clock = forms.basicClock.exec(rest) ?? forms.clock.exec(rest);
+  if (clock === null) return { fault: noForm };
+  const [all, hour, minute, second = 0, decimals, half] = clock;
+  const ofZone = zoneIn(rest.slice(all.length).trim());
+  // A number behind a date is an hour only if something says so.
+  if (ofZone === null || (minute === undefined && half === undefined)) return { fault: noForm };
+  const clockMs = readClock(Number(hour), Number(minute ?? 0), Number(second), half);
+  if (day === null || clockMs === null) return { fault: noCalendar + hint };
+  return inZone(day + clockMs, ofZone.zone, decimals, reading);
+}
+
+/** Returns whether a text is a time in some order. A plain number is one only if the name of its column says so. */
+export function isTime(text: string, isNamed: boolean): boolean {
+  if (!isNamed && /^[\d.,+-]*$/.test(text) && readNumeric(text) === null && !/^\d{4}-\d/.test(text)) return false;
+  const isRead = (["month first", "day first"] as const).some(
+    (order) => "ms" in readTime(text, { zone: "UTC", order }),
+  );
+  // A column that is called a date need not be in a form that is understood.
+  return isRead || (isNamed && /\d\D+\d/.test(text));
+}
+
+function inZone(wallMs: number, own: string | null, decimals: string | undefined, reading: TimeReading): ReadTime {
+  const zone = own ?? reading.zone;
+  if (zone === null) return { fault: "its time has no offset, and its time zone is not known" };
+  const zoned = timestampInZone(wallMs, zone);
+  if (!withinYears(zoned.ms)) return { fault: "its time lies outside the years 0001 to 9999" };
+  return { ...zoned, ms: zoned.ms + decimalsToMs(decimals, "down") };
+}
+
+/** Reads Unix seconds of 10 digits, milliseconds of 13, microseconds of 16; or the days of a spreadsheet with decimals. */
+function readNumber(text: string): { readonly ms: number } | { readonly wallMs: number } | null {
+  const unix = /^(\d{10})(?:\.(\d+))?$|^(\d{13})(?:\.\d+)?$|^(\d{16})(?:\.0+)?$/.exec(text);
+  if (unix !== null) {
+    const [, seconds, decimals, ms, micros] = unix;
+    if (seconds !== undefined) return { ms: Number(seconds) * 1000 + decimalsToMs(decimals, "down") };
+    return { ms: ms === undefined ? Math.floor(Number(micros) / 1000) : Number(ms) };
   }
-  const ms = placeInZone(civil.day + civil.clock, civil.offset, reading.zone);
-  if (typeof ms === "string") return { fault: ms };
-  if (!withinYears(ms)) return { fault: "its time lies outside the years 0001 to 9999" };
-  return { ms: ms + decimalsToMs(civil.decimals, "down") };
+  const serial = /^([2-7]\d{4})(?:[.,](\d+))?$/.exec(text);
+  if (serial === null) return null;
+  return {
+    wallMs: firstSerialMs + Number(serial[1]) * dayMs + (serial[2] === undefined ? 0 : clockOfDecimals(serial[2])),
+  };
 }
 
-/** A word on the other order of day and month, where that is right: only the owner of the file can say. */
-function dayFirstHint(text: string, { dayFirst }: TimeReading): string {
-  const other = dayFirst ? null : readSlashes(text, true);
-  const isRight = other !== null && other.day !== null && other.clock !== null;
-  return isRight ? "; --day-first reads the day before the month" : "";
+/** A day in Unix milliseconds, null for one that no calendar has, and how much of the text it takes. */
+interface ReadDate {
+  readonly day: number | null;
+  readonly length: number;
 }
 
-/** Seconds of 10 digits, with or without decimals, or milliseconds of 13. */
-function readEpoch(text: string): number | null {
-  const match = /^(\d{10})(?:\.(\d+))?$|^(\d{13})(?:\.0+)?$/.exec(text);
+function readDate(text: string, order: DateOrder | null): ReadDate | { readonly isUndecided: true } | null {
+  const iso = forms.iso.exec(text) ?? forms.basic.exec(text);
+  if (iso !== null) {
+    const [all, year, ...others] = iso;
+    const [month, day] = others.slice(-2);
+    return { day: calendarMs(Number(year), Number(month), Number(day)), length: all.length };
+  }
+  const numeric = readNumeric(text);
+  if (numeric !== null) {
+    if (order !== null) return { day: numeric[order], length: numeric.length };
+    const [one, other] = [numeric["day first"], numeric["month first"]];
+    if (one !== null && other !== null && one !== other) return { isUndecided: true };
+    return { day: one ?? other, length: numeric.length };
+  }
+  const dayAndMonth = forms.dayAndMonth.exec(text);
+  if (dayAndMonth !== null) {
+    const [all, weekday, day, month, year] = dayAndMonth;
+    return { day: namedDay(weekday, month, day, year), length: all.length };
+  }
+  const monthAndDay = forms.monthAndDay.exec(text);
+  if (monthAndDay !== null) {
+    const [all, weekday, month, day, year] = monthAndDay;
+    return { day: namedDay(weekday, month, day, year), length: all.length };
+  }
+  const serial = forms.serial.exec(text);
+  return serial === null ? null : { day: firstSerialMs + Number(serial[1]) * dayMs, length: serial[0].length };
+}
+
+/** Returns the day of a date that names its month; null if its parts do not agree. */
+function namedDay(
+  weekday: string | undefined,
+  month: string | undefined,
+  day: string | undefined,
+  year: string | undefined,
+) {
+  const ms = calendarMs(fullYear(year), indexIn(months, month) + 1, Number(day));
+  const isNamed = weekday === undefined || ms === null || new Date(ms).getUTCDay() === indexIn(weekdays, weekday);
+  return isNamed ? ms : null;
+}
+
+/** Returns the place of a name that may be cut after its third letter; -1 if it is not in the list. */
+function indexIn(names: readonly string[], text = ""): number {
+  return names.findIndex((known) => known.startsWith(text.toLowerCase()));
+}
+
+/** The day of a numeric date in either order, and how much of the text it takes; null for any other text. */
+type NumericDate = Readonly<Record<DateOrder, number | null>> & { readonly length: number };
+
+/** Reads a numeric date, such as 01/02/2026 or 31.01.26. */
+export function readNumeric(text: string): NumericDate | null {
+  const match = forms.numeric.exec(text);
   if (match === null) return null;
-  return match[3] === undefined ? Number(match[1]) * 1000 + decimalsToMs(match[2], "down") : Number(match[3]);
-}
-
-function readIso(text: string): Civil | null {
-  const match = forms.iso.exec(text);
-  if (match === null) return null;
-  const [, year, , month, day, ...time] = match;
-  return { day: calendarMs(Number(year), Number(month), Number(day)), ...readClock(time) };
-}
-
-function readSlashes(text: string, dayFirst: boolean): Civil | null {
-  const match = forms.slashes.exec(text);
-  if (match === null) return null;
-  const [, one, separator, two, year, ...time] = match;
-  // With dots the day comes first wherever dots are used, so the order of the US does not apply.
-  if (separator === "." && !dayFirst) return null;
-  // With dashes a short year could stand in front as well.
+  const [all, one, separator, two, year] = match;
+  // With dashes, a year of two digits could stand in front as well.
   if (separator === "-" && year?.length === 2) return null;
-  const [month, day] = dayFirst ? [two, one] : [one, two];
-  return { day: calendarMs(fullYear(year), Number(month), Number(day)), ...readClock(time) };
+  const full = fullYear(year);
+  return {
+    "day first": calendarMs(full, Number(two), Number(one)),
+    "month first": calendarMs(full, Number(one), Number(two)),
+    length: all.length,
+  };
 }
 
-function readMail(text: string): Civil | null {
-  const match = forms.mail.exec(text);
-  if (match === null) return null;
-  const [, weekday, day, month, year, ...time] = match;
-  const ms = calendarMs(fullYear(year), monthOf(month), Number(day));
-  const named = weekday === undefined || ms === null || weekdays[new Date(ms).getUTCDay()] === weekday.toLowerCase();
-  return { day: named ? ms : null, ...readClock(time) };
-}
-
-function readWords(text: string): Civil | null {
-  const match = forms.words.exec(text);
-  if (match === null) return null;
-  const [, month, day, year, ...time] = match;
-  return { day: calendarMs(Number(year), monthOf(month), Number(day)), ...readClock(time) };
+/** A word on the other order, if only that has such a date. */
+function orderHint(text: string, { order }: TimeReading): string {
+  const other = order === "day first" ? "month first" : "day first";
+  const isOther = order !== null && readNumeric(text)?.[other] !== null && readNumeric(text) !== null;
+  return isOther ? `, because dates are read ${order}` : "";
 }
 
 /** A year of two digits is of this century: nobody was identified on a website in the last one. */
@@ -103,17 +180,7 @@ function fullYear(digits: string | undefined): number {
   return Number(digits) + (digits?.length === 2 ? 2000 : 0);
 }
 
-/** The days by which spreadsheets count from the end of 1899, which carry the time of day behind the point. */
-function readSerial(text: string): Civil | null {
-  const match = forms.serial.exec(text);
-  if (match === null) return null;
-  const [, days, decimals = "", ...time] = match;
-  const day = firstSerialMs + Number(days) * dayMs;
-  if (decimals === "") return { day, ...readClock(time) };
-  return { day, clock: clockOfDecimals(decimals), decimals: undefined, offset: undefined };
-}
-
-/** A fraction of a day in milliseconds: the second that it was rounded from, where it can be one. */
+/** Returns a fraction of a day in milliseconds: the second that it was rounded from, if it can be one. */
 export function clockOfDecimals(decimals: string): number {
   const exact = Number(`0.${decimals}`) * dayMs;
   const seconds = Math.round(exact / 1000) * 1000;
@@ -121,32 +188,22 @@ export function clockOfDecimals(decimals: string): number {
   return Math.abs(exact - seconds) <= precision ? seconds : Math.round(exact);
 }
 
-/** The number of a month by its first three letters; 0, which is on no calendar, for any others. */
-function monthOf(name: string | undefined): number {
-  return months.indexOf(name?.toLowerCase() ?? "") + 1;
+/** Returns the milliseconds since midnight; a leap second is the next second, and null is for what no clock shows. */
+function readClock(hour: number, minute: number, second: number, half: string | undefined): number | null {
+  if (half !== undefined && (hour < 1 || hour > 12)) return null;
+  const hours = half === undefined ? hour : (hour % 12) + (half.toLowerCase() === "p" ? 12 : 0);
+  const ms = clockMs(hours, minute, second === 60 ? 59 : second);
+  return ms === null || second !== 60 ? ms : ms + 1000;
 }
 
-/** Reads hour, minute, second, decimals, half of the day and offset; a date alone is its midnight. */
-function readClock(parts: readonly (string | undefined)[]): Omit<Civil, "day"> {
-  const [hour, minute, second, decimals, half, offset] = parts;
-  if (hour === undefined) return { clock: 0, decimals: undefined, offset: undefined };
-  const hours = half === undefined ? Number(hour) : hourOfHalf(Number(hour), half.toLowerCase());
-  return { clock: clockMs(hours, Number(minute), Number(second ?? 0)), decimals, offset };
-}
-
-function hourOfHalf(hour: number, half: string): number {
-  if (hour < 1 || hour > 12) return 24;
-  return (hour % 12) + (half === "p" ? 12 : 0);
-}
-
-/** The moment of a time on a clock: with the offset that stands beside it, or by the clocks of a zone. */
-function placeInZone(wallMs: number, offset: string | undefined, zone: string | null): number | string {
-  if (offset !== undefined) {
-    const ms = offsetMs(offset);
-    return ms === null ? "its offset is on no clock" : wallMs - ms;
-  }
-  if (zone === null) return "its time has no offset, and its time zone is none that is known";
-  return (
-    momentInZone(wallMs, zone) ?? `its time comes twice or never in ${zone}, when clocks change; give it an offset`
-  );
+/** Returns the zone in what follows a clock, null for none; null as a whole for any other text. */
+function zoneIn(text: string): { readonly zone: string | null } | null {
+  if (text === "") return { zone: null };
+  // `[America/New_York]` and `(Eastern Standard Time)` explain an offset, or stand for one. An annotation has a `=`.
+  const [, offset = "", inBrackets] = /^([^([]*?)\s*[([]\s*!?([^()[\]=]*)[)\]](?:\[[^[\]]*\])*$/.exec(text) ?? [
+    "",
+    text,
+  ];
+  const zone = readZone(offset === "" ? (inBrackets ?? "") : offset);
+  return zone === null ? null : { zone };
 }

@@ -20,6 +20,7 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
       return "fault" in settings ? settings : { account: name, settings };
     },
     whenDone: "keep",
+    keepDays: 30,
     now: () => clock.nowMs,
     say: (line) => void said.push(line),
     async importFile({ settings }, file, rejects) {
@@ -39,7 +40,7 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
     /** Looks at the folder after so many seconds. */
     async lookAfter(seconds: number) {
       clock.nowMs += seconds * 1000;
-      return inbox.look();
+      return (await inbox.look()).waiting;
     },
   };
 }

@@ -45,7 +45,9 @@ test("--once imports what is there, keeps rejected rows and names what could not
     "No column of the file was recognised",
   );
   // The log is no place for the names of people, and of a file without a header they seem to be columns.
-  expect(stderr).toContain("acme/headless.csv: it went to failed/, with what to do beside it: No column of the file");
+  expect(stderr).toContain(
+    "acme/headless.csv: moved to failed/, with what to do in the .txt next to it: No column of the file",
+  );
   expect(stderr).not.toContain("Whitfield");
   expect(readFileSync(join(folder, "acme/failed/headless.csv.txt"), "utf8")).toContain("Whitfield");
 });
@@ -71,8 +73,8 @@ test("what is left out of the rows of a file is said with it", async () => {
     "a.csv": "email,phone,state\ndana@example.com,1.61E+10,Ontario\n",
   });
   expect((await admin.run("inbox", folder, "--once")).stderr).toContain(
-    "acme/a.csv: done; 1 lead added; Warning: 1 row with a state that is none of the US; it was left out; " +
-      "Warning: 1 row with a phone number that is none; it was left out\n",
+    "acme/a.csv: done; 1 lead added; Warning: 1 row: the state is not a US state, so it was left empty; " +
+      "Warning: 1 row: the phone number is not valid, so it was left empty\n",
   );
 });
 
@@ -152,7 +154,7 @@ test("an inbox whose folder is moved away ends, and names the folder", async () 
   await said.read();
   renameSync(folder, `${folder}-elsewhere`);
   expect(new TextDecoder().decode((await said.read()).value)).toBe(
-    `The folder ${folder} cannot be read any more (ENOENT). Bring it back, and start this again: what lies in it is taken then.\n`,
+    `The folder ${folder} cannot be read any more (ENOENT). Restore it, then start the inbox again: its files are imported then.\n`,
   );
   expect(await inbox.exited).toBe(1);
 });

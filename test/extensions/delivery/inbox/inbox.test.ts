@@ -1,6 +1,6 @@
 /** The inbox: complete files are imported and moved; half-copied ones are never touched. */
 import { expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { anInbox } from "./an-inbox.ts";
 
 test("a file is imported when its size and time have not changed for two seconds, then lies in done/", async () => {
@@ -33,9 +33,10 @@ test("a clock that goes back by an hour lets a file wait for two seconds, not fo
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
-test("names of copies under way, hidden files and options are no files to import", async () => {
+test("copies under way, backups of editors, hidden files, and options are not imported", async () => {
   const inbox = anInbox();
-  for (const name of ["a.csv.part", "b.csv.tmp", ".hidden.csv", "import.json"]) inbox.drop(`acme/${name}`, "{}");
+  for (const name of ["a.csv.part", "b.csv.tmp", ".hidden.csv", "import.json", "a.csv~", "a.csv.swp", "#a.csv#"])
+    inbox.drop(`acme/${name}`, "{}");
   expect(await inbox.lookAfter(0)).toBe(0);
   await inbox.lookAfter(3);
   expect(inbox.taken).toEqual([]);
@@ -74,7 +75,7 @@ test("a file that grows in done/, as an upload that had paused, is imported agai
   appendFileSync(inbox.path("acme/done/a.csv"), "mple.com\n");
   await inbox.lookAfter(1);
   expect([inbox.in("acme"), inbox.in("acme/done")]).toEqual([["a.csv", "done"], []]);
-  expect(inbox.said.at(-1)).toContain("acme/a.csv: it grew after its import, and is imported again");
+  expect(inbox.said.at(-1)).toContain("acme/a.csv: it changed after its import, and is imported again");
   await inbox.lookAfter(2);
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
 });
@@ -217,3 +218,60 @@ test.each([
   await inbox.lookAfter(1);
   expect(inbox.taken).toHaveLength(1);
 });
+
+test("a file that is corrected in failed/ is imported again", async () => {
+  const inbox = anInbox((file) => {
+    const isWhole = readFileSync(inbox.path(file), "utf8").includes("@");
+    return isWhole ? { kind: "done", rejected: 0 } : { kind: "failed", reason: "It is cut off." };
+  });
+  inbox.drop("acme/a.csv", "email\n");
+  for (const seconds of [0, 2]) await inbox.lookAfter(seconds);
+  expect(inbox.in("acme/failed")).toEqual(["a.csv", "a.csv.txt"]);
+  appendFileSync(inbox.path("acme/failed/a.csv"), "a@example.com\n");
+  for (const seconds of [1, 2, 2]) await inbox.lookAfter(seconds);
+  expect([inbox.in("acme/done"), inbox.in("acme/failed")]).toEqual([["a.csv"], ["a.csv.txt"]]);
+});
+
+test("the files of all folders are taken in turn", async () => {
+  const inbox = anInbox();
+  mkdirSync(inbox.path("acme2"));
+  for (const name of ["acme/a.csv", "acme/b.csv", "acme/c.csv", "acme2/a.csv"]) inbox.drop(name);
+  for (const seconds of [0, 2]) await inbox.lookAfter(seconds);
+  expect(inbox.taken.map(({ file }) => file)).toEqual(["acme/a.csv", "acme2/a.csv", "acme/b.csv", "acme/c.csv"]);
+});
+
+test("files in done/ and rejected/ are deleted after 30 days, however old the upload was", async () => {
+  const inbox = anInbox(() => ({ kind: "done", rejected: 1 }));
+  inbox.drop("acme/a.csv");
+  utimesSync(inbox.path("acme/a.csv"), 0, 0);
+  for (const seconds of [0, 2]) await inbox.lookAfter(seconds);
+  utimesSync(inbox.path("acme/rejected/a.csv"), 1000, 1000);
+  mkdirSync(inbox.path("acme/failed"), { recursive: true });
+  inbox.drop("acme/failed/b.csv");
+  utimesSync(inbox.path("acme/failed/b.csv"), 0, 0);
+  await inbox.lookAfter(29 * 86_400);
+  expect([inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([["a.csv"], ["a.csv"]]);
+  await inbox.lookAfter(2 * 86_400);
+  expect([inbox.in("acme/done"), inbox.in("acme/rejected"), inbox.in("acme/failed")]).toEqual([[], [], ["b.csv"]]);
+});
+
+test("what is said of one file is said again when it comes back", async () => {
+  const inbox = anInbox();
+  for (let time = 0; time < 2; time++) {
+    mkdirSync(inbox.path("acme/2026"));
+    for (const seconds of [0, 1]) await inbox.lookAfter(seconds);
+    rmSync(inbox.path("acme/2026"), { recursive: true });
+    await inbox.lookAfter(1);
+  }
+  expect(inbox.said).toHaveLength(2);
+});
+
+test("20,000 files that wait take less than 50 ms of each second", async () => {
+  const inbox = anInbox(() => ({ kind: "later", reason: "The disk is full." }));
+  for (let file = 0; file < 20_000; file++) inbox.drop(`acme/${file}.csv`, "");
+  for (const seconds of [0, 2, 1]) await inbox.lookAfter(seconds);
+  const before = process.cpuUsage();
+  for (let second = 0; second < 10; second++) await inbox.lookAfter(0.01);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 10 / 1000).toBeLessThan(50);
+}, 20_000);

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeRejects } from "../../../../src/import/parse/file/rejects.ts";
-import { openSource } from "../../../../src/import/parse/file/source.ts";
+import { writeRejects } from "../../../../src/import/parse/rejects.ts";
+import { openSource } from "../../../../src/import/parse/source.ts";
 import { aFolder } from "../../../support/folder.ts";
 import { anInbox } from "./an-inbox.ts";
 

@@ -40,7 +40,7 @@ test("a file beside the folders is reported once, and the files in them are take
   for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
   expect(inbox.said.toSorted()).toEqual([
     "acme/a.csv: done",
-    "visits.csv: it is no folder of an account; put it into one, and it is taken.",
+    "visits.csv: it is not in the folder of an account; move it into one.",
   ]);
 });
 
@@ -113,7 +113,7 @@ test("a folder within a folder is reported once, but not those in which files li
   for (const name of ["2026", "done", "rejected", "failed", ".hidden"]) mkdirSync(inbox.path(`acme/${name}`));
   inbox.drop("acme/2026/a.csv");
   for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
-  expect(inbox.said).toEqual(["acme/2026: it is a folder; move its files out of it, and they are taken."]);
+  expect(inbox.said).toEqual(["acme/2026: it is a folder; move its files out of it."]);
 });
 
 test.each([

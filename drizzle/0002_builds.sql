@@ -1,0 +1,4 @@
+CREATE TABLE `builds` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`build` text NOT NULL
+) STRICT;

@@ -1,0 +1,185 @@
+/**
+ * Removes the residual bytes of erased persons from the files of one node. A page that was split may keep a stale copy of a
+ * lead, so the database is vacuumed, on all nodes. rqlite truncates its log after a snapshot, but free pages of the file keep
+ * their bytes. So the log is copied while the node is stopped.
+ */
+import { chmodSync, chownSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { and, eq, max, sql } from "drizzle-orm";
+import { draftOf, sync } from "../../../src/db/atomic-file.ts";
+import { lastAct } from "../../../src/db/audit.ts";
+import type { Connection } from "../../../src/db/connection.ts";
+import { takeLock } from "../../../src/db/locks/process-lock.ts";
+import { audit } from "../../../src/db/schema.ts";
+import { raftLogOf } from "../../../src/store/database-files.ts";
+import { UserError } from "../../../src/user-error.ts";
+import type { ClusterDatabase } from "../cluster-database.ts";
+import { listMembers } from "../node/members.ts";
+import { ask, handOverLeadership, type RqliteNode, readWritten, requestTo, unreachableNode } from "../node/node.ts";
+import { stateOf } from "../node/state.ts";
+import { locks, scrubs } from "../tables.ts";
+import { copyUsedPages, diskBytesOf } from "./raft-log.ts";
+
+const patienceMs = 60_000;
+/** The time for a large file, which depends on the disk. Another node may take the lock of a scrub after that. */
+const maxMs = 3_600_000;
+const pauseMs = 50;
+
+/** Stops and starts the local node, which its supervisor does. */
+export interface Restarting {
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export interface Scrubbed {
+  readonly node: string;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** For how long the node was away. */
+  readonly awayMs: number;
+}
+
+/** Throws a UserError if another node is being scrubbed or is behind, or if the node does not stop, start, or answer in time. */
+export async function scrubNode(
+  node: RqliteNode,
+  database: ClusterDatabase,
+  restarting: Restarting,
+): Promise<Scrubbed> {
+  const log = raftLogOf(database.path);
+  // Another process would replace the log while the node writes to it again.
+  const release = takeLock(log);
+  if (release === null) throw new UserError("Another command is scrubbing this node.", "Wait until it has finished.");
+  try {
+    const name = (await stateOf(node))?.store?.node_id;
+    if (name === undefined) throw unreachableNode("it does not report its name");
+    await lockCluster(database, name);
+    try {
+      return await scrub(node, database, { name, log, restarting });
+    } finally {
+      await database.write([sql`DELETE FROM ${locks} WHERE name = 'scrub' AND holder = ${name}`]);
+    }
+  } finally {
+    release();
+  }
+}
+
+/** A second node that is away may cost the cluster its majority. */
+async function lockCluster(database: ClusterDatabase, name: string): Promise<void> {
+  const nowMs = Date.now();
+  const [taken] = await database.write([
+    sql`INSERT INTO ${locks} (name, holder, expires_at) VALUES ('scrub', ${name}, ${nowMs + maxMs})
+      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+      WHERE holder = excluded.holder OR expires_at < ${nowMs}`,
+  ]);
+  if (taken === 0) {
+    const holder = database.read.select({ name: locks.holder }).from(locks).where(eq(locks.name, "scrub")).get()?.name;
+    throw new UserError(
+      `Node ${holder ?? "another one"} is being scrubbed.`,
+      `Run the command again when that has finished. If it was killed, scrub that node again first.`,
+    );
+  }
+}
+
+interface Task {
+  readonly name: string;
+  readonly log: string;
+  readonly restarting: Restarting;
+}
+
+async function scrub(node: RqliteNode, database: ClusterDatabase, task: Task): Promise<Scrubbed> {
+  const { name, log, restarting } = task;
+  await refuseBehind(database);
+  const upTo = lastAct(database.read)?.number ?? 0;
+  if (hasStaleCopies(database.read)) await vacuum(node);
+  // The local node has come so far when this returns, and this is the entry that remains in its log.
+  await database.commit([]);
+  await truncateLog(node);
+  await handOver(node, name);
+
+  const bytesBefore = diskBytesOf(log);
+  const stoppedMs = performance.now();
+  try {
+    await restarting.stop();
+    await until(async () => (await stateOf(node)) === null, "it did not stop");
+    replaceLog(log);
+  } finally {
+    await restarting.start();
+  }
+  await until(() => isReady(node), "it did not start again");
+  const awayMs = Math.round(performance.now() - stoppedMs);
+  await refuseBehind(database);
+  await database.write([
+    sql`INSERT INTO ${scrubs} (node, audit, at) VALUES (${name}, ${upTo}, ${Date.now()})
+      ON CONFLICT (node) DO UPDATE SET audit = excluded.audit, at = excluded.at`,
+  ]);
+  return { node: name, bytesBefore, bytesAfter: diskBytesOf(log), awayMs };
+}
+
+async function refuseBehind(database: ClusterDatabase): Promise<void> {
+  const behind = await database.findBehind();
+  if (behind.length === 0) return;
+  throw new UserError(
+    `These nodes are unreachable or behind: ${behind.join(", ")}.`,
+    "Wait until cluster status shows that they have caught up, then run the command again.",
+  );
+}
+
+/** Whether persons were erased since any node was scrubbed: the first scrub after that vacuums for all nodes. */
+function hasStaleCopies(database: Connection): boolean {
+  const erased = and(eq(audit.act, "lead.erase"), sql`${audit.detail} ->> '$.erased' > 0`);
+  const done = database
+    .select({ number: max(scrubs.audit) })
+    .from(scrubs)
+    .get()?.number;
+  return (lastAct(database, erased)?.number ?? 0) > (done ?? 0);
+}
+
+/** Vacuums the database on all nodes, which apply nothing else until then: some seconds for a gigabyte. */
+async function vacuum(node: RqliteNode): Promise<void> {
+  const request = requestTo(node, "POST", `/db/execute?timeout=${maxMs}ms`, '["VACUUM"]', maxMs);
+  const written = readWritten(await ask(request));
+  if (written.kind !== "done") throw unreachableNode(written.reason);
+}
+
+/** Has the node make a snapshot, which removes all entries of its log but the last. */
+async function truncateLog(node: RqliteNode): Promise<void> {
+  const { status, text } = await ask(requestTo(node, "POST", "/snapshot?trailing_logs=1", "", patienceMs));
+  // If nothing was written since the last snapshot, there is nothing to remove.
+  if (status !== 200 && !/nothing new to snapshot/i.test(text))
+    throw unreachableNode(text.trim() || `status ${status}`);
+}
+
+/** A leader hands its role over before it stops, so that nobody waits for an election. */
+async function handOver(node: RqliteNode, name: string): Promise<void> {
+  const members = await listMembers(node);
+  if (members.length > 1 && members.find(({ isLeader }) => isLeader)?.name === name) await handOverLeadership(node);
+}
+
+function replaceLog(log: string): void {
+  const draft = draftOf(log);
+  const before = statSync(log);
+  try {
+    rmSync(draft, { force: true });
+    copyUsedPages(log, draft);
+    chmodSync(draft, before.mode & 0o777);
+    if (process.getuid?.() === 0) chownSync(draft, before.uid, before.gid);
+    sync(draft);
+    renameSync(draft, log);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  // After a power cut, the old log must not come back under this name.
+  sync(dirname(log));
+}
+
+async function isReady(node: RqliteNode): Promise<boolean> {
+  return (await ask(requestTo(node, "GET", "/readyz", null, 1_000))).status === 200;
+}
+
+async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw unreachableNode(otherwise);
+    await Bun.sleep(pauseMs);
+  }
+}

@@ -1,0 +1,77 @@
+/** The tables that only a cluster has. `cluster init` and `cluster migrate` create them. */
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** One row with a counter that each write for all nodes increments, such as a revocation. */
+export const revision = sqliteTable("cluster_revision", {
+  number: integer().primaryKey(),
+  count: integer().notNull(),
+});
+
+/** The latest transactions, each with a random ID, so that one of unknown outcome can be sent again and is applied once. */
+export const writes = sqliteTable("cluster_writes", {
+  number: integer().primaryKey(),
+  id: text().notNull().unique(),
+  /** A checksum over the IDs of all transactions up to this one. It differs on a node that lacks one of them. */
+  chain: integer().notNull(),
+  /** The number of rows that each statement changed. */
+  changed: text().notNull().default(""),
+});
+
+/** The usage counts that each server wrote last. If they are sent again, they are not added twice. */
+export const flushes = sqliteTable("cluster_flushes", {
+  node: text().primaryKey(),
+  /** A random name of the process, whose sequence begins with 1. */
+  process: text().notNull(),
+  sequence: integer().notNull(),
+  /** The minute of the last flush since 1970, and the keys counted in it: a balancer sends each key to one node. */
+  minute: integer().notNull().default(0),
+  keys: text().notNull().default("[]"),
+});
+
+/** The servers of the cluster. A server without a row serves nobody, and a revocation waits for each server with one. */
+export const nodes = sqliteTable("cluster_nodes", {
+  /** The -node-id of the local rqlite node. */
+  name: text().primaryKey(),
+  url: text().notNull(),
+  /** The version of Leadfile. */
+  version: text().notNull(),
+  /** The random name of the one process that may serve from this node. */
+  process: text().notNull(),
+  startedAt: integer("started_at").notNull(),
+  leaving: integer({ mode: "boolean" }).notNull(),
+});
+
+/** The last act in the audit record whose residual bytes were removed from a node. */
+export const scrubs = sqliteTable("cluster_scrubs", {
+  node: text().primaryKey(),
+  audit: integer().notNull(),
+  at: integer().notNull(),
+});
+
+/** Locks that hold on all machines, by the name of what they protect. */
+export const locks = sqliteTable("cluster_locks", {
+  name: text().primaryKey(),
+  holder: text().notNull(),
+  /** Another node may take the lock from then on, because its holder may have been killed. */
+  expiresAt: integer("expires_at").notNull(),
+});
+
+/** Creates the tables that are missing. */
+export const tableStatements: readonly string[] = [
+  "CREATE TABLE IF NOT EXISTS cluster_revision (number integer PRIMARY KEY NOT NULL, count integer NOT NULL) STRICT",
+  `CREATE TABLE IF NOT EXISTS cluster_writes (number integer PRIMARY KEY NOT NULL, id text NOT NULL UNIQUE,
+    chain integer NOT NULL, changed text NOT NULL DEFAULT '') STRICT`,
+  `CREATE TABLE IF NOT EXISTS cluster_flushes (node text PRIMARY KEY NOT NULL, process text NOT NULL,
+    sequence integer NOT NULL, minute integer NOT NULL DEFAULT 0, keys text NOT NULL DEFAULT '[]') STRICT, WITHOUT ROWID`,
+  `CREATE TABLE IF NOT EXISTS cluster_nodes (name text PRIMARY KEY NOT NULL, url text NOT NULL, version text NOT NULL,
+    process text NOT NULL, started_at integer NOT NULL, leaving integer NOT NULL) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE IF NOT EXISTS cluster_scrubs (node text PRIMARY KEY NOT NULL, audit integer NOT NULL,
+    at integer NOT NULL) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE IF NOT EXISTS cluster_locks (name text PRIMARY KEY NOT NULL, holder text NOT NULL,
+    expires_at integer NOT NULL) STRICT, WITHOUT ROWID`,
+];
+
+/** Removes them from a copy that is to be served without a cluster. */
+export const dropStatements: readonly string[] = ["revision", "writes", "flushes", "nodes", "scrubs", "locks"].map(
+  (name) => `DROP TABLE IF EXISTS cluster_${name}`,
+);

@@ -1,0 +1,49 @@
+/** The clock of a client, which a test replaces, and durations as people write them. */
+import { SettingError } from "./errors.ts";
+
+export interface Clock {
+  /** Milliseconds that never go back, from any beginning. */
+  now(): number;
+  /** Rejects with the reason of the signal when that comes first. */
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
+  /** A number from 0 to 1, so that pauses differ between clients. */
+  random(): number;
+}
+
+/** A timer of more than this fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  random: Math.random,
+  sleep(ms, signal) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const abort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener("abort", abort);
+          resolve();
+        },
+        Math.min(ms, longestTimerMs),
+      );
+      signal?.addEventListener("abort", abort, { once: true });
+    });
+  },
+};
+
+/** Milliseconds, or a number with its unit: "500ms", "30s", "5m", "2h", "1d". */
+export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration in milliseconds; throws a SettingError that names the setting. */
+export function toMs(setting: string, duration: Duration): number {
+  const [, count = "", unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration)) ?? [];
+  const ms = typeof duration === "number" ? duration : Number(count || Number.NaN) * (unitMs[unit] ?? Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return Math.round(ms);
+  throw new SettingError(`${setting} takes milliseconds, or a text such as "30s", "5m", "2h" or "1d".`);
+}

@@ -1,0 +1,40 @@
+/** bun admin upgrade: tries the upgrade of the database to this version, or makes it. */
+import type { Command } from "commander";
+import { tryUpgrade } from "../backup/upgrade.ts";
+import { readDatabasePath } from "../config.ts";
+import { UserError } from "../user-error.ts";
+import { build } from "../version.ts";
+import { unlessStopped } from "./backup.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { bytesText, leadsText } from "./terminal/numbers.ts";
+import { stopSignal } from "./terminal/signals.ts";
+
+export function upgradeCommand(context: CommandContext): Command {
+  return jsonCommand("upgrade")
+    .option("--check", "upgrade a copy, compare every lead, report time and disk space, and change nothing")
+    .action(async (options: { check?: boolean; json?: boolean }) => {
+      const output = outputOf(options);
+      const path = readDatabasePath();
+      if (options.check !== true) {
+        context.database();
+        output.result({ to: build }, `${path} is upgraded to ${build}.`);
+        return;
+      }
+      const trying = tryUpgrade(path, context.now(), stopSignal);
+      const trial = await unlessStopped(trying, "Nothing has changed.");
+      const { from, to, migrations, leads, seconds, neededBytes, freeBytes } = trial;
+      if (neededBytes > freeBytes) {
+        throw new UserError(
+          `The upgrade needs ${bytesText(neededBytes)}, and the disk of ${path} has ${bytesText(freeBytes)} free.`,
+          "Free some space, then run the command again.",
+        );
+      }
+      const value = { from, to, migrations, leads, seconds, needed_bytes: neededBytes, free_bytes: freeBytes };
+      const what = migrations === 0 ? "needs no upgrade" : `can be upgraded from ${from}`;
+      output.result(
+        value,
+        `${path} ${what} to ${to}. A copy was upgraded in ${seconds} s, and all of its ${leadsText(leads)} are the same. ` +
+          `The upgrade needs ${bytesText(neededBytes)} of disk space; ${bytesText(freeBytes)} are free. Nothing has changed.`,
+      );
+    });
+}

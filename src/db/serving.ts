@@ -1,0 +1,112 @@
+/**
+ * What a server needs of its database. served-store.ts implements it on the file, and extensions/cluster on the file of
+ * an rqlite node. Requests only read, so that another program may write the file: counts and the ledger leave by `flush`.
+ */
+import type { KeyLife } from "../contract/key.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
+import type { Pixel } from "../contract/pixel.ts";
+import type { DisclosureNotes } from "../store/disclosures.ts";
+import type { KeyNumber } from "../store/reading.ts";
+import type { AccountNumber } from "./accounts.ts";
+import type { Flushed, UsageCounter } from "./usage-counter.ts";
+
+/** What a request needs: what it reads, where it is counted, and where its page is recorded. */
+export interface RequestStore extends ReadStore {
+  readonly usage: UsageCounter;
+  readonly disclosures: DisclosureNotes;
+}
+
+/** What the server needs as well: counts go to the disk while it runs, and all of them when it stops. */
+export interface ServedStore extends RequestStore {
+  /** Writes some of the counted requests and recorded pages, if nobody else is writing. */
+  flush(): Flushed;
+  /** Resolves when what was flushed is on the disk, which may be slow. */
+  settle(): Promise<void>;
+  /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
+  applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
+  /** Whether nothing has been set up yet, so that a first start can say what to do next. */
+  isEmpty(): boolean;
+  /** Hears where the server listens, so that `cluster status` can ask it. Throws a StoreError where it must not serve. */
+  listening(url: string): Promise<void>;
+  /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
+  close(): void | Promise<void>;
+}
+
+export interface Retained {
+  /** How many leads were erased. */
+  readonly erased: number;
+  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null when it is trusted. */
+  readonly waitsUntilMs: number | null;
+}
+
+/** A query of a server failed, which its client gets as `query_failed` (§7). The cause is for the log alone. */
+export class QueryFailed extends Error {
+  override readonly name = "QueryFailed";
+}
+
+/** What a request reads (§4). Every method is synchronous, and throws QueryFailed if it fails. */
+export interface ReadStore {
+  /**
+   * Returns a number that changes if others have written, so that what was read before may be stale. Call it before a
+   * request is answered: whatever was committed before holds for the request, a revocation too.
+   */
+  version(): number;
+  readonly keys: KeyFinder;
+  readonly pixels: PixelReader;
+  readonly leads: LeadReader;
+  /** Reads something from the file itself. */
+  probe(): void;
+  sizes(): StoreSizes;
+}
+
+export interface StoreSizes {
+  readonly fileBytes: number;
+  /** Of the write-ahead log. */
+  readonly logBytes: number;
+  /** As of a minute ago at most. */
+  readonly leads: number;
+  /** When the last import that added leads ended, in Unix milliseconds; null if there was none. */
+  readonly lastImportMs: number | null;
+  /** The last backup that was made and verified for BACKUP_TO or s3://; null if there was none. */
+  readonly lastBackup: { readonly atMs: number; readonly bytes: number } | null;
+  /** When the next live key expires; null if none does. */
+  readonly nextKeyExpiryMs: number | null;
+  /** The timestamp of the newest lead; null if there is none. */
+  readonly newestLeadMs: number | null;
+  /** Free on the disk of the database. */
+  readonly freeBytes: number | null;
+}
+
+export interface KeyFinder {
+  /** Returns the key with this digest; null if there is none. */
+  find(digest: Buffer): KnownKey | null;
+}
+
+export interface KnownKey extends KeyLife {
+  readonly number: KeyNumber;
+  readonly account: AccountNumber;
+  /** The first characters of the key, for logs. */
+  readonly prefix: string;
+  /** Whether the account has an active subscription. */
+  readonly subscribed: boolean;
+}
+
+export interface PixelReader {
+  /** In the order in which they were created. */
+  list(account: AccountNumber): Pixel[];
+  has(account: AccountNumber, id: string): boolean;
+}
+
+export interface LeadReader {
+  /** One page, newest first. */
+  page(account: AccountNumber, query: LeadQuery): LeadPage;
+}
+
+export interface LeadPage {
+  /** Stored documents in UTF-8, to be served as they are. */
+  readonly documents: readonly Uint8Array[];
+  /** The time of the last lead if there are more, in Unix milliseconds; otherwise null. */
+  readonly nextMs: number | null;
+  /** The times of its oldest and its newest lead; null for an empty page. */
+  readonly span: { readonly oldestMs: number; readonly newestMs: number } | null;
+}

@@ -1,0 +1,198 @@
+/** The columns of a source: which of them is which field. The meaning of a record depends on its own columns alone. */
+import { UserError } from "../../user-error.ts";
+import { companyStateBeside, creationNames, type Target } from "./fields.ts";
+import type { ColumnMapping } from "./mapping.ts";
+import { isForeignTime, kindOf, looksLikeTimeName, type Meaning, meaningOfPath, normalizeName } from "./names.ts";
+
+/** A column of CSV, or a path in JSON. */
+export interface Column {
+  readonly number: number;
+  /** Its name, with no two alike. */
+  readonly name: string;
+  /** The name that it has in the file. */
+  readonly title: string;
+  readonly meaning: Meaning | null;
+  /** Whether it is no field, but may be the time of the visit; by its name if `looksLikeTime`. */
+  readonly mayBeTime: boolean;
+  readonly looksLikeTime: boolean;
+}
+
+/** The columns of one record: records that name the same things in the same order share a layout. */
+export interface Layout {
+  readonly names: readonly string[];
+  /** The places of the values of each field, the preferred first. A field without any is left out. */
+  readonly of: ByField;
+  /** Places of values for the same field that nothing tells apart. */
+  readonly ties: readonly (readonly number[])[];
+  /** The places of the location of a company, which counts only in a record that names no person. */
+  readonly ofCompany: ByField;
+  /** The zone that the name of a time column has. */
+  readonly zones: readonly (string | null)[];
+  /** The places of values that may be the time of the visit, and are not understood by name. */
+  readonly timeLike: readonly number[];
+  /** Those of them that are times by their names. */
+  readonly looksLikeTime: ReadonlySet<number>;
+}
+
+type ByField = { readonly [Field in Target]?: readonly number[] };
+
+/** The largest exports have some hundreds of columns. */
+export const maxColumns = 2000;
+/** At most this many layouts are known at once; a record with another one costs a little more. */
+const maxLayouts = 1000;
+
+/** The columns of a source, which become more while it is read. */
+export class Columns {
+  private readonly found: Column[] = [];
+  private readonly byName = new Map<string, Column>();
+  private readonly layouts = new Map<string, Layout>();
+  /** Meanings of names that need not be columns, such as those of lists. */
+  private readonly asked = new Map<string, Meaning | null>();
+  private readonly kinds = new Map<string, ReturnType<typeof kindOf>>();
+
+  constructor(private readonly mapping: ColumnMapping) {}
+
+  /** The columns that were found so far. */
+  get all(): readonly Column[] {
+    return this.found;
+  }
+
+  /** Returns the column of a path in JSON. */
+  at(path: readonly string[]): Column {
+    const name = path.join(".");
+    return this.byName.get(name) ?? this.add(name, path);
+  }
+
+  /** Adds the columns of a header, in their order. Throws a UserError if there are too many. */
+  addHeader(cells: readonly string[]): Layout {
+    if (cells.length > maxColumns) throw tooManyColumns();
+    for (const [position, title] of cells.entries()) {
+      const name = title === "" ? `(column ${position + 1})` : title;
+      // The same name twice is two columns, which hold the same field.
+      let unique = name;
+      for (let number = position + 1; this.byName.has(unique); number++) unique = `${name} (${number})`;
+      this.add(unique, [title]);
+    }
+    return createLayout(this.found);
+  }
+
+  /** Returns the layout of a record of JSON with some columns. */
+  layoutOf(columns: readonly Column[]): Layout {
+    // Columns beyond the first ones share a number.
+    if (this.found.length === maxColumns) return createLayout(columns);
+    const key = columns.map(({ number }) => number).join();
+    let layout = this.layouts.get(key);
+    if (layout === undefined) {
+      layout = createLayout(columns);
+      if (this.layouts.size === maxLayouts) this.layouts.clear();
+      this.layouts.set(key, layout);
+    }
+    return layout;
+  }
+
+  /** Returns what a path means, whether a value has it or not. */
+  meaningOf(path: readonly string[]): Meaning | null {
+    const name = path.join(".");
+    let meaning = this.asked.get(name);
+    if (meaning === undefined) {
+      meaning = this.findMeaning(path);
+      if (this.asked.size < maxColumns) this.asked.set(name, meaning);
+    }
+    return meaning;
+  }
+
+  /** Returns what a name says as that of a parent. */
+  kindOf(name: string): ReturnType<typeof kindOf> {
+    let kind = this.kinds.get(name);
+    if (kind === undefined) {
+      kind = kindOf(name);
+      if (this.kinds.size < maxColumns) this.kinds.set(name, kind);
+    }
+    return kind;
+  }
+
+  /** Returns the names in --map that no column has. */
+  missing(): readonly string[] {
+    return this.mapping.missing(this.found.map(({ title }) => title));
+  }
+
+  private add(name: string, path: readonly string[]): Column {
+    const meaning = this.findMeaning(path);
+    const isUnknown = meaning === null && !this.mapping.has(path) && !isRejectColumn(name);
+    const mayBeTime = isUnknown && !isForeignTime(path);
+    const looksLikeTime = mayBeTime && looksLikeTimeName(path.at(-1) ?? "");
+    const column = { number: this.found.length, name, title: path.join("."), meaning, mayBeTime, looksLikeTime };
+    // A record may bring ever new names; those of the first ones are reported.
+    if (this.found.length < maxColumns) {
+      this.found.push(column);
+      this.byName.set(name, column);
+    }
+    return column;
+  }
+
+  private findMeaning(path: readonly string[]): Meaning | null {
+    return this.mapping.has(path) ? this.mapping.meaningOf(path) : meaningOfPath(path);
+  }
+}
+
+function tooManyColumns(): UserError {
+  return new UserError(
+    `The file has more than ${maxColumns.toLocaleString("en-US")} columns.`,
+    "Check that its first line is the header, and remove the columns that are not about leads.",
+  );
+}
+
+function createLayout(columns: readonly Column[]): Layout {
+  const of: { [Field in Target]?: number[] } = {};
+  const ofCompany: { [Field in Target]?: number[] } = {};
+  const isOfPeople = isAddressBook(columns);
+  const hasVisits = columns.some(({ title }) => normalizeName(title).startsWith(companyStateBeside));
+  for (const [place, { meaning }] of columns.entries()) {
+    if (meaning === null || (isOfPeople && isCreation(meaning))) continue;
+    const isOfCompany = meaning.isOfCompany && !(hasVisits && meaning.target === "state");
+    ((isOfCompany ? ofCompany : of)[meaning.target] ??= []).push(place);
+  }
+  const rankAt = (place: number) => columns[place]?.meaning?.rank ?? 0;
+  for (const places of [...Object.values(of), ...Object.values(ofCompany)]) {
+    places.sort((a, b) => rankAt(a) - rankAt(b) || a - b);
+  }
+  const placesOf = (isWanted: (column: Column) => boolean) =>
+    columns.flatMap((column, place) => (isWanted(column) ? [place] : []));
+  return {
+    names: columns.map(({ name }) => name),
+    of,
+    ofCompany,
+    ties: Object.entries(of).flatMap(([target, places]) => tiesIn(target, places, rankAt)),
+    zones: columns.map(({ meaning }) => meaning?.zone ?? null),
+    timeLike: of.identified_at === undefined ? placesOf(({ mayBeTime }) => mayBeTime) : [],
+    looksLikeTime: new Set(placesOf(({ looksLikeTime }) => looksLikeTime)),
+  };
+}
+
+/** The layout of a row that could not be read. */
+export const noLayout: Layout = createLayout([]);
+
+/** Groups the places of a field that have the same rank. A date and a time are one value in two places. */
+function tiesIn(target: string, places: readonly number[], rankAt: (place: number) => number): number[][] {
+  if (target === "identified_at" || places.length < 2) return [];
+  return [...Map.groupBy(places, rankAt).values()].filter((group) => group.length > 1);
+}
+
+/** Returns whether a record is of people and not of visits: then the time at which it was made is not that of a visit. */
+export function isAddressBook(columns: readonly Column[]): boolean {
+  const held = new Set(columns.map(({ meaning }) => meaning?.target));
+  if (held.has("pixel_id") || held.has("page_url") || held.has("referrer")) return false;
+  const people = ["name", "first_name", "last_name", "phone", "company", "city", "state"] as const;
+  return people.filter((field) => held.has(field)).length >= 3;
+}
+
+export function isCreation({ target, rank, key }: Meaning): boolean {
+  return target === "identified_at" && rank >= 0 && creationNames.has(key);
+}
+
+/** The columns that a rejects file has in addition to those of its source. */
+export const rejectColumns = ["reject_line", "reject_reason"] as const;
+
+export function isRejectColumn(name: string): boolean {
+  return rejectColumns.some((column) => column === name);
+}

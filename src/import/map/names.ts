@@ -1,0 +1,237 @@
+/** What the path to a value means: its parents and its name, looked up in the table of fields. */
+import { namesOf } from "../../contract/names.ts";
+import {
+  aliases,
+  bareNames,
+  flatWrapper,
+  notKept,
+  type ParentKind,
+  pages,
+  parents as parentTable,
+  type Target,
+  valueNames,
+} from "./fields.ts";
+import { readZone } from "./values/zones.ts";
+
+/** What a path means. */
+export interface Meaning {
+  readonly target: Target;
+  /** Of several values for one field, the lowest rank is preferred: the shortest path, then the order of the aliases. */
+  readonly rank: number;
+  /** Whether it is the location of a company, which counts only in a record that names no person. */
+  readonly isOfCompany: boolean;
+  /** The zone of a time, if the name has one: `Visited At (PT)`. */
+  readonly zone: string | null;
+  /** The name as it is compared. */
+  readonly key: string;
+}
+
+interface Parent {
+  readonly kind: ParentKind;
+  readonly key: string;
+}
+
+interface Alias {
+  readonly target: Target;
+  readonly order: number;
+  readonly key: string;
+}
+
+/** More aliases than a field has. */
+const perLevel = 1000;
+
+// The first mention of a name counts, but a map keeps the last.
+const aliasOrders: ReadonlyMap<string, Alias> = new Map(
+  namesOf(aliases)
+    .flatMap((target) => aliases[target].map((key, order) => [key, { target, order, key }] as const))
+    .toReversed(),
+);
+const kinds: ReadonlyMap<string, ParentKind> = new Map(
+  namesOf(parentTable).flatMap((kind) => parentTable[kind].map((key) => [key, kind] as const)),
+);
+
+/** Normalizes a name for comparison to letters and digits of any script: `Personal E-Mails` and `PERSONAL_EMAILS` are one. */
+export function normalizeName(name: string): string {
+  return wordsOf(name).join("");
+}
+
+/** The words of a name, in lowercase: `firstName`, `First Name`, and `FIRST_NAME` have two. */
+function wordsOf(name: string): string[] {
+  // Only with its underscore it is the wrapper of a search index.
+  if (name === "_source") return [name];
+  return name
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "");
+}
+
+/** Returns what a path means; null if it is not a field of a lead. */
+export function meaningOfPath(path: readonly string[]): Meaning | null {
+  const name = path.at(-1) ?? "";
+  const { rest, zone } = withoutZone(name);
+  const zoned = zone === null ? null : meaningOf([...path.slice(0, -1), rest]);
+  if (zoned?.target === "identified_at") return { ...zoned, zone, rank: zoned.rank - (zone === "UTC" ? 0.5 : 0) };
+  return meaningOf(path);
+}
+
+/** Takes the wrappers off a path. */
+export function withoutWrappers(path: readonly string[]): readonly string[] {
+  return path.filter((name, place) => place === path.length - 1 || parentsIn(wordsOf(name))?.[0]?.kind !== "wrapper");
+}
+
+/** Returns the kind of the innermost parent that a name says, or that it is one of a page; null if it is neither. */
+export function kindOf(name: string): ParentKind | "page" | null {
+  return parentsIn(wordsOf(name))?.at(-1)?.kind ?? (pages.includes(normalizeName(name)) ? "page" : null);
+}
+
+/** Returns whether a path that is no field is a time of something else: `Account Created At`, `owner.seen`. */
+export function isForeignTime(path: readonly string[]): boolean {
+  const segments = path.map(wordsOf);
+  const parents = parentsOf(segments.slice(0, -1));
+  if (parents === null || parents.some(({ kind }) => kind !== "wrapper" && kind !== "visit")) return true;
+  const words = segments.at(-1) ?? [];
+  if (words.some((word) => word.startsWith("birth"))) return true;
+  return words.some((_, split) => split > 0 && aliasOf(words.slice(split).join(""))?.target === "identified_at");
+}
+
+/** Returns the field that a path which is no field would be by its last words: what its owner may want to map it to. */
+export function likelyTarget(path: readonly string[]): Target | null {
+  const words = wordsOf(path.at(-1) ?? "");
+  for (let split = 0; split < words.length; split++) {
+    const alias = aliasOf(words.slice(split).join(""));
+    if (alias !== null) return alias.target;
+  }
+  return null;
+}
+
+/** Returns whether a name says that its values are times. */
+export function looksLikeTimeName(name: string): boolean {
+  const words = wordsOf(name);
+  return (
+    /^(?:date|time)/.test(words[0] ?? "") || /(?:date|time|timestamp|^at|^on|^seen|^when)$/.test(words.at(-1) ?? "")
+  );
+}
+
+function meaningOf(path: readonly string[]): Meaning | null {
+  const whole = path.length === 1 ? inPlace([wordsOf(path[0] ?? "")]) : null;
+  // A dot in a name separates parents too: tables are made of JSON in this way. Of a list, they have the first element.
+  const segments = path.flatMap((name) => name.replaceAll(/\[(\d+)\]/g, ".$1").split("."));
+  return whole ?? inPlace(segments.filter((segment) => segment !== "0").map(wordsOf));
+}
+
+/** Returns the parents of a path without wrappers, or null if one of them is no parent of a lead's values. */
+function parentsOf(segments: readonly (readonly string[])[]): Parent[] | null {
+  const found = segments.map((words) => parentsIn(words));
+  return found.some((some) => some === null) ? null : found.flatMap((some) => some ?? []);
+}
+
+function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
+  const name = segments.at(-1);
+  if (name === undefined) return null;
+  const outer = segments.length === 1 ? null : inPlace(segments.slice(0, -1));
+  if (outer !== null && valueNames[outer.target]?.includes(name.join("")) === true) return outer;
+  const parents = parentsOf(segments.slice(0, -1));
+  return parents === null ? null : (ofAlias(name, parents) ?? ofWords(name, parents));
+}
+
+/** Returns the meaning of a name that the table has as a whole. */
+function ofAlias(words: readonly string[], parents: readonly Parent[]): Meaning | null {
+  const alias = aliasOf(words.join(""));
+  return alias === null ? null : within(parents, alias);
+}
+
+/** Returns the meaning of a name that begins with its parents: `contact_email`, `Page Visits URL`. */
+function ofWords(words: readonly string[], parents: readonly Parent[]): Meaning | null {
+  if (notKept.has(words.join(""))) return null;
+  for (let split = 1; split < words.length; split++) {
+    const own = parentsIn(words.slice(0, split));
+    const isWrapped = own?.[0]?.kind === "wrapper" && own[0].key !== flatWrapper;
+    const alias = own === null || isWrapped ? null : aliasOf(words.slice(split).join(""));
+    // The ID of a contact is not that of a visit.
+    if (own === null || alias === null || alias.target === "id") continue;
+    const meaning = within([...parents, ...own], alias);
+    if (meaning !== null) return meaning;
+  }
+  return null;
+}
+
+/** Returns the parents that words name, each with one word or two; null if they name something else. */
+function parentsIn(words: readonly string[]): Parent[] | null {
+  if (words.length === 0) return [];
+  for (const length of [2, 1]) {
+    const key = words.slice(0, length).join("");
+    const kind = words.length < length ? undefined : (kinds.get(key) ?? kinds.get(key.replace(/s$/, "")));
+    const rest = kind === undefined ? null : parentsIn(words.slice(length));
+    if (kind !== undefined && rest !== null) return [{ kind, key }, ...rest];
+  }
+  return null;
+}
+
+const place: ReadonlySet<Target> = new Set(["city", "state", "country"]);
+const visit: ReadonlySet<Target> = new Set(["identified_at", "pixel_id", "page_url", "referrer", "traffic_source"]);
+
+/** Returns what a name means under some parents; null if they do not give such a field. */
+function within(parents: readonly Parent[], { target, order, key }: Alias): Meaning | null {
+  const around = parents.filter(({ kind }) => kind !== "wrapper");
+  const meaning = { target, rank: perLevel * (around.length + 1) + order, isOfCompany: false, zone: null, key };
+  const inner = around.at(-1);
+  if (inner === undefined) return meaning;
+  if (notKept.has(inner.key + key)) return null;
+  const company = around.findIndex(({ kind }) => kind === "company");
+  if (company !== -1) return withinCompany(around.slice(company + 1), meaning);
+  return gives(inner, target, key) ? meaning : null;
+}
+
+/** A company gives its name, and its location, whatever is between them. */
+function withinCompany(parents: readonly Parent[], meaning: Meaning): Meaning | null {
+  if (parents.every(({ kind }) => kind === "company") && meaning.target === "name")
+    return { ...meaning, target: "company" };
+  const isLocation = parents.every(({ kind }) => kind === "location");
+  return isLocation && place.has(meaning.target) ? { ...meaning, isOfCompany: true } : null;
+}
+
+/** Returns whether the innermost parent of a value gives such a field under this name. */
+function gives({ kind, key: parent }: Parent, target: Target, key: string): boolean {
+  if (kind === "location") return place.has(target);
+  if (kind === "visit") return visit.has(target) || (target === "id" && parent === "event");
+  if (target === "id" || target === "time_zone") return false;
+  return !(visit.has(target) && bareNames.has(key));
+}
+
+function aliasOf(name: string): Alias | null {
+  const key = canonical(name);
+  // A second or third of its kind, not a bracket such as "Age 18-24".
+  const numbered = key.replace(/(?<!\d)(?:[1-9]|10)$/, "");
+  const nth = numbered === key ? undefined : aliasOrders.get(numbered);
+  return (
+    aliasOrders.get(key) ??
+    (nth && { ...nth, order: nth.order + Number(key.slice(numbered.length)) / perLevel }) ??
+    (key.length > 4 ? aliasOrders.get(key.replace(/s$/, "")) : undefined) ??
+    null
+  );
+}
+
+/** Writes the variants of a word in one way, so that the table needs only that one. */
+function canonical(name: string): string {
+  return name
+    .replaceAll(/emails?(?:addresse?s?)?/g, "email")
+    .replaceAll(/(?:tele|cell)?phone(?:no|nr|numbers?)?s?/g, (word) => (word.startsWith("cell") ? "mobile" : "phone"))
+    .replaceAll(/mobile(?:phone|number|no)?s?/g, "mobile")
+    .replace(/^cell(?:number)?$/, "mobile")
+    .replace(/landlines$/, "landline")
+    .replaceAll("organisation", "organization")
+    .replace(/(timestamp|time|at|date)(?:ms|millis|micros|iso|unix|epoch|seconds)$/, "$1");
+}
+
+/** Takes the zone off a name: `Visited At (PT)`, `Time UTC-5`, `created_at_utc`. */
+export function withoutZone(name: string): { readonly rest: string; readonly zone: string | null } {
+  const [, rest = "", text = ""] =
+    /^(.*\S)\s*[([]\s*([^()[\]]+?)\s*[)\]]\s*$/.exec(name) ??
+    /^(.*[^\s_-])[\s_-]+((?:utc|gmt)(?:[+-][\d:]+)?|[ecmp][sd]?t|ces?t)$/i.exec(name) ??
+    /^(.*\p{Ll})(UTC|Utc|GMT|Gmt)$/u.exec(name) ??
+    [];
+  return { rest, zone: text === "" ? null : readZone(text) };
+}

@@ -1,0 +1,99 @@
+/** What became of each column, for whoever imports. */
+import { type LeadField, leadFields } from "../../contract/lead.ts";
+import { type Columns, isAddressBook, isCreation, isRejectColumn } from "./columns.ts";
+import { companyStateBeside, type Target, targets } from "./fields.ts";
+import { likelyTarget, type Meaning, meaningOfPath, normalizeName } from "./names.ts";
+
+export interface ColumnReport {
+  readonly matched: readonly FieldColumns[];
+  readonly unmatched: readonly string[];
+  /** The --map that would keep columns which are not kept although their names sound like a field. */
+  readonly maps: readonly string[];
+  /** A remark on a column that was left out although its name is known. */
+  readonly remark: string | null;
+  /** Each column with the field of a lead that it becomes, or null. */
+  readonly columns: readonly { readonly column: string; readonly field: LeadField | null }[];
+}
+
+/** What goes into a field of a lead. */
+const madeOf: Readonly<Partial<Record<Target, LeadField>>> = {
+  first_name: "name",
+  last_name: "name",
+  country: "state",
+  time_zone: "identified_at",
+};
+
+export function reportOn(columns: Columns): ColumnReport {
+  const matched = fieldsOf(columns);
+  const fields = new Map(matched.flatMap(({ target, names }) => names.map((name) => [name, target] as const)));
+  const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
+  const unmatched = listed.filter(({ name }) => !fields.has(name));
+  // A column whose name is known is unused only if the file is an address book, or is the location of a company.
+  const created = unmatched.find(({ meaning }) => meaning?.target === "identified_at");
+  return {
+    matched,
+    unmatched: unmatched.map(({ name }) => name),
+    maps: unmatched.flatMap(({ title }) => {
+      const target = likelyTarget(title.split("."));
+      return target === null ? [] : [mapOption(title, target)];
+    }),
+    remark:
+      created === undefined
+        ? null
+        : `${created.name} is the time at which a profile was created, not the time of a visit; ` +
+          `${mapOption(created.title, "identified_at")} overrules this`,
+    columns: listed.map(({ name }) => {
+      const target = fields.get(name);
+      return { column: name, field: target === undefined ? null : fieldOf(target) };
+    }),
+  };
+}
+
+function fieldOf(target: Target): LeadField | null {
+  const made = madeOf[target];
+  if (made !== undefined) return made;
+  return leadFields.find((field) => field === target) ?? null;
+}
+
+/** Returns the option that keeps a column as a field, to paste into a shell. */
+export function mapOption(name: string, target: Target): string {
+  const part = `${name}=${target}`;
+  const quoted = /[,"]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part;
+  return `--map ${/^[\w.=-]+$/.test(quoted) ? quoted : `'${quoted.replaceAll("'", "'\\''")}'`}`;
+}
+
+/** Fewer words may be values that happen to be names of columns. */
+const minNames = 3;
+
+/** At most this many lines stand above the header of a report. */
+export const maxLinesAbove = 10;
+
+/** Returns whether the cells of a row name more fields than the header: above the true one may be a title. */
+export function namesMore(columns: Columns, cells: readonly string[]): boolean {
+  const named = new Set(cells.flatMap((cell) => meaningOfPath([cell])?.target ?? []));
+  return named.size >= minNames && named.size > fieldsOf(columns).length;
+}
+
+const ofPerson: ReadonlySet<Target> = new Set(["name", "first_name", "last_name", "email", "verified_email", "phone"]);
+
+/** Which columns hold a field, the preferred first. */
+interface FieldColumns {
+  readonly target: Target;
+  readonly names: readonly string[];
+}
+
+/** Returns the fields that some columns hold. */
+function fieldsOf({ all }: Columns): FieldColumns[] {
+  const isOfPeople = isAddressBook(all);
+  const namesPerson = all.some(({ meaning }) => meaning !== null && ofPerson.has(meaning.target));
+  const hasVisits = all.some(({ title }) => normalizeName(title).startsWith(companyStateBeside));
+  const isUsed = (meaning: Meaning) =>
+    !(isOfPeople && isCreation(meaning)) &&
+    !(namesPerson && meaning.isOfCompany && !(hasVisits && meaning.target === "state"));
+  const known = all.flatMap(({ name, meaning }) => (meaning !== null && isUsed(meaning) ? [{ name, meaning }] : []));
+  return targets.flatMap((target) => {
+    const those = known.filter(({ meaning }) => meaning.target === target);
+    const names = those.toSorted((a, b) => a.meaning.rank - b.meaning.rank).map(({ name }) => name);
+    return names.length === 0 ? [] : [{ target, names }];
+  });
+}

@@ -1,0 +1,171 @@
+/** Records of CSV (RFC 4180). A damaged record costs its first line, and reading goes on at the next. */
+import { largestRecord } from "../row.ts";
+
+export type RawRecord =
+  | { readonly line: number; readonly cells: readonly string[] }
+  /** A record that is damaged, with its text. */
+  | { readonly line: number; readonly cells: null; readonly text: string; readonly fault: string };
+
+/** What a text holds: its records, and the beginning of one that goes on in the next text. */
+interface Scanned {
+  readonly records: readonly RawRecord[];
+  readonly rest: string;
+  /** The line on which the rest begins. */
+  readonly line: number;
+}
+
+export const tooLarge = "it is larger than 1 MiB";
+
+/** Reads the records of a text that begins on a line; of the last text, a record without an end is damaged. */
+export function scanRecords(text: string, delimiter: string, firstLine: number, isLast: boolean): Scanned {
+  const records = new QuotedRecords(text, delimiter);
+  const found: RawRecord[] = [];
+  let line = firstLine;
+  let at = 0;
+  while (at < text.length) {
+    const newline = lineEnd(text, at);
+    if (newline === text.length && !isLast) break;
+    const first = text.slice(at, endOfLastCell(text, at, newline));
+    const quoted = first.includes('"') ? records.read(at, newline, isLast) : null;
+    if (quoted === "unfinished") break;
+    if (quoted !== null) found.push({ line, cells: quoted.cells });
+    else if (first !== "") found.push(lineRecord(first, delimiter, line));
+    const end = quoted === null ? newline : quoted.end;
+    line += 1 + newlinesIn(text, newline, end);
+    at = end + 1;
+  }
+  return { records: found, rest: text.slice(at), line };
+}
+
+/** A line may end in CRLF. */
+function endOfLastCell(text: string, from: number, newline: number): number {
+  return newline > from && newline < text.length && text[newline - 1] === "\r" ? newline - 1 : newline;
+}
+
+/** Reads a record in one line: without quotes, with backslashes or blanks before them, or with stray ones. */
+function lineRecord(text: string, delimiter: string, line: number): RawRecord {
+  if (text.length > largestRecord) return { line, cells: null, text, fault: tooLarge };
+  if (!text.includes('"')) return { line, cells: text.split(delimiter) };
+  const escaped = text.includes('\\"') ? lenientCells(text, delimiter, /\\["\\]|""|"/g) : null;
+  const cells = escaped ?? lenientCells(text, delimiter, /""|"/g);
+  return cells === null ? { line, cells, text, fault: "it has a quote that is not closed" } : { line, cells };
+}
+
+/** The cells of a record, and where its last line ends. */
+interface Quoted {
+  readonly cells: readonly string[];
+  readonly end: number;
+}
+
+/** The records with quotes in a text. */
+class QuotedRecords {
+  /** A delimiter is looked for only behind the last one found: a text may be one column. */
+  private nextDelimiter = -1;
+  private nextQuote = -1;
+
+  constructor(
+    private readonly text: string,
+    private readonly delimiter: string,
+  ) {}
+
+  /** Reads the record at a place, whose first line ends at another one; null if its quotes are not those of RFC 4180. */
+  read(at: number, newline: number, isLast: boolean): Quoted | "unfinished" | null {
+    const record = this.cellsFrom(at, newline);
+    const isOpen = record === "open" || (record !== null && record.end === this.text.length);
+    if (isOpen && !isLast && this.text.length - at <= largestRecord) return "unfinished";
+    return record === "open" || record === null || record.end - at > largestRecord ? null : record;
+  }
+
+  private cellsFrom(at: number, newline: number): Quoted | "open" | null {
+    const { text, delimiter } = this;
+    const cells: string[] = [];
+    let end = newline;
+    for (let from = at; ; ) {
+      const isQuoted = text[from] === '"';
+      const to = isQuoted ? endOfQuoted(text, from) : this.endOfBare(from, end);
+      if (typeof to !== "number") return to;
+      cells.push(isQuoted ? unquoted(text.slice(from + 1, to - 1)) : text.slice(from, to));
+      if (to > end) end = lineEnd(text, to);
+      if (to >= endOfLastCell(text, at, end)) return { cells, end };
+      if (text[to] !== delimiter) return null;
+      from = to + 1;
+    }
+  }
+
+  /** Returns the place behind a cell without quotes; null if a quote is in it. */
+  private endOfBare(from: number, newline: number): number | null {
+    if (this.nextDelimiter < from) this.nextDelimiter = place(this.text, this.delimiter, from);
+    if (this.nextQuote < from) this.nextQuote = place(this.text, '"', from);
+    const end = this.nextDelimiter < newline ? this.nextDelimiter : endOfLastCell(this.text, from, newline);
+    return this.nextQuote < end ? null : end;
+  }
+}
+
+/** Returns the next place of a letter, or the end of the text. */
+function place(text: string, letter: string, from: number): number {
+  const found = text.indexOf(letter, from);
+  return found === -1 ? text.length : found;
+}
+
+function lineEnd(text: string, from: number): number {
+  return place(text, "\n", from);
+}
+
+function newlinesIn(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = lineEnd(text, from); at < to; at = lineEnd(text, at + 1)) count++;
+  return count;
+}
+
+/** Returns the place behind the quote that closes a cell, if one does; a quote in it is written twice. */
+function endOfQuoted(text: string, from: number): number | "open" {
+  let close = text.indexOf('"', from + 1);
+  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+  return close === -1 ? "open" : close + 1;
+}
+
+function unquoted(cell: string): string {
+  return cell.includes('"') ? cell.replaceAll('""', '"') : cell;
+}
+
+/** Returns the cells of a line with stray quotes; null if one is not closed. `quotes` finds quotes, the escaped ones too. */
+function lenientCells(line: string, delimiter: string, quotes: RegExp): readonly string[] | null {
+  const cells: string[] = [];
+  for (let at = 0; at <= line.length; at++) {
+    const next = line.indexOf(delimiter, at);
+    const cell = lenientCell(line, at, next === -1 ? line.length : next, quotes, delimiter);
+    if (cell === null) return null;
+    cells.push(cell.value);
+    at = cell.end;
+  }
+  return cells;
+}
+
+/** Reads a cell that begins at a place and ends at the next delimiter, or behind the quote that closes it. */
+function lenientCell(line: string, at: number, end: number, quotes: RegExp, delimiter: string) {
+  const start = behindBlanks(line, at);
+  const literal = line.slice(at, end);
+  if (line[start] !== '"') return { value: literal, end };
+  const close = closingQuote(line, start, quotes);
+  if (close === null) return null;
+  const behind = behindBlanks(line, close + 1);
+  if (behind === line.length || line[behind] === delimiter) {
+    return { value: line.slice(start + 1, close).replace(quotes, (pair) => pair.slice(-1)), end: behind };
+  }
+  // A stray quote makes letters of all quotes in its cell, apart from those around it.
+  return { value: /^".*"$/.test(literal) ? literal.slice(1, -1) : literal, end };
+}
+
+function closingQuote(line: string, start: number, quotes: RegExp): number | null {
+  quotes.lastIndex = start + 1;
+  for (let found = quotes.exec(line); found !== null; found = quotes.exec(line)) {
+    if (found[0] === '"') return found.index;
+  }
+  return null;
+}
+
+function behindBlanks(line: string, from: number): number {
+  let at = from;
+  while (line[at] === " ") at++;
+  return at;
+}

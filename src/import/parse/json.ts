@@ -1,0 +1,177 @@
+/** JSON: one object a line, or one document, which may be a page of records. */
+import { UserError } from "../../user-error.ts";
+import { type Columns, maxColumns, noLayout } from "../map/columns.ts";
+import { largestRecord, type Row } from "../row.ts";
+import { newline, splitLines } from "./encoding.ts";
+import { readPage } from "./json-pages.ts";
+import { isObject, readValues } from "./json-values.ts";
+
+/** A page of records is held in memory, many times its size. */
+const largestPage = 8 * largestRecord;
+/** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
+const maxObjects = 1_000_000;
+/** A row has its text and its cells: all rows of a page would be several times the page. */
+const rowsAtOnce = 5000;
+/** Pages that were joined stand in a list, or in a page of pages. */
+const maxPageDepth = 4;
+
+/** Reads UTF-8 in whole lines; a line may hold a page of records. */
+export async function* readLines(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
+  let line = 0;
+  /** Whether the last line goes on in the next chunk: it is so long that it was rejected. */
+  let isCut = false;
+  function* linesOf(chunk: Buffer): Generator<Row> {
+    for (const bytes of splitLines(chunk)) {
+      const isRest = isCut;
+      isCut = bytes.at(-1) !== newline;
+      if (isRest) continue;
+      line++;
+      const text = bytes.toString("utf8").trim();
+      if (text !== "") yield* readLine(text, line, columns);
+    }
+  }
+  for await (const chunk of chunks) yield* inGroups(linesOf(chunk));
+}
+
+/** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
+export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<AsyncGenerator<Row[]>> {
+  const held: Buffer[] = [];
+  let size = 0;
+  for (let next = await chunks.next(); !next.done && size <= largestPage; next = await chunks.next()) {
+    held.push(next.value);
+    size += next.value.length;
+  }
+  const text = Buffer.concat(held).toString("utf8");
+  const excess = size > largestPage ? "8 MiB" : excessIn(text);
+  const value = excess === null ? parseJson(text) : undefined;
+  // The bytes and the text of a page are freed while its records are read.
+  if (value !== undefined) return asyncGroups(rowsOf(value, () => JSON.stringify(value), 1, columns));
+  const [, second = ""] = text.trimStart().split("\n", 2);
+  if (parseJson(second) !== undefined) return readLines(joined(held, chunks), columns);
+  if (excess !== null) {
+    throw new UserError(
+      `This is one JSON document of more than ${excess}, not one object a line.`,
+      "Convert it, with the path of its list for .data: jq -c '.data[]' FILE > leads.ndjson",
+    );
+  }
+  throw new UserError(
+    "This is neither one JSON document nor one object a line.",
+    "Convert it: jq -c . FILE > leads.ndjson (which also says where it is damaged or cut off).",
+  );
+}
+
+async function* joined(held: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield* held;
+  yield* rest;
+}
+
+async function* asyncGroups(rows: Iterable<Row>): AsyncGenerator<Row[]> {
+  yield* inGroups(rows);
+}
+
+/** Yields rows in groups, so that a page of many records does not fill the memory. */
+function* inGroups(rows: Iterable<Row>): Generator<Row[]> {
+  let group: Row[] = [];
+  for (const row of rows) {
+    if (group.push(row) < rowsAtOnce) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+}
+
+function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
+  if (text.length > largestPage) return [faulty("it is larger than 8 MiB", text, line)];
+  const excess = excessIn(text);
+  if (excess !== null) return [faulty(`it holds more than ${excess}`, text, line)];
+  const value = parseJson(text);
+  // A line of a rejects file holds the line that was rejected.
+  if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
+    return readLine(value["row"], line, columns);
+  }
+  // Only a list can hold more records than one, and most lines have none.
+  if (isObject(value) && !text.includes("[")) return [rowOf(value, text, line, columns, [])];
+  return rowsOf(value, () => text, line, columns);
+}
+
+function excessIn(text: string): string | null {
+  if (text.length <= 2 * maxObjects) return null;
+  let count = 0;
+  for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) count++;
+  return count > maxObjects ? "a million objects" : null;
+}
+
+/** Returns the rows of a JSON value: one, or as many as its page has records. An item of a page is read like a line. */
+function* rowsOf(
+  value: unknown,
+  textOf: () => string,
+  line: number,
+  columns: Columns,
+  parents: readonly string[] = [],
+  depth = 0,
+): Generator<Row> {
+  const page = depth < maxPageDepth ? readPage(value, columns) : null;
+  if (page !== null && "items" in page) {
+    for (const item of page.items)
+      yield* rowsOf(item, () => JSON.stringify(item), line, columns, page.parents, depth + 1);
+    return;
+  }
+  const source = textIn(textOf);
+  if (source === null) yield faulty("it is nested too deep", "", line);
+  else if (page !== null) {
+    const filters = page.lists.map((list) => `'.${list}[]'`).join(" or ");
+    yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, source, line);
+  } else
+    yield isObject(value)
+      ? rowOf(value, source, line, columns, parents)
+      : faulty("it is not a JSON object", source, line);
+}
+
+/** Writes a value as JSON; null if it is nested so deep that the stack does not suffice. */
+function textIn(textOf: () => string): string | null {
+  try {
+    return textOf();
+  } catch (cause) {
+    if (cause instanceof RangeError) return null;
+    throw cause;
+  }
+}
+
+function faulty(fault: string, source: string, line: number): Row {
+  return { line, cells: [], layout: noLayout, fault, source };
+}
+
+function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): Row {
+  if (source.length > largestRecord) return faulty("it is larger than 1 MiB", source, line);
+  if (source.includes("\\u0000") && holdsNul(record)) return faulty("it holds a NUL", source, line);
+  const { columns: own, cells, others, isExcessive } = readValues(record, parents, columns);
+  if (isExcessive) return faulty(`it has more than ${maxColumns.toLocaleString("en-US")} names`, source, line);
+  const row = { line, cells, layout: columns.layoutOf(own), fault: null, source };
+  return others.size === 0 ? row : { ...row, others };
+}
+
+/** Parses JSON as numbers with all of their digits, such as IDs have; undefined for a text that is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number that may have more digits than a number in memory keeps, such as an ID. */
+const longNumber = /[[:,]\s*-?\d{16}/;
+
+function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
+}
+
+/** Returns whether a text in a record, which is at most 1 MiB, holds a NUL. */
+function holdsNul(value: object): boolean {
+  let found = false;
+  JSON.stringify(value, (name, item) => {
+    found ||= name.includes("\0") || (typeof item === "string" && item.includes("\0"));
+    return item;
+  });
+  return found;
+}

@@ -1,0 +1,101 @@
+/** Rejected rows, written so that the file can be mended and imported as it is. */
+import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname, join, parse } from "node:path";
+import { csvRecord } from "../../contract/csv.ts";
+import { systemCode } from "../../process.ts";
+import { UserError } from "../../user-error.ts";
+import { isRejectColumn, rejectColumns } from "../map/columns.ts";
+import type { RejectedRow } from "../new-lead.ts";
+import type { Format } from "./format.ts";
+
+/** A failure at the rejects file, not at the file that is imported. */
+export class RejectsNotWritten extends UserError {}
+
+/** Returns the path for rejected rows that names no file yet: `rejects.csv`, else `rejects-2.csv`, and so on. */
+export function unusedPath(path: string): string {
+  const { dir, name, ext } = parse(path);
+  for (let number = 2, unused = path; ; number++) {
+    // A folder is refused, and a device is written to.
+    if (statSync(unused, { throwIfNoEntry: false })?.isFile() !== true) return unused;
+    unused = join(dir, `${name}-${number}${ext}`);
+  }
+}
+
+/** Throws a UserError where the file could not be written, before anything is read; it touches nothing. */
+export function checkWritable(path: string): void {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) throw new UserError(`--rejects names ${path}, which is a folder.`, "Name a file in it.");
+    accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
+  } catch (cause) {
+    throw cause instanceof UserError ? cause : unwritable(path, cause);
+  }
+}
+
+/**
+ * Writes all rows that were rejected to a new file. Throws a UserError that names it if that fails. If it follows no link,
+ * the new file takes the place of another one: that may be a link.
+ */
+export function writeRejects(
+  path: string,
+  rows: Iterable<RejectedRow>,
+  format: Format,
+  columnNames: readonly string[],
+  followsNoLink = false,
+): void {
+  try {
+    if (followsNoLink) rmSync(path, { force: true });
+    const isDevice = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    const file = openSync(path, isDevice && !followsNoLink ? "w" : "wx", 0o600);
+    try {
+      const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
+      for (const text of texts) writeWhole(file, text);
+    } finally {
+      closeSync(file);
+    }
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+}
+
+function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+}
+
+function unwritable(path: string, cause: unknown): RejectsNotWritten {
+  const code = systemCode(cause) ?? "unknown";
+  const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
+  return new RejectsNotWritten(
+    `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
+    isFull
+      ? "Make room on its disk, or name another file with --rejects."
+      : "Check the folder of --rejects, and that this user may write in it.",
+  );
+}
+
+function* ndjsonTexts(rows: Iterable<RejectedRow>): Generator<string> {
+  const [lineName, reasonName] = rejectColumns;
+  for (const { line, reason, source } of rows) {
+    yield `${JSON.stringify({ [lineName]: line, [reasonName]: reason, row: source })}\n`;
+  }
+}
+
+/** What stands behind the columns of the header until the row is mended: cells too many, or a word that some are missing. */
+function beyondHeader(source: RejectedRow["source"], width: number): readonly string[] {
+  if (source.length < width) return ["fill in what is missing and delete this cell"];
+  return [...source.slice(width)];
+}
+
+/** The same header and two more columns. What a row has beyond the header stands behind them, and is refused again. */
+function* csvTexts(rows: Iterable<RejectedRow>, delimiter: string, names: readonly string[]): Generator<string> {
+  const write = (cells: readonly string[]) => csvRecord(cells, delimiter);
+  const kept = names.flatMap((name, position) => (isRejectColumn(name) ? [] : [position]));
+  let isBegun = false;
+  for (const { line, reason, source } of rows) {
+    if (!isBegun) yield write([...kept.map((position) => names[position] ?? ""), ...rejectColumns]);
+    isBegun = true;
+    const cells = kept.map((position) => source[position] ?? "");
+    yield write([...cells, String(line), reason, ...beyondHeader(source, names.length)]);
+  }
+}

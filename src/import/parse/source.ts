@@ -1,0 +1,130 @@
+/** Where the bytes of an import come from: a file or standard input, gzipped or not. */
+import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { systemCode } from "../../process.ts";
+import { adminCommand } from "../../program-name.ts";
+import { UserError } from "../../user-error.ts";
+import { lookAhead } from "./encoding.ts";
+
+/** About a thousand rows: as much as one transaction takes. */
+const chunkBytes = 512 * 1024;
+
+export interface Source {
+  /** The bytes, unpacked. Fails with a UserError when they cannot be read to the end. */
+  readonly chunks: AsyncGenerator<Buffer>;
+  /** How far the reading is, in bytes of the file on the disk. */
+  bytesRead(): number;
+  /** The size of the file; null if nobody knows it, as of standard input. */
+  readonly size: number | null;
+}
+
+/**
+ * Opens a file, or standard input for `-`. Throws a UserError when there is no such file. If it follows no link, it reads
+ * a regular file and nothing else.
+ */
+export function openSource(
+  file: string,
+  standardInput: () => AsyncIterable<Uint8Array>,
+  followsNoLink = false,
+): Source {
+  const size = file === "-" ? null : sizeOf(file);
+  let read = 0;
+  async function* counted(): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of file === "-" ? standardInput() : bytesOf(file, followsNoLink)) {
+        read += chunk.length;
+        yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+      }
+    } catch (cause) {
+      throw cause instanceof UserError ? cause : unreadable(file, cause);
+    }
+  }
+  return { chunks: unpacked(counted(), file), bytesRead: () => read, size };
+}
+
+function bytesOf(file: string, followsNoLink: boolean): AsyncIterable<Uint8Array> {
+  const options = { highWaterMark: chunkBytes };
+  return createReadStream(file, followsNoLink ? { ...options, fd: openRegular(file) } : options);
+}
+
+/** A link may have taken the place of the file that was found, and a pipe would be waited for. */
+function openRegular(file: string): number {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw new UserError(`${file} is no longer a regular file.`, "Put the file itself in its place.");
+}
+
+/** Returns the size of a file; null for what has none, as a pipe. Throws a UserError when there is no such file. */
+function sizeOf(file: string): number | null {
+  try {
+    const found = statSync(file);
+    if (found.isDirectory()) throw new UserError(`${file} is a folder.`, "Name the export itself.");
+    return found.isFile() ? found.size : null;
+  } catch (cause) {
+    throw cause instanceof UserError ? cause : unreadable(file, cause);
+  }
+}
+
+function unreadable(file: string, cause: unknown): UserError {
+  const name = file === "-" ? "Standard input" : file;
+  // What a shell makes of <(…) is a descriptor, which bun run does not hand on.
+  const advice = file.startsWith("/dev/fd/")
+    ? "Pipe it into this command, with - for the file."
+    : "Check the name, and that this user may read it.";
+  return new UserError(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice);
+}
+
+async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
+  const { head, whole } = await lookAhead(chunks, hasSignature);
+  refuseOther(head, file);
+  yield* isGzip(head) ? gunzip(whole, file) : whole;
+}
+
+function isGzip(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+/** Unpacks it. Throws a UserError if it is cut off, or packed twice. */
+async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
+  const unzip = createGunzip({ chunkSize: chunkBytes });
+  pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
+  try {
+    const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);
+    if (isGzip(head)) throw new UserError(`${file} is packed twice.`, "Unpack it once before the import.");
+    yield* whole;
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
+      `${file} is damaged or cut off: its gzip data ends wrongly.`,
+      "Nothing was imported. Fetch it again, or unpack what is readable: gzip -dc FILE > part.csv",
+    );
+  }
+}
+
+/** Returns whether a beginning is long enough for every signature. */
+function hasSignature(head: Buffer): boolean {
+  return head.length >= 16;
+}
+
+/** The signatures of other files, in hex: whole ones, because a header may begin with `PK` or `BZh`. */
+const otherFiles: readonly (readonly [signature: RegExp, what: string, advice: string])[] = [
+  [/^504b(?:0304|0506|0708)/, "a zip archive or a spreadsheet", "Unpack it, or save the sheet as CSV."],
+  [/^425a683[1-9]314159265359/, "packed with bzip2", `Unpack it: bzcat FILE | ${adminCommand} lead import ACCOUNT -`],
+  [/^28b52ffd/, "packed with zstd", `Unpack it: zstdcat FILE | ${adminCommand} lead import ACCOUNT -`],
+  [/^fd377a585a00/, "packed with xz", `Unpack it: xzcat FILE | ${adminCommand} lead import ACCOUNT -`],
+  [/^53514c69746520666f726d6174203300/, "an SQLite database", "Export its table as CSV."],
+  [/^d0cf11e0a1b11ae1/, "an Excel workbook", "Save the sheet as CSV."],
+  [/^255044462d/, "a PDF", "Export the table as CSV."],
+  // An opening bracket, and a letter, an exclamation mark, or a question mark.
+  [/^3c(?:[4-7]|21|3f)/, "a web page or XML", "Fetch the export itself, or save the page as CSV in a spreadsheet."],
+];
+
+/** Throws a UserError for a file that is known to be something else. */
+function refuseOther(head: Buffer, file: string): void {
+  const start = head.toString("hex", 0, 16);
+  const other = otherFiles.find(([signature]) => signature.test(start));
+  if (other !== undefined) throw new UserError(`${file} is ${other[1]}, not CSV or NDJSON.`, other[2]);
+}

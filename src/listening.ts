@@ -1,0 +1,51 @@
+/** What the operator is told about the address that a server listens on. */
+
+import { isInTheClear } from "./config.ts";
+import { systemCode, writeNow } from "./process.ts";
+import { UserError } from "./user-error.ts";
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: object | null;
+}
+
+/** `prefix` begins the names of the settings, such as `RECEIVE_`. */
+export function listeningFailure(cause: unknown, { host, port, tls }: Address, prefix = ""): UserError {
+  const code = systemCode(cause) ?? "";
+  if (code === "EADDRINUSE") {
+    return new UserError(
+      `Port ${port} on ${host} is in use.`,
+      `End the program that has it, or set ${prefix}PORT to another one.`,
+    );
+  }
+  if (code === "EACCES" && port < 1024) {
+    return new UserError(`Port ${port} is for privileged programs.`, `Set ${prefix}PORT to 1024 or more.`);
+  }
+  // A name that nobody knows and an address of another machine give one or the other of these.
+  if (["EADDRNOTAVAIL", "EINVAL", "ENOENT", "ERR_INVALID_ARG_TYPE"].includes(code)) {
+    return new UserError(
+      `${prefix}HOST is ${JSON.stringify(host)}, but it takes an address or a name of this machine.`,
+      "",
+      2,
+    );
+  }
+  const said = cause instanceof Error ? cause.message : String(cause);
+  if (tls !== null) {
+    return new UserError(`TLS could not be set up (${said}).`, "Check that TLS_CERT and TLS_KEY are PEM and a pair.");
+  }
+  return new UserError(
+    `Listening on ${host}, port ${port}, failed (${said}).`,
+    `Set ${prefix}HOST to another address.`,
+  );
+}
+
+/** `secrets` says what it is that requests carry. */
+export function warnOfPlainHttp(address: Parameters<typeof isInTheClear>[0], secrets: string): void {
+  if (!isInTheClear(address)) return;
+  writeNow(
+    2,
+    `Warning: ${address.host} can be reached from other machines without TLS, and ${secrets} would cross the network in ` +
+      "the clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
+  );
+}

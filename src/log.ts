@@ -1,0 +1,52 @@
+/** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
+import { styleText } from "node:util";
+import { type Logger, pino } from "pino";
+import { printable } from "./printable.ts";
+import { writeNow } from "./process.ts";
+
+export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Lines are written together: a write for each request would be a system call for each. */
+const bufferBytes = 4096;
+const flushEveryMs = 200;
+
+/** Opens the log of a process. Lines that wait when the process ends are still written, unless it is killed. */
+export function openLog(level: LogLevel): Logger {
+  return pino({ level, base: null }, { write: process.stdout.isTTY ? writePretty() : writeTogether() });
+}
+
+/** Where lines cannot be written, as on a full disk, they are lost: nobody's request must wait for the log. */
+function writeTogether(): (line: string) => void {
+  let waiting = "";
+  const flush = () => {
+    const lines = waiting;
+    waiting = "";
+    writeNow(1, lines);
+  };
+  setInterval(flush, flushEveryMs).unref();
+  process.on("exit", flush);
+  return (line) => {
+    waiting += line;
+    if (waiting.length >= bufferBytes) flush();
+  };
+}
+
+/** The time of day, then the request with its answer, or the message of another entry, then all other fields. */
+function writePretty(): (line: string) => void {
+  return (line) => {
+    const { level, time, method, path, status, us, msg, ...rest }: Record<string, unknown> = JSON.parse(line);
+    const others = Object.entries(rest).map(([name, value]) => `${name}=${printable(String(value))}`);
+    const style = Number(status) >= 500 ? "red" : Number(status) >= 400 ? "yellow" : "green";
+    const request = [color(style, String(status)), `${us} µs`.padStart(9), method, printable(String(path))];
+    const message = [color("bold", pino.levels.labels[Number(level)]?.toUpperCase() ?? String(level)), msg];
+    const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+    const parts = [`[${clock}]:`, ...(status === undefined ? message : request), color("gray", others.join(" "))];
+    writeNow(1, `${parts.join(" ").trimEnd()}\n`);
+  };
+}
+
+function color(style: "bold" | "gray" | "green" | "red" | "yellow", text: string): string {
+  // styleText itself obeys NO_COLOR.
+  return styleText(style, text, { stream: process.stdout });
+}

@@ -1,0 +1,48 @@
+/** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
+import type { Logger } from "pino";
+import { dayMs, dayOf } from "./contract/calendar.ts";
+import { writeMoment } from "./contract/time.ts";
+import { innermost } from "./db/failure.ts";
+import type { ServedStore } from "./db/serving.ts";
+
+/** How often the server looks whether a new day has begun. */
+const lookEveryMs = 3_600_000;
+
+/** Begins to apply retention; the function that it returns ends it. */
+export function keepRetaining(store: ServedStore, log: Logger): () => void {
+  const hasJumped = watchClock();
+  let appliedDay = "";
+
+  async function apply(): Promise<void> {
+    const nowMs = Date.now();
+    const jumped = hasJumped(nowMs);
+    const day = dayOf(nowMs);
+    if (day === appliedDay) return;
+    appliedDay = day;
+    try {
+      const { erased, waitsUntilMs } = await store.applyRetention(nowMs, jumped);
+      if (erased > 0) log.info({ erased }, "leads older than their account keeps were erased");
+      if (waitsUntilMs === null) return;
+      const until = writeMoment(waitsUntilMs);
+      log.warn({ until }, "the clock is far ahead of what was last written; retention waits a day, should it be wrong");
+      appliedDay = "";
+    } catch (failure) {
+      log.error({ cause: innermost(failure) }, "retention could not be applied; it is tried again in an hour");
+      appliedDay = "";
+    }
+  }
+
+  void apply();
+  const timer = setInterval(apply, lookEveryMs);
+  return () => clearInterval(timer);
+}
+
+/** Tells whether the clock went on by a day more than really went by since the last question. */
+function watchClock(): (nowMs: number) => boolean {
+  let offsetMs = Date.now() - performance.now();
+  return (nowMs) => {
+    const before = offsetMs;
+    offsetMs = nowMs - performance.now();
+    return offsetMs - before > dayMs;
+  };
+}

@@ -1,0 +1,87 @@
+/** The running server: store, limiter, app and listener put together, and taken apart in order. */
+import { X509Certificate } from "node:crypto";
+import { listen } from "./api/app.ts";
+import type { Listener } from "./api/listener.ts";
+import { noInflow } from "./api/ops/metrics.ts";
+import { type Companion, startCompanion } from "./companion.ts";
+import type { Config } from "./config.ts";
+import { publicOrigin } from "./config.ts";
+import type { ServedStore } from "./db/serving.ts";
+import { loadDatabases, loadExtension } from "./extensions.ts";
+import { createLimiter } from "./limiter.ts";
+import { listeningFailure, warnOfPlainHttp } from "./listening.ts";
+import { openLog } from "./log.ts";
+import { type EndingSignal, endWith, onEndingSignal, statusOfService } from "./process.ts";
+import { keepRetaining } from "./retaining.ts";
+import { startUsageWriter } from "./usage-writer.ts";
+
+interface Running {
+  /** The address that the server listens on. */
+  readonly url: string;
+  /** The public origin, with which links begin. */
+  readonly baseUrl: string;
+  /** Whether there is no account yet. */
+  readonly isEmpty: boolean;
+}
+
+/** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
+export async function serve(config: Config): Promise<Running> {
+  const delivery = await loadExtension("delivery");
+  const watching = config.backups === null && config.alertUrl === null ? null : ["watch"];
+  const companionWords = [delivery?.companionOf?.(config) ?? null, watching].filter((words) => words !== null);
+  const log = openLog(config.logLevel);
+  const databases = await loadDatabases(config.databasePath, config.cluster);
+  const store = databases.openForServing(config.disclosures);
+  // Before anything is served: a damaged file may say so here first.
+  const isEmpty = store.isEmpty();
+  const originAt = (port: number) => publicOrigin({ ...config, port });
+  const listening = startListening(config, store, (port) => ({
+    store,
+    limiter: createLimiter(config.rateLimitPerMin),
+    log,
+    now: Date.now,
+    baseUrl: originAt(port),
+    trustProxy: config.trustProxy,
+    publicMetrics: config.publicMetrics,
+    certificateEndsMs: config.tls === null ? null : Date.parse(new X509Certificate(config.tls.cert).validTo),
+    inflow: () => delivery?.inflowOf?.(config) ?? noInflow,
+  }));
+  warnOfPlainHttp(config, "API keys");
+  const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
+  // Processes of their own: neither an import nor a backup may delay a request.
+  const companions = companionWords.map((words) => startCompanion(words, (line) => log.error(line)));
+  const forgetSignals = onEndingSignal((signal) => {
+    // A second one ends the process at once.
+    forgetSignals();
+    void stop({ listening, stopTimers, store, companions }, signal);
+  });
+  store.listening(listening.url).catch(endWith);
+  return { url: listening.url, baseUrl: originAt(listening.port), isEmpty };
+}
+
+function startListening(config: Config, store: ServedStore, partsFor: Parameters<typeof listen>[1]): Listener {
+  try {
+    return listen(config, partsFor);
+  } catch (cause) {
+    void store.close();
+    throw listeningFailure(cause, config);
+  }
+}
+
+interface Parts {
+  readonly listening: Listener;
+  readonly stopTimers: readonly (() => void)[];
+  readonly store: ServedStore;
+  readonly companions: readonly Companion[];
+}
+
+async function stop({ listening, stopTimers, store, companions }: Parts, signal: EndingSignal): Promise<void> {
+  for (const stopTimer of stopTimers) stopTimer();
+  await Promise.all([...companions.map((companion) => companion.stop()), listening.stop()]);
+  try {
+    await store.close();
+  } catch (cause) {
+    endWith(cause);
+  }
+  process.exit(statusOfService(signal));
+}

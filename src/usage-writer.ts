@@ -1,0 +1,80 @@
+/** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
+import type { Logger } from "pino";
+import { innermost } from "./db/failure.ts";
+import type { ServedStore } from "./db/serving.ts";
+import type { Flushed } from "./db/usage-counter.ts";
+
+const writeMs = 500;
+const complainEveryMs = 60_000;
+/** When another program was writing, the next try follows soon. */
+const afterMs: Readonly<Record<Flushed, number>> = { idle: writeMs, done: writeMs, more: 0, locked: 4 };
+
+type Complain = (failure: unknown, consequence: string) => void;
+
+/** Begins to write; the function that it returns ends it. */
+export function startUsageWriter(store: ServedStore, log: Logger): () => void {
+  const complain = createComplaints(log);
+  const settler = createSettler(store, complain);
+  let timer = setTimeout(write, writeMs);
+
+  function write(): void {
+    let flushed: Flushed = "idle";
+    try {
+      flushed = store.flush();
+    } catch (failure) {
+      complain(failure, "usage could not be written; it is kept in memory and tried again");
+    }
+    settler.afterWrite(flushed);
+    timer = setTimeout(write, afterMs[flushed]);
+  }
+
+  return () => {
+    settler.stop();
+    clearTimeout(timer);
+  };
+}
+
+/** Reports each failure once a minute at most: it is tried again much sooner, and a full disk must not fill the log. */
+function createComplaints(log: Logger): Complain {
+  const saidMs = new Map<string, number>();
+  return (failure, consequence) => {
+    const nowMs = Date.now();
+    // A clock that was set back must not silence it.
+    if (Math.abs(nowMs - (saidMs.get(consequence) ?? Number.NEGATIVE_INFINITY)) < complainEveryMs) return;
+    saidMs.set(consequence, nowMs);
+    log.error({ cause: innermost(failure) }, consequence);
+  };
+}
+
+/**
+ * Brings what was written to the disk. Writing goes on meanwhile, however slow the disk is; only a power cut loses what
+ * is not there yet.
+ */
+function createSettler(store: ServedStore, complain: Complain) {
+  let isStopped = false;
+  let isSettling = false;
+  let isUnsettled = false;
+
+  async function settle(): Promise<void> {
+    isSettling = true;
+    isUnsettled = false;
+    try {
+      await store.settle();
+    } catch (failure) {
+      isUnsettled = true;
+      // An orderly stop closes the log, and brings it to the disk first.
+      if (!isStopped) complain(failure, "usage is not safe from a power cut; it is tried again");
+    }
+    isSettling = false;
+  }
+
+  return {
+    afterWrite(flushed: Flushed): void {
+      if (flushed === "more" || flushed === "done") isUnsettled = true;
+      if (flushed !== "more" && isUnsettled && !isSettling) void settle();
+    },
+    stop(): void {
+      isStopped = true;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** Upgrades: a file of every released version opens with this one, and `upgrade --check` changes nothing. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { version } from "../../package.json";
+import { type Admin, anAdmin } from "../support/admin.ts";
+
+const fixtures = join(import.meta.dir, "../fixtures");
+const released = readdirSync(fixtures).flatMap((name) => /^(.+)\.db\.gz$/.exec(name)?.[1] ?? []);
+
+/** A database of a released version. It has the accounts acme and other, of which a person was erased in acme. */
+function aReleased(release: string, nowMs: number | null = null): Admin {
+  const admin = anAdmin([], {}, nowMs);
+  writeFileSync(admin.file, Bun.gunzipSync(readFileSync(join(fixtures, `${release}.db.gz`))));
+  return admin;
+}
+
+const leadsOf = (release: string) => readFileSync(join(fixtures, `${release}.ndjson`), "utf8");
+const exported = async (admin: Admin) => (await admin.exported("acme")) + (await admin.exported("other"));
+
+test("there is a file of the first release", () => {
+  expect(released).toContain("0.1.0");
+});
+
+test.each(released)("a file of %s opens with every lead, key, source, block, and setting", async (release) => {
+  const admin = aReleased(release);
+  const { stderr } = await admin.run("account", "list");
+  expect(stderr).toContain(`from ${release} to ${version}`);
+  expect(existsSync(`${admin.file}.before-${version}`)).toBe(true);
+  expect(await exported(admin)).toBe(leadsOf(release));
+  const list = async (...words: string[]) => JSON.parse((await admin.run(...words, "--json")).stdout);
+  expect((await list("key", "list", "acme")).map(({ state }: { state: string }) => state).toSorted()).toEqual([
+    "active",
+    "revoked",
+  ]);
+  expect(await list("source", "list", "acme")).toMatchObject([{ label: "rb2b", state: "active" }]);
+  expect(await list("account", "list")).toMatchObject([{ name: "acme" }, { name: "other", retain_days: 36_500 }]);
+  const again = await admin.import("date,pixel_id,email\n2026-02-01,px,erased@example.com\n");
+  expect(again.json).toMatchObject({ imported: 0, suppressed: 1 });
+});
+
+test.each(released)("upgrade --check of a file of %s upgrades a copy, and changes nothing", async (release) => {
+  const admin = aReleased(release);
+  const before = readFileSync(admin.file);
+  const { status, json } = await admin.run("upgrade", "--check", "--json");
+  expect([status, json]).toEqual([
+    0,
+    expect.objectContaining({
+      from: release,
+      to: expect.stringContaining(version),
+      leads: 7,
+      seconds: expect.any(Number),
+    }),
+  ]);
+  expect(readFileSync(admin.file).equals(before)).toBe(true);
+  expect(readdirSync(admin.folder).filter((name) => /drill|before/.test(name))).toEqual([]);
+});
+
+test.each(released)("a backup of %s is restored, also over a file of that version", async (release) => {
+  const admin = aReleased(release);
+  const backup = join(admin.folder, `${release}.db`);
+  copyFileSync(admin.file, backup);
+  copyFileSync(join(fixtures, `${release}.db.manifest.json`), `${backup}.manifest.json`);
+  expect(await admin.run("backup", "--drill", backup)).toMatchObject({ status: 0 });
+  const { status, json } = await admin.run("restore", backup, "--json");
+  expect({ status, ...json }).toMatchObject({ status: 0, leads: 7, erased_again: 0 });
+  expect(await exported(admin)).toBe(leadsOf(release));
+});
+
+test("upgrade --check says that a file of this version needs no upgrade", async () => {
+  const admin = anAdmin();
+  const { status, stdout } = await admin.run("upgrade", "--check");
+  expect([status, stdout]).toEqual([0, expect.stringContaining("needs no upgrade")]);
+});
+
+test("the refusal of a newer file names the build that wrote it and this one", async () => {
+  const admin = anAdmin();
+  await admin.run("account", "list");
+  using database = new Database(admin.file);
+  database.run("UPDATE builds SET build = '9.8.7 (abcdef0)'");
+  database.run("UPDATE __drizzle_migrations SET created_at = created_at + 1e9");
+  database.close();
+  for (const command of [
+    ["account", "list"],
+    ["upgrade", "--check"],
+  ]) {
+    const { status, stderr } = await admin.run(...command);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`Leadfile 9\\.8\\.7 \\(abcdef0\\).*this version, ${version}`)),
+    ]);
+  }
+});

@@ -1,0 +1,80 @@
+/** What payloads become, and that a record means the same wherever it stands. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ReadLead } from "../../src/import/map/lead.ts";
+import { type Payload, payloads } from "./payloads.ts";
+import { leadsOf, shown } from "./reading.ts";
+
+const textOf = ({ record }: Payload) =>
+  Array.isArray(record) ? `${record.join("\n")}\n` : `${JSON.stringify(record)}\n`;
+
+/** The fields that are not null, with the time and the pixel if the record has any. */
+function given(reading: ReadLead | undefined): unknown {
+  if (reading === undefined || !("lead" in reading)) return reading;
+  const { identifiedMs, pixelId } = reading.lead;
+  return {
+    ...shown(reading),
+    ...(identifiedMs === null ? {} : { at: new Date(identifiedMs).toISOString() }),
+    ...(pixelId === "px_site" ? {} : { pixel: pixelId }),
+  };
+}
+
+test.each(payloads.map((payload) => [payload.what, payload] as const))("%s", async (_, payload) => {
+  const [reading, ...others] = await leadsOf(textOf(payload));
+  expect<unknown>(given(reading)).toEqual(payload.lead);
+  expect(others).toEqual([]);
+});
+
+const records = payloads.filter(({ record }) => !Array.isArray(record));
+
+test("a record becomes the same lead alone, in any file, and in any order", async () => {
+  const alone = new Map<string, ReadLead | undefined>();
+  for (const payload of records) alone.set(payload.what, (await leadsOf(textOf(payload)))[0]);
+  await fc.assert(
+    fc.asyncProperty(fc.shuffledSubarray([...records], { minLength: 1 }), async (shuffled) => {
+      const together = await leadsOf(shuffled.map(textOf).join(""));
+      expect(together).toEqual(shuffled.flatMap(({ what }) => alone.get(what) ?? []));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("whatever names and values records have, each becomes the same lead alone as with others", async () => {
+  const name = fc.constantFrom("email", "name", "url", "phone", "state", "city", "created_at", "timestamp", "value");
+  const parent = fc.constantFrom(
+    "visitor",
+    "contact",
+    "owner",
+    "company",
+    "data",
+    "session",
+    "visits",
+    "location",
+    "x",
+  );
+  const value = fc.constantFrom("a@example.com", "b@example.com", "Dana", "/a", "6195550142", "NV", "2026-01-31", "");
+  const leaf = fc.dictionary(name, value, { maxKeys: 4 });
+  const record = fc
+    .tuple(leaf, fc.dictionary(parent, fc.oneof(leaf, fc.dictionary(parent, leaf, { maxKeys: 2 })), { maxKeys: 4 }))
+    .map(([own, nested]) => `${JSON.stringify({ ...nested, ...own, page_url: "/" })}\n`);
+  await fc.assert(
+    fc.asyncProperty(fc.array(record, { minLength: 2, maxLength: 6 }), async (lines) => {
+      const together = await leadsOf(lines.join(""));
+      const alone = await Promise.all(lines.map((line) => leadsOf(line)));
+      expect(together.map(given)).toEqual(alone.flat().map(given));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("two values for one field at the same rank are counted, and a further choice is not", async () => {
+  const warningsOf = async (record: unknown) => {
+    const [reading] = await leadsOf(`${JSON.stringify(record)}\n`);
+    return reading !== undefined && "lead" in reading ? reading.warnings : null;
+  };
+  const [dana, lee] = [{ email: "dana@example.com" }, { email: "lee@example.com" }];
+  expect(await warningsOf({ person: dana, contact: lee })).toEqual(["values"]);
+  expect(await warningsOf({ person: dana, contact: dana })).toEqual([]);
+  expect(await warningsOf({ person: lee, ...dana })).toEqual([]);
+  expect(await warningsOf({ personal_email: "dana@example.com", business_email: "lee@example.com" })).toEqual([]);
+});

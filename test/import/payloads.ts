@@ -1,0 +1,543 @@
+/**
+ * Payloads and headers as CRM exports, identity vendors, analytics, and webhooks have them, with made-up people: what each
+ * becomes. To teach the import another name, add it to src/import/map/fields.ts and a payload here.
+ */
+
+export interface Payload {
+  readonly what: string;
+  /** One record of JSON; or the header and one row of CSV. */
+  readonly record: Readonly<Record<string, unknown>> | readonly [header: string, row: string];
+  /** The fields of the lead that are not null, and its time and pixel if it has any. */
+  readonly lead: Readonly<Record<string, string>>;
+}
+
+const dana = { name: "Dana Whitfield", email: "dana@example.com" };
+const at = "2026-01-31T09:15:00.000Z";
+
+const crm: readonly Payload[] = [
+  {
+    what: "HubSpot: an export of contacts, whose owner is somebody else",
+    record: [
+      "Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Contact owner email,Company Name,City,State/Region,Country/Region,Original Source,Create Date,Owner Email",
+      "101,Dana,Whitfield,dana@example.com,(619) 555-0142,Kim Reed,kim@vendor.example,Harbor & Pine,Reno,Nevada,United States,ORGANIC_SEARCH,2025-11-02 10:00,kim@vendor.example",
+    ],
+    lead: {
+      ...dana,
+      phone: "6195550142",
+      company: "Harbor & Pine",
+      city: "Reno",
+      state: "NV",
+      traffic_source: "ORGANIC_SEARCH",
+    },
+  },
+  {
+    what: "HubSpot: a contact of its API, with properties that have values",
+    record: {
+      vid: 101,
+      properties: {
+        firstname: { value: "Dana" },
+        lastname: { value: "Whitfield" },
+        email: { value: "dana@example.com" },
+        hubspot_owner_id: { value: "9" },
+      },
+    },
+    lead: dana,
+  },
+  {
+    what: "HubSpot: a contact of version 3",
+    record: {
+      id: "0d0f2c4e-6a1b-4c3d-8e5f-00112233aabb",
+      properties: {
+        firstname: "Dana",
+        lastname: "Whitfield",
+        email: "dana@example.com",
+        createdate: "2025-11-02T10:00:00Z",
+      },
+      createdAt: "2025-11-02T10:00:00Z",
+      archived: false,
+    },
+    lead: { ...dana, at: "2025-11-02T10:00:00.000Z" },
+  },
+  {
+    what: "Salesforce: a report on leads, in which a person of the company owns the lead",
+    record: [
+      "Lead Owner,Owner Email,First Name,Last Name,Title,Company / Account,Email,Phone,Lead Source,City,State/Province,Country,Created Date",
+      "Kim Reed,kim@vendor.example,Dana,Whitfield,Buyer,Harbor & Pine,dana@example.com,619-555-0142,Web,Reno,NV,US,1/31/2026",
+    ],
+    lead: { ...dana, phone: "6195550142", company: "Harbor & Pine", city: "Reno", state: "NV", traffic_source: "Web" },
+  },
+  {
+    what: "Salesforce: a contact with its account and who created it",
+    record: {
+      Id: "003XX0000001",
+      Name: "Dana Whitfield",
+      Email: "dana@example.com",
+      MailingCity: "Reno",
+      MailingState: "NV",
+      Account: { Name: "Harbor & Pine", Email: "info@harbor.example.com" },
+      CreatedBy: { Name: "Kim Reed", Email: "kim@vendor.example" },
+      Owner: { Name: "Kim Reed", Email: "kim@vendor.example", Phone: "555-0199" },
+    },
+    lead: { ...dana, city: "Reno", state: "NV" },
+  },
+  {
+    what: "Pipedrive: an export of people",
+    record: [
+      "Person - Name,Person - Organization,Person - Email - Work,Person - Phone - Work,Person - Owner,Person - Person created",
+      "Dana Whitfield,Harbor & Pine,dana@example.com,619-555-0142,Kim Reed,2025-11-02 10:00:00",
+    ],
+    lead: { ...dana, company: "Harbor & Pine", phone: "6195550142" },
+  },
+  {
+    what: "Pipedrive: a person of its API, with lists of values",
+    record: {
+      name: "Dana Whitfield",
+      email: [{ label: "work", value: "dana@example.com", primary: true }, { value: "d@home.example" }],
+      phone: [{ value: "619-555-0142", primary: true }],
+      owner_id: { id: 9, name: "Kim Reed", email: "kim@vendor.example" },
+      org_id: { name: "Harbor & Pine", address: "1 Pine St" },
+    },
+    lead: { ...dana, phone: "6195550142" },
+  },
+  {
+    what: "Zoho: an export of leads",
+    record: [
+      "Lead Owner,Lead Owner.email,Company,First Name,Last Name,Email,Mobile,Lead Source,City,State,Created By.name,Modified Time",
+      "Kim Reed,kim@vendor.example,Harbor & Pine,Dana,Whitfield,dana@example.com,6195550142,Ads,Reno,NV,Kim Reed,2026-01-31 10:00",
+    ],
+    lead: { ...dana, company: "Harbor & Pine", phone: "6195550142", traffic_source: "Ads", city: "Reno", state: "NV" },
+  },
+  {
+    what: "Zoho: a lead of its API",
+    record: {
+      data: {
+        Full_Name: "Dana Whitfield",
+        Email: "dana@example.com",
+        Owner: { name: "Kim Reed", email: "kim@vendor.example" },
+      },
+    },
+    lead: dana,
+  },
+  {
+    what: "a CRM whose sales representative has an address",
+    record: [
+      "sales_rep_email,sales_rep_name,email,name",
+      "kim@vendor.example,Kim Reed,dana@example.com,Dana Whitfield",
+    ],
+    lead: dana,
+  },
+  {
+    what: "a CRM with nobody but the owner of the record",
+    record: { owner: { email: "kim@vendor.example" }, page_url: "/pricing" },
+    lead: { page_url: "/pricing" },
+  },
+  {
+    what: "Klaviyo: an export of profiles",
+    record: [
+      "Email,First Name,Last Name,Phone Number,Organization,City,Region,Country,Email Marketing Consent Timestamp,Created",
+      "dana@example.com,Dana,Whitfield,+16195550142,Harbor & Pine,Reno,Nevada,United States,2024-05-01,2024-05-01 10:00:00",
+    ],
+    lead: { ...dana, phone: "16195550142", company: "Harbor & Pine", city: "Reno", state: "NV" },
+  },
+  {
+    what: "Intercom: a user with a custom avatar and location",
+    record: {
+      type: "user",
+      user: {
+        email: "dana@example.com",
+        name: "Dana Whitfield",
+        avatar: { image_url: "https://img.example.com/d.png" },
+        created_at: 1769850000,
+      },
+      location: { city: "Reno", region: "Nevada", country: "United States" },
+      assigned_to: { email: "kim@vendor.example" },
+    },
+    lead: { ...dana, city: "Reno", state: "NV" },
+  },
+];
+
+const identity: readonly Payload[] = [
+  {
+    what: "AudienceLab: an event with the person in resolution",
+    record: {
+      pixel_id: "7c6a1f0e-59a2-4a53-9f3f-3f2f9a1d2b11",
+      event_timestamp: "2026-01-31T09:15:00Z",
+      full_url: "https://shop.example.com/pricing",
+      referrer_url: "https://search.example.com/",
+      resolution: {
+        FIRST_NAME: "Dana",
+        LAST_NAME: "Whitfield",
+        PERSONAL_EMAILS: "dana@example.com, dana.w@example.com",
+        MOBILE_PHONE: "+16195550142, +16195550143",
+        PERSONAL_CITY: "San Diego",
+        PERSONAL_STATE: "CA",
+        COMPANY_NAME: "Harbor & Pine",
+        COMPANY_CITY: "Boise",
+        PROFESSIONAL_CITY: "Boise",
+        UUID: "0000a1b2c3d4e5f60718293a4b",
+        MARRIED: "Y",
+      },
+    },
+    lead: {
+      ...dana,
+      at,
+      pixel: "7c6a1f0e-59a2-4a53-9f3f-3f2f9a1d2b11",
+      phone: "16195550142",
+      city: "San Diego",
+      state: "CA",
+      company: "Harbor & Pine",
+      marital_status: "Y",
+      page_url: "https://shop.example.com/pricing",
+      referrer: "https://search.example.com/",
+    },
+  },
+  {
+    what: "AudienceLab: a flat file with the work address alone, and the employer's location",
+    record: [
+      "PIXEL_ID,EVENT_TIMESTAMP,URL,FIRST_NAME,LAST_NAME,PERSONAL_EMAIL,BUSINESS_EMAIL,SKIPTRACE_CITY,SKIPTRACE_STATE,COMPANY_STATE,LINKEDIN_URL",
+      "px,2026-01-31 09:15:00,https://shop.example.com/,Dana,Whitfield,,dana@example.com,La Jolla,CA,ID,https://social.example.com/d",
+    ],
+    lead: { ...dana, at, pixel: "px", city: "La Jolla", state: "CA", page_url: "https://shop.example.com/" },
+  },
+  {
+    what: "Retention.com: a click",
+    record: [
+      "email,first_name,last_name,address_city,address_state,landing_page_url,landing_page_domain,email_domain,referrer,clicked_at",
+      'dana@example.com,Dana,Whitfield,Reno,NV,https://shop.example.com/,shop.example.com,example.com,null,"Sat, 31 Jan 2026 09:15:00 UTC +00:00"',
+    ],
+    lead: { ...dana, at, city: "Reno", state: "NV", page_url: "https://shop.example.com/" },
+  },
+  {
+    what: "Midbound: an event with the location of the IP address",
+    record: {
+      created: 1769850900000,
+      data: {
+        attribution: { pixelId: "mdb_pxl_1" },
+        identity: {
+          emails: [{ value: "dana@example.com", type: "personal" }],
+          phones: [],
+          demographics: { firstName: "Dana", lastName: "Whitfield", isHomeowner: true, isMarried: null },
+          location: { city: "San Diego", state: "California", country: "US" },
+          professional: { companyName: "Harbor & Pine", city: "Boise", state: "ID" },
+        },
+        session: {
+          landingPage: "/pricing",
+          referrer: null,
+          utm: { source: "newsletter" },
+          network: { city: "Ashburn", region: "Virginia" },
+        },
+      },
+    },
+    lead: {
+      ...dana,
+      at,
+      pixel: "mdb_pxl_1",
+      homeowner: "true",
+      city: "San Diego",
+      state: "CA",
+      company: "Harbor & Pine",
+      page_url: "/pricing",
+      traffic_source: "newsletter",
+    },
+  },
+  {
+    what: "Snitcher: a company without a person, whose location counts",
+    record: {
+      timestamp: "2026-01-31T09:15:00+00:00",
+      company: {
+        name: "Harbor & Pine",
+        phone: "+1 619 555 0199",
+        location: { city: "San Diego", region: "California", country: "United States" },
+      },
+      session: { landing_page: "/pricing", referrer: "search.example.com", source: "organic" },
+    },
+    lead: {
+      at,
+      company: "Harbor & Pine",
+      city: "San Diego",
+      state: "CA",
+      page_url: "/pricing",
+      referrer: "search.example.com",
+      traffic_source: "organic",
+    },
+  },
+  {
+    what: "a company with a person: its location is not the visitor's",
+    record: { email: "dana@example.com", company: { name: "Harbor & Pine", location: { city: "Boise", state: "ID" } } },
+    lead: { email: "dana@example.com", company: "Harbor & Pine" },
+  },
+  {
+    what: "HappierLeads: a contact with the pages that it visited",
+    record: {
+      contact: { name: "Dana Whitfield", email: "dana@example.com", phone: "+1-619-555-0142" },
+      company: { name: "harbor & pine", state: "california", website: "harbor.example.com" },
+      pageVisits: [
+        { url: "/pricing", timestamp: "2026-01-31T09:15:00.000Z" },
+        { url: "/cart", timestamp: "2026-01-31T09:17:00.000Z" },
+      ],
+    },
+    lead: { ...dana, at, phone: "16195550142", company: "harbor & pine", state: "CA", page_url: "/pricing" },
+  },
+  {
+    what: "RB2B: a profile",
+    record: [
+      "LinkedIn URL,First Name,Last Name,Company Name,Business Email,Website,City,State,Last Seen At,First Seen At,Most Recent Referrer,Recent Page URLs",
+      'https://social.example.com/d,Dana,Whitfield,Harbor & Pine,dana@example.com,harbor.example.com,Reno,Nevada,2026-01-31T09:15:00Z,2026-01-02T10:00:00Z,https://search.example.com/,"[""/pricing"",""/""]"',
+    ],
+    lead: {
+      ...dana,
+      at,
+      company: "Harbor & Pine",
+      city: "Reno",
+      state: "NV",
+      referrer: "https://search.example.com/",
+      page_url: "/pricing",
+    },
+  },
+  {
+    what: "RB2B: a webhook with a link to a profile",
+    record: {
+      "LinkedIn URL": "https://social.example.com/d",
+      "First Name": "Dana",
+      "Last Name": "Whitfield",
+      "Business Email": "dana@example.com",
+      "Captured URL": "https://shop.example.com/",
+      "Seen At": "2026-01-31T09:15:00Z",
+      Referrer: "https://search.example.com/",
+    },
+    lead: { ...dana, at, page_url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+  },
+  {
+    what: "an identity API in the style of People Data Labs",
+    record: {
+      person: {
+        full_name: "Dana Whitfield",
+        emails: [{ address: "dana@example.com", type: "personal" }],
+        job_company_name: "Harbor & Pine",
+      },
+      linkedin: { url: "https://social.example.com/d" },
+    },
+    lead: { ...dana, company: "Harbor & Pine" },
+  },
+  {
+    what: "a visitor with whoever was seen last",
+    record: {
+      visitor: {
+        ...dana,
+        last_seen_at: "2026-01-31T09:15:00Z",
+        url: "https://social.example.com/d",
+        created_at: "2020-01-01",
+      },
+    },
+    lead: { ...dana, at },
+  },
+];
+
+const analytics: readonly Payload[] = [
+  {
+    what: "Segment: identify",
+    record: {
+      type: "identify",
+      userId: "u1",
+      traits: {
+        email: "dana@example.com",
+        firstName: "Dana",
+        lastName: "Whitfield",
+        createdAt: "2020-01-01T00:00:00Z",
+        address: { city: "Reno", state: "NV" },
+      },
+      context: {
+        ip: "192.0.2.1",
+        page: { url: "https://shop.example.com/pricing", referrer: "https://search.example.com/", title: "Pricing" },
+        userAgent: "x",
+      },
+      timestamp: "2026-01-31T09:15:00Z",
+    },
+    lead: {
+      ...dana,
+      at,
+      city: "Reno",
+      state: "NV",
+      page_url: "https://shop.example.com/pricing",
+      referrer: "https://search.example.com/",
+    },
+  },
+  {
+    what: "Segment: a page view with traits in its context",
+    record: {
+      type: "page",
+      properties: { url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+      context: {
+        traits: { email: "dana@example.com", name: "Dana Whitfield" },
+        campaign: { source: "x", name: "Spring" },
+      },
+      timestamp: "2026-01-31T09:15:00Z",
+    },
+    lead: { ...dana, at, page_url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+  },
+  {
+    what: "PostHog: an event with its person",
+    record: {
+      event: "$identify",
+      timestamp: "2026-01-31T09:15:00Z",
+      properties: {
+        $current_url: "https://shop.example.com/",
+        $referrer: "https://search.example.com/",
+        $browser: "Firefox",
+      },
+      person: { properties: { email: "dana@example.com", name: "Dana Whitfield" } },
+    },
+    lead: { ...dana, at, page_url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+  },
+  {
+    what: "Google Analytics: a row of BigQuery, with microseconds",
+    record: {
+      event_date: "20260131",
+      event_timestamp: 1769850900000000,
+      user_properties: { email: "dana@example.com" },
+      geo: { city: "Reno", region: "Nevada", country: "United States" },
+      device: { category: "desktop", browser: { name: "Chrome" } },
+    },
+    lead: { email: "dana@example.com", at, city: "Reno", state: "NV" },
+  },
+  {
+    what: "Amplitude: an event",
+    record: {
+      event_type: "view",
+      event_time: "2026-01-31 09:15:00.000000",
+      user_properties: dana,
+      device_id: "d1",
+      library: { name: "x" },
+    },
+    lead: { ...dana, at },
+  },
+  {
+    what: "Mixpanel: a profile",
+    record: {
+      $distinct_id: "u1",
+      $properties: { $email: "dana@example.com", $name: "Dana Whitfield", $city: "Reno", $region: "Nevada" },
+    },
+    lead: { ...dana, city: "Reno", state: "NV" },
+  },
+  {
+    what: "Elasticsearch: a hit",
+    record: { _index: "visits", _id: "1", _source: { ...dana, "@timestamp": "2026-01-31T09:15:00Z" } },
+    lead: { ...dana, at },
+  },
+  {
+    what: "a session with the visitor in it, and a device that has a name",
+    record: {
+      session: { started_at: "2026-01-31T09:15:00Z", page: { url: "/a" }, device: { name: "Phone" } },
+      visitor: dana,
+    },
+    lead: { ...dana, at, page_url: "/a" },
+  },
+];
+
+const webhooks: readonly Payload[] = [
+  {
+    what: "a payload in a wrapper",
+    record: { event: "lead.identified", payload: { lead: { ...dana, page_url: "/a" } } },
+    lead: { ...dana, page_url: "/a" },
+  },
+  { what: "a payload in wrappers in wrappers", record: { body: { data: { attributes: dana } } }, lead: dana },
+  {
+    what: "a node of GraphQL",
+    record: { node: { visitor: dana, visit: { url: "/a", time: 1769850900 } } },
+    lead: { ...dana, at, page_url: "/a" },
+  },
+  {
+    what: "a form, with whoever sent it and whoever is to answer",
+    record: { sender: { email: "x@vendor.example" }, agent: { name: "Kim" }, contact: dana },
+    lead: dana,
+  },
+  {
+    what: "a customer with an account manager",
+    record: { customer: dana, account: { name: "Acme", email: "a@vendor.example" }, created_by: { name: "Kim" } },
+    lead: dana,
+  },
+  {
+    what: "the shortest path first",
+    record: { visitor: { email: "far@example.com" }, email: "dana@example.com", contact: { name: "Dana Whitfield" } },
+    lead: dana,
+  },
+  {
+    what: "the first in the record of two at the same rank",
+    record: { person: { email: "dana@example.com" }, contact: { email: "other@example.com" }, name: "Dana Whitfield" },
+    lead: dana,
+  },
+  {
+    what: "a picture that has a URL",
+    record: { ...dana, avatar: { url: "https://img.example.com/d.png" }, linkedin_url: "https://social.example.com/d" },
+    lead: dana,
+  },
+  {
+    what: "a table made of JSON, with dots in its header",
+    record: [
+      "data.visitor.email,data.visitor.name,data.owner.email,avatar.url",
+      "dana@example.com,Dana Whitfield,kim@vendor.example,/d.png",
+    ],
+    lead: dana,
+  },
+  {
+    what: "an account's time, and an account's address",
+    record: [
+      "Email,Full Name,Account Created At,Account Email",
+      "dana@example.com,Dana Whitfield,2026-01-31,a@vendor.example",
+    ],
+    lead: dana,
+  },
+  {
+    what: "a time with its zone in the name of its column",
+    record: ["Email,Name,Visited At (PT)", "dana@example.com,Dana Whitfield,2026-01-31 1:15 AM"],
+    lead: { ...dana, at },
+  },
+  {
+    what: "a date and a time in two columns",
+    record: ["Email,Name,Visit Date,Visit Time (EST)", "dana@example.com,Dana Whitfield,31 January 2026,4:15am"],
+    lead: { ...dana, at },
+  },
+  {
+    what: "an address without a text in front of its sign",
+    record: ["Email,Work Email,Name", "@example.com,dana@example.com,Dana Whitfield"],
+    lead: dana,
+  },
+  {
+    what: "an address with two signs",
+    record: ["Email,Name", "dana@@example.com,Dana Whitfield"],
+    lead: { name: "Dana Whitfield" },
+  },
+  {
+    what: "a verified address alone",
+    record: ["Verified Email,Name", "dana@example.com,Dana Whitfield"],
+    lead: { ...dana, verified_email: "dana@example.com" },
+  },
+  {
+    what: "a phone with an extension",
+    record: ["Name,Phone", "Dana Whitfield,619-555-0142 ext. 77"],
+    lead: { name: "Dana Whitfield", phone: "6195550142" },
+  },
+  {
+    what: "a region of another country",
+    record: ["Name,State,Country", "Dana Whitfield,CO,Colombia"],
+    lead: { name: "Dana Whitfield" },
+  },
+  {
+    what: "a state with an empty country",
+    record: ["Name,State,Country", "Dana Whitfield,colorado,"],
+    lead: { name: "Dana Whitfield", state: "CO" },
+  },
+];
+
+const flattened: readonly Payload[] = [
+  {
+    what: "a table made of JSON, with the first and the second of a list",
+    record: [
+      "contact.emails.0.value,contact.emails.1.value,visits[0].url,visits[1].url",
+      "dana@example.com,d@home.example,/a,/b",
+    ],
+    lead: { email: "dana@example.com", page_url: "/a" },
+  },
+];
+
+export const payloads: readonly Payload[] = [...crm, ...identity, ...analytics, ...webhooks, ...flattened];
