@@ -153,6 +153,11 @@ describe("numeric dates are read in one order for a whole column", () => {
     expect(await importing(dated("31/31/2025", "25/10/2025"))).toMatchObject({ status: 3, days: ["2025-10-25"] });
   });
 
+  test("a date decides the order even if its row is rejected", async () => {
+    const { status, days } = await importing(`email,date\na@example.com,05/10/2025\n,25/10/2025\n`);
+    expect([status, days]).toEqual([3, ["2025-10-05"]]);
+  });
+
   test("each column has an order of its own", async () => {
     const rows = ["a@example.com,25/10/2025,", "b@example.com,,10/05/2025", "c@example.com,,10/25/2025"];
     const { days } = await importing(`email,last_seen,first_seen\n${rows.join("\n")}\n`);

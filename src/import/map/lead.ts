@@ -40,13 +40,14 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
   const { of } = row.layout;
   const { details, aliases, warnings } = readDetails(row);
+  // A date decides the order of its column even if its row is rejected.
+  const time = readVisitTime(row, rules, nowMs);
   // Before all else: no option makes a lead of such a row.
   if (detailFields.every((field) => details[field] === null)) return { fault: faultOfEmpty(row) };
   const pixelId = textIn(row, of.pixel_id) ?? rules.pixelId;
   if (pixelId === null) return { fault: noPixel };
   const isKnown = rules.knownPixels?.has(pixelId) === true;
   if (!isKnown && !isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
-  const time = readVisitTime(row, rules, nowMs);
   if ("fault" in time || "undecided" in time) return time;
   const own = textIn(row, of.id);
   const id =
