@@ -1,6 +1,7 @@
 /** All attacks, by what they do. */
 
 import { clusterCutOff } from "./attacks/cluster/cut-off.ts";
+import { clusterFullDisk } from "./attacks/cluster/full-disk.ts";
 import { clusterImports } from "./attacks/cluster/imports.ts";
 import { clusterKills } from "./attacks/cluster/kills.ts";
 import { clusterRevocations } from "./attacks/cluster/revocations.ts";
@@ -39,6 +40,7 @@ export const faultsOfRequests: readonly Fault[] = [revocation, isolation, clock,
 export const faultsOfCluster: readonly Fault[] = [
   clusterRevocations,
   clusterCutOff,
+  clusterFullDisk,
   clusterKills,
   clusterImports,
   clusterRolling,

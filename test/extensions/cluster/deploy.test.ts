@@ -1,9 +1,13 @@
 /** deploy/cluster/: what systemd, Caddy and nginx read has no mistake, and says what is measured. */
-import { expect, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { nodeFlags } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { endWithTest } from "../../support/child.ts";
 import { aFolder } from "../../support/folder.ts";
+import { missing, until } from "./cluster.ts";
+import { rqlited, someSecrets } from "./nodes.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy/cluster");
 const read = (name: string) => readFileSync(join(deploy, name), "utf8");
@@ -18,7 +22,7 @@ test.skipIf(!has("systemd-analyze"))("the units are understood by systemd, witho
   const folder = aFolder();
   const files = readdirSync(join(deploy, "systemd")).filter((name) => /\.(?:service|timer)$/.test(name));
   const copies = files.map((name) => {
-    writeFileSync(join(folder, name), read(`systemd/${name}`).replaceAll(/\/usr\/local\/bin\/\w+/g, "/bin/true"));
+    writeFileSync(join(folder, name), read(`systemd/${name}`).replaceAll(/\/usr\/(?:local\/)?bin\/\w+/g, "/bin/true"));
     return join(folder, name);
   });
   expect(files).toHaveLength(3);
@@ -39,30 +43,126 @@ test.skipIf(!has("nginx"))("nginx understands its configuration", () => {
   expect(run("nginx", "-t", "-c", file).said).toContain("test is successful");
 });
 
-/** As much of a compose file as is looked at here. */
+/** The parts of a compose file that are used here. */
 interface Composed {
-  readonly services: Readonly<
-    Record<
-      string,
-      { command?: string[]; environment?: Record<string, string>; volumes?: string[]; depends_on?: string[] }
-    >
-  >;
+  readonly services: Readonly<Record<string, Service>>;
 }
 
-test("compose puts a server beside each node, which reads the node's folder and cannot write it", () => {
-  const { services } = Bun.YAML.parse(read("compose.yaml")) as Composed; // As compose has it.
+interface Service {
+  readonly entrypoint?: readonly string[];
+  readonly command?: readonly string[];
+  readonly user?: string;
+  readonly group_add?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+}
+
+const { services } = Bun.YAML.parse(read("compose.yaml")) as Composed; // As compose defines it.
+
+test("compose gives each node a server that reads its folder and cannot write it, with passwords and TLS", () => {
   for (const number of [1, 2, 3]) {
     const { command = [], volumes: [folder = ""] = [] } = services[`rqlite${number}`] ?? {};
-    const flags = new Map(command.map((word, place) => [word, command[place + 1]]));
     expect(nodeFlags.filter((flag) => !command.includes(flag))).toEqual([]);
-    expect(flags.get("-node-id")).toBe(`n${number}`);
-    expect(flags.get("-http-adv-addr")).toBe(`rqlite${number}:4001`);
-    expect(flags.get("-raft-adv-addr")).toBe(`rqlite${number}:4002`);
-    expect(flags.get("-join")).toBe(number === 1 ? undefined : "rqlite1:4002");
-    const { environment = {}, volumes = [], depends_on } = services[`leadfile${number}`] ?? {};
-    expect(environment).toMatchObject({ CLUSTER: `http://rqlite${number}:4001`, NODE_NAME: `n${number}` });
-    expect(volumes).toEqual([`${folder.split(":")[0]}:/node:ro`]);
-    expect(environment["DATABASE_PATH"]).toBe("/node/db.sqlite");
-    expect(depends_on).toEqual([`rqlite${number}`]);
+    for (const flag of ["-auth=", "-http-cert=", "-node-cert=", "-node-verify-client"]) {
+      expect(command.some((word) => word.startsWith(flag))).toBe(true);
+    }
+    const { environment = {}, volumes = [] } = services[`leadfile${number}`] ?? {};
+    expect(environment).toMatchObject({ CLUSTER: `https://rqlite${number}:4001`, NODE_NAME: `n${number}` });
+    expect(volumes[0]).toBe(`${folder.split(":")[0]}:/node:ro`);
+    // A server may not replace, move, or remove nodes.
+    expect(environment["CLUSTER_AUTH"]).toBe("/secrets/server.auth");
   }
+  expect(services["admin"]?.environment?.["CLUSTER_AUTH"]).toBe("/secrets/admin.auth");
+});
+
+const cannotCompose =
+  missing ?? (process.getuid?.() === 0 && has("setpriv") && has("unshare") ? null : "only root can change users");
+
+describe.skipIf(cannotCompose !== null)(`compose.yaml${cannotCompose === null ? "" : ` (${cannotCompose})`}`, () => {
+  test("starts three nodes and servers under its own arguments, users, and permissions", async () => {
+    const secrets = someSecrets("rqlite1", "rqlite2", "rqlite3");
+    const folder = aFolder();
+    // Other users have to get through to what the containers mount.
+    for (const path of [folder, dirname(secrets), secrets]) chmodSync(path, 0o755);
+    const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
+    const hosts = [1, 2, 3].map((number) => `127.${a}.${b}.${1 + ((c ?? 0) % 80) * 3 + number} rqlite${number}`);
+    writeFileSync(join(folder, "hosts"), `127.0.0.1 localhost\n${hosts.join("\n")}\n`);
+    const volumes = [1, 2, 3].map((number) => {
+      const path = join(folder, `node${number}`);
+      mkdirSync(path);
+      return path;
+    });
+    const inHost = (text: string, number: number) =>
+      text
+        .replace("/rqlite/file", volumes[number - 1] ?? "")
+        .replace("/node/", `${volumes[number - 1]}/`)
+        .replace("/secrets", secrets)
+        .replace("0.0.0.0", `rqlite${number}`)
+        .replace("/bin/rqlited", rqlited);
+
+    /** Runs a command as the user of a service, with the hosts of the network of compose. */
+    function startAs(
+      { user = "", group_add: groups = [] }: Service,
+      command: string[],
+      env: Record<string, string> = {},
+    ) {
+      const [uid, gid] = user.split(":");
+      const as = [
+        "setpriv",
+        `--reuid=${uid}`,
+        `--regid=${gid}`,
+        groups.length > 0 ? `--groups=${groups}` : "--clear-groups",
+      ];
+      const mount = `mount --bind ${join(folder, "hosts")} /etc/hosts && exec "$@"`;
+      const child = Bun.spawn(["unshare", "--mount", "sh", "-c", mount, "sh", ...as, ...command], {
+        cwd: "/tmp",
+        env: { PATH: process.env["PATH"] ?? "", ...env },
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      endWithTest(child);
+      return child;
+    }
+
+    function startNodeOf(number: number): void {
+      const service = services[`rqlite${number}`] ?? {};
+      const [uid, gid] = (service.user ?? "").split(":").map(Number);
+      // As a new volume gets the owner of the folder in the image.
+      chownSync(volumes[number - 1] ?? "", uid ?? 0, gid ?? 0);
+      startAs(
+        service,
+        [...(service.entrypoint ?? []), ...(service.command ?? [])].map((word) => inHost(word, number)),
+      );
+    }
+
+    const settingsFor = ({ environment = {} }: Service, number: number) =>
+      Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, inHost(value, number)]));
+    const main = [process.execPath, join(deploy, "../../src/main.ts")];
+    const cli = [process.execPath, join(deploy, "../../src/admin.ts")];
+    const admin = services["admin"] ?? {};
+    const run = async (...args: string[]) => {
+      // The container that initializes the cluster is root, to read the file of the appliance.
+      const child = startAs({ ...admin, user: "0:0" }, [...cli, ...args], settingsFor(admin, 1));
+      const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+      return { status: await child.exited, stdout, stderr };
+    };
+    startNodeOf(1);
+    await until(() => existsSync(join(volumes[0] ?? "", "data/raft.db")));
+    expect(await run("cluster", "init", anAdmin(["acme"]).file)).toMatchObject({ status: 0 });
+    startNodeOf(2);
+    startNodeOf(3);
+    for (const number of [1, 2, 3]) {
+      const service = services[`leadfile${number}`] ?? {};
+      // Before that, the server ends, and compose starts it again.
+      const data = join(volumes[number - 1] ?? "", "data");
+      await until(() => ["raft.db", "db.sqlite", "db.sqlite-shm"].every((name) => existsSync(join(data, name))));
+      startAs(service, main, { ...settingsFor(service, number), PORT: "0", HOST: `rqlite${number}`, HOME: "/tmp" });
+    }
+    await until(async () => {
+      const { stdout } = await run("cluster", "status", "--json");
+      const nodes: { server: { serves: boolean } | null }[] = stdout === "" ? [] : JSON.parse(stdout).nodes;
+      return nodes.length === 3 && nodes.every(({ server }) => server?.serves === true);
+    });
+    expect((await run("account", "create", "birch")).status).toBe(0);
+  });
 });

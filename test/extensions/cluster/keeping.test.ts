@@ -1,6 +1,6 @@
 /** Looking after a cluster: how it begins, how it is shown, how its logs are rid of what was erased, how a node leaves. */
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
 import { placeNodes, startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
@@ -11,7 +11,7 @@ import { client } from "../../support/harness.ts";
 import { start } from "../../support/process.ts";
 import { aSmallDisk, mounts } from "../../support/small-disk.ts";
 import { aCluster, answerOf, missing, settingsOf, until, watched } from "./cluster.ts";
-import { aHost, rqlited } from "./nodes.ts";
+import { aHost, rqlited, someSecrets } from "./nodes.ts";
 
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("begins with an existing file, and never on a node that has something", async () => {
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     expect(found.status).toBe(2);
   });
 
-  test("asks nodes that want a password, as deploy/ has them", async () => {
+  test("asks nodes for whose passwords deploy/ has the rights, right after the first one has started", async () => {
     const { first, settings, admin } = await aClusterWithPassword();
     const { url } = await serverBeside(settings);
     const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
@@ -71,6 +71,9 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     await until(async () => (await status()) === 200);
     expect((await admin.run("key", "revoke", id)).stderr).toBe("");
     expect(await status()).toBe(401);
+    // What replaces or removes nodes is not for the credentials of a server.
+    const refusedLeave = await anAdmin([], settings).run("cluster", "leave", "n3");
+    expect(refusedLeave).toMatchObject({ status: 1 });
     const stranger = anAdmin([], settingsOf(first));
     const refused = await stranger.run("cluster", "status");
     expect(refused.stderr).toContain("The rqlite node at CLUSTER does not answer");
@@ -156,26 +159,22 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
   });
 });
 
-/** Three nodes that want a password, on the file of an appliance with the account acme. */
+/** Three nodes with passwords, on the file of an appliance with the account acme. */
 async function aClusterWithPassword() {
-  const folder = aFolder();
-  const auth = join(folder, "auth.json");
-  const secret = "leadfile:a-long-random-text";
-  const [user = "", password = ""] = secret.split(":");
-  const deployed = await Bun.file(join(import.meta.dir, "../../../deploy/cluster/auth.json")).text();
-  await Bun.write(auth, deployed.replace("PUT A LONG RANDOM TEXT HERE", password));
-  await Bun.write(join(folder, "secret"), `${secret}\n`);
-  const authorization = `Basic ${Buffer.from(secret).toString("base64")}`;
-  const nodes = placeNodes(folder, ["n1", "n2", "n3"], aHost()).map((node) => ({ ...node, authorization }));
+  const secrets = someSecrets("127.0.0.1");
+  const auth = ["-auth", join(secrets, "auth.json")];
+  const login = readFileSync(join(secrets, "admin.auth"), "utf8").trim();
+  const authorization = `Basic ${Buffer.from(login).toString("base64")}`;
+  const nodes = placeNodes(aFolder(), ["n1", "n2", "n3"], aHost()).map((node) => ({ ...node, authorization }));
   const [first, ...others] = nodes;
   if (first === undefined) throw new Error("there are nodes");
-  watched(startNode(rqlited, first, { flags: ["-auth", auth] }));
-  await untilReady(first);
-  const settings = { ...settingsOf(first), CLUSTER_AUTH: join(folder, "secret") };
-  const admin = anAdmin([], settings);
+  watched(startNode(rqlited, first, { flags: auth }));
+  const settings = { ...settingsOf(first), CLUSTER_AUTH: join(secrets, "server.auth") };
+  const admin = anAdmin([], { ...settings, CLUSTER_AUTH: join(secrets, "admin.auth") });
+  // Right after the start: there is no leader yet.
   expect(await admin.run("cluster", "init", anAdmin(["acme"]).file)).toMatchObject({ status: 0 });
   for (const node of others)
-    watched(startNode(rqlited, node, { others: [first], flags: ["-auth", auth, "-join-as", user] }));
+    watched(startNode(rqlited, node, { others: [first], flags: [...auth, "-join-as", "rqlite"] }));
   await Promise.all(others.map((node) => untilReady(node)));
   return { first, settings, admin };
 }

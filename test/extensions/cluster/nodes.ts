@@ -1,5 +1,8 @@
 /** The nodes of a cluster as tests and attacks see them: the program that they are, and which of them leads. */
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { findRqlited } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { aFolder } from "../../support/folder.ts";
 
 const found = findRqlited(process.env["HOME"]);
 
@@ -19,6 +22,24 @@ export function aHost(): string {
   if (process.platform !== "linux") return "127.0.0.1";
   const [one = 0, two = 0, three = 0] = crypto.getRandomValues(new Uint8Array(3));
   return `127.${one}.${two}.${1 + (three % 254)}`;
+}
+
+/** The folder of passwords and certificates that deploy/cluster/make-secrets creates for some hosts. */
+export function someSecrets(...hosts: readonly string[]): string {
+  const folder = aFolder();
+  const script = join(folder, "make-secrets");
+  copyFileSync(join(import.meta.dir, "../../../deploy/cluster/make-secrets"), script);
+  const { exitCode, stderr } = Bun.spawnSync(["sh", script, ...hosts]);
+  if (exitCode !== 0) throw new Error(stderr.toString());
+  return join(folder, "secrets");
+}
+
+/** The flags with which rqlited asks for these passwords and certificates. */
+export function secureFlags(secrets: string): string[] {
+  const [cert, key, ca] = ["node.pem", "node.key", "ca.pem"].map((name) => join(secrets, name));
+  const http = [`-http-cert=${cert}`, `-http-key=${key}`, `-http-ca-cert=${ca}`];
+  const node = [`-node-cert=${cert}`, `-node-key=${key}`, `-node-ca-cert=${ca}`, "-node-verify-client"];
+  return [`-auth=${join(secrets, "auth.json")}`, ...http, ...node];
 }
 
 interface HasNode {

@@ -1,36 +1,36 @@
 /** Between machines: nodes that speak TLS alone, show one another certificates, and want a password. */
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalNode, placeNodes, startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import { anAdmin } from "../../support/admin.ts";
-import { aCertificate, openssl } from "../../support/certificate.ts";
+import { openssl } from "../../support/certificate.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
 import { start } from "../../support/process.ts";
 import { missing as missingNode, settingsOf, until, watched } from "./cluster.ts";
-import { rqlited } from "./nodes.ts";
+import { rqlited, secureFlags, someSecrets } from "./nodes.ts";
 
 const missing = missingNode ?? (openssl === null ? "openssl is not installed" : null);
-const secret = "leadfile:a-long-random-text";
-
 describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
   test("begins, serves and revokes over TLS, and tells nothing to whoever does not trust or know it", async () => {
-    const { folder, flags, trust } = await guarded();
-    const [first, ...others] = placeNodes(folder, ["n1", "n2", "n3"]).map((node) => ({
+    const secrets = someSecrets("127.0.0.1");
+    const flags = secureFlags(secrets);
+    const trust = { CLUSTER_AUTH: join(secrets, "admin.auth"), NODE_EXTRA_CA_CERTS: join(secrets, "ca.pem") };
+    const [first, ...others] = placeNodes(aFolder(), ["n1", "n2", "n3"]).map((node) => ({
       ...node,
       url: node.url.replace("http:", "https:"),
     }));
     if (first === undefined) throw new Error("there are nodes");
     watched(startNode(rqlited, first, { flags }));
-    await until(() => isReady(first));
     const settings = (node: LocalNode) => ({ ...settingsOf(node), ...trust });
     const appliance = anAdmin(["acme"]);
     const run = (...args: string[]) => command(settings(first), args);
     expect(await run("cluster", "init", appliance.file)).toMatchObject({ status: 0 });
     for (const node of others) {
-      watched(startNode(rqlited, node, { others: [first], flags: [...flags, "-join-as", "leadfile"] }));
+      watched(startNode(rqlited, node, { others: [first], flags: [...flags, "-join-as", "rqlite"] }));
     }
-    await Promise.all(others.map((node) => until(() => isReady(node))));
+    await Promise.all(others.map((node) => until(() => isReady(node, trust.CLUSTER_AUTH))));
     const urls = await Promise.all([first, ...others].map((node) => start(settings(node)).listening()));
     const { key, id } = JSON.parse((await run("key", "create", "acme", "--json")).stdout) as {
       key: string;
@@ -60,22 +60,9 @@ async function command(settings: Readonly<Record<string, string>>, args: readonl
   return { stdout, stderr, status: await child.exited };
 }
 
-/** What nodes and Leadfile are started with, as deploy/ has it. */
-async function guarded() {
-  const { folder: certificates, TLS_CERT: cert, TLS_KEY: key } = aCertificate();
-  const folder = aFolder();
-  const auth = join(folder, "auth.json");
-  const deployed = await Bun.file(join(import.meta.dir, "../../../deploy/cluster/auth.json")).text();
-  await Bun.write(auth, deployed.replace("PUT A LONG RANDOM TEXT HERE", secret.slice("leadfile:".length)));
-  await Bun.write(join(folder, "secret"), `${secret}\n`);
-  const http = ["-http-cert", cert, "-http-key", key, "-http-ca-cert", cert];
-  const node = ["-node-cert", cert, "-node-key", key, "-node-ca-cert", cert, "-node-verify-client"];
-  const trust = { CLUSTER_AUTH: join(folder, "secret"), NODE_EXTRA_CA_CERTS: cert };
-  return { folder, certificates, flags: ["-auth", auth, ...http, ...node], trust };
-}
-
-async function isReady({ url }: LocalNode): Promise<boolean> {
-  const headers = { Authorization: `Basic ${Buffer.from(secret).toString("base64")}` };
+async function isReady({ url }: LocalNode, auth: string): Promise<boolean> {
+  const login = readFileSync(auth, "utf8").trim();
+  const headers = { Authorization: `Basic ${Buffer.from(login).toString("base64")}` };
   const request = { headers, tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(1_000) };
   return (await fetch(`${url}/readyz`, request).catch(() => null))?.status === 200;
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../../extensions/cluster/cluster/local-cluster.ts";
 import { aHost, leaderOf, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
+import { mountAt } from "../../../../test/support/small-disk.ts";
 import { prepare } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
 import { layNetwork, missingNamespaces, type Network, type Site } from "./network.ts";
@@ -37,12 +38,15 @@ export interface Places {
   end(): Promise<void>;
 }
 
-/** Starts a cluster of a build, with what is made in its first file; on machines of their own where that can be. */
+/**
+ * Starts a cluster of a build, with what is made in its first file: on machines of their own if the system allows it, or on
+ * small disks that are mounted with these options.
+ */
 export async function startPlaces<Made>(
   build: string,
   folder: string,
   make: (store: AdminStore) => Made,
-  on: "one machine" | "three machines" = "one machine",
+  on: "one machine" | "three machines" | `size=${string}` = "one machine",
 ): Promise<{ places: Places; made: Made }> {
   const file = join(folder, "first.db");
   const made = prepare(file, make);
@@ -50,6 +54,7 @@ export async function startPlaces<Made>(
   const nodes = placeNodes(folder, ["n1", "n2", "n3"], aHost()).map((node, place) =>
     placeAt(node, network?.sites[place]),
   );
+  const disks = on.startsWith("size=") ? nodes.map((node) => mountAt(node.folder, on)) : [];
   const siteOf = ({ name }: LocalNode) => network?.sites[nodes.findIndex((node) => node.name === name)] ?? null;
   const engines = await startCluster(nodes, file, (node, others) => startAt(node, siteOf(node), others));
   const [one, two, three] = await Promise.all(
@@ -59,7 +64,7 @@ export async function startPlaces<Made>(
     }),
   );
   if (one === undefined || two === undefined || three === undefined) throw new Error("there are three nodes");
-  return { places: control(build, folder, [one, two, three], network), made };
+  return { places: control(build, folder, [one, two, three], network, disks), made };
 }
 
 /** A node at the addresses of its machine. */
@@ -85,7 +90,13 @@ function settingsOf({ url, name }: LocalNode): Record<string, string> {
   return { CLUSTER: url, NODE_NAME: name };
 }
 
-function control(build: string, folder: string, all: readonly [Place, Place, Place], network: Network | null): Places {
+function control(
+  build: string,
+  folder: string,
+  all: readonly [Place, Place, Place],
+  network: Network | null,
+  disks: readonly Disposable[],
+): Places {
   return {
     all,
     leader: () => leaderOf(all),
@@ -129,6 +140,7 @@ function control(build: string, folder: string, all: readonly [Place, Place, Pla
         await engine.exited;
       }
       network?.remove();
+      for (const disk of disks) disk[Symbol.dispose]();
     },
   };
 }
