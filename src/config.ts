@@ -184,6 +184,19 @@ function followLink(path: string): string {
   }
 }
 
+/**
+ * Returns the absolute path that a path typed in a shell means. `bun run` changes to the root of the clone, and says in
+ * npm_config_local_prefix from where; other callers say it in PWD.
+ */
+export function pathFromShell(path: string, environment: Environment = process.env): string {
+  const root = resolve(import.meta.dir, "..");
+  if (process.cwd() !== root) return resolve(path);
+  const isScript = environment["npm_lifecycle_event"] !== undefined;
+  const shell = environment[isScript ? "npm_config_local_prefix" : "PWD"] ?? root;
+  const isInside = existsSync(shell) && `${realpathSync(shell)}/`.startsWith(`${root}/`);
+  return resolve(isInside ? realpathSync(shell) : root, path);
+}
+
 /** Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH, which belong together; null if none is set. */
 export function readCluster(environment: Environment = process.env): ClusterConfig | null {
   const url = given(environment, "CLUSTER");

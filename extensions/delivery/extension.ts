@@ -30,6 +30,7 @@ export const extension: Extension = {
           'source create acme --map "Site=pixel_id" --create-pixels',
         ],
         "source list": ["source list acme", "source list acme --json"],
+        "source test": ["source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json"],
         "source revoke": ["source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"],
       },
     },

@@ -173,13 +173,13 @@ class Stage {
   }
 
   private stageLead(row: Row, lead: NewLead, nowMs: number): void {
-    const { staged, options, retainDays } = this.reading;
+    const { staged, retainDays } = this.reading;
     if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(retainDays, nowMs)) {
       this.reject(row, `it is too old: the account keeps leads as retain --days ${retainDays} has set`);
     } else if (this.acceptsPixel(lead.pixelId)) {
       staged.add(lead);
       this.sample.add(lead);
-    } else if (options.onDuplicate === "replace" || !staged.isStored(lead.id)) {
+    } else if (!staged.isStored(lead.id)) {
       this.reject(row, `the account has no pixel ${lead.pixelId} (--create-pixels makes it)`);
     } else {
       // A lead that is stored already and stays as it is needs no pixel.

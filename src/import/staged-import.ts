@@ -50,8 +50,6 @@ export interface StagedImport {
   add(lead: NewLead): void;
   reject(row: RejectedRow): void;
   rejectedRows(): Iterable<RejectedRow>;
-  /** The first, the middle, and the last lead in file order. */
-  sample(): NewLead[];
   /** Whether a lead with this ID is stored. */
   isStored(id: string): boolean;
   hasPixel(id: string): boolean;

@@ -54,15 +54,27 @@ test("a rejects file stays as it is until the import goes on", async () => {
   }
 });
 
-test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, nor anything where no terminal is", async () => {
+test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, once there was an import", async () => {
   const nothing = rejected.replace(good, "date,pixel_id,email,id\n");
   const mostlyGood = rejected + "2026-01-31,px,dana@example.com,\n".repeat(10);
-  for (const { terminal } of [asked(rejected, "--dry-run"), asked(good), asked(nothing), asked(mostlyGood)]) {
+  const admin = anAdmin();
+  await admin.import("date,pixel_id,email,id\n2020-01-01,px,lee@example.com,v0\n");
+  for (const [content, ...options] of [[rejected, "--dry-run"], [good], [nothing], [mostlyGood]] as const) {
+    const file = admin.put("export.csv", content);
+    const terminal = onTerminal(admin.file, ["lead", "import", "acme", file, "--create-pixels", ...options]);
     expect([0, 3]).toContain(await terminal.ended);
     expect(terminal.shown()).not.toContain("[y/N]");
   }
-  const admin = anAdmin();
-  expect([(await admin.import(rejected)).status, (await admin.leads()).length]).toEqual([3, 1]);
+  const other = anAdmin();
+  expect([(await other.import(rejected)).status, (await other.leads()).length]).toEqual([3, 1]);
+});
+
+test("the first import of an account is shown as it would be served, and asked about", async () => {
+  const { terminal, admin } = asked(good);
+  await terminal.seen(/\[y\/N\]/);
+  expect(plain(terminal.shown())).toMatch(/ {2}identified_at {3}2026-01-31T00:00:00\.000Z +date\r?\n/);
+  terminal.type("y\r");
+  expect([await terminal.ended, (await admin.leads()).length]).toEqual([0, 1]);
 });
 
 test("Ctrl-C at the question changes nothing", async () => {

@@ -21,7 +21,7 @@ async function listed(admin: Admin, account = "acme") {
   return JSON.parse((await admin.run("import", "list", account, "--json")).stdout) as Record<string, unknown>[];
 }
 
-test("what an import added is taken back, and the export is what it was, byte for byte", async () => {
+test("what an import added is undone, and the export is what it was, byte for byte", async () => {
   const admin = anAdmin();
   await admin.import(january, ...px);
   const before = await admin.exported();
@@ -98,7 +98,7 @@ test("an import that changed nothing has no number, and neither has a dry run", 
   expect(await listed(admin)).toHaveLength(1);
 });
 
-test("an import that replaced leads is not taken back, and says why", async () => {
+test("an import that replaced leads cannot be undone, and says why", async () => {
   const admin = anAdmin();
   await admin.import("id,email\n1,a@example.com\n", ...px);
   await admin.import("id,email,name\n1,a@example.com,Dana\n2,b@example.com,Lee\n", ...px, "--on-duplicate", "replace");
@@ -108,22 +108,20 @@ test("an import that replaced leads is not taken back, and says why", async () =
   expect(await admin.leads()).toHaveLength(2);
 });
 
-test("an import says at its end whether it can be taken back", async () => {
+test("an import says at its end whether it can be undone", async () => {
   const admin = anAdmin();
   const last = async (text: string) => {
     const how = ["--on-duplicate", "replace"];
     const { stdout } = await admin.give(text, "lead", "import", "acme", "-", ...px, "--create-pixels", ...how);
     return stdout.trim().split("\n").at(-1);
   };
-  expect(await last("id,email\n1,a@example.com\n")).toMatch(
-    /^This is import 1; .* import undo acme 1 takes it back\.$/,
-  );
+  expect(await last("id,email\n1,a@example.com\n")).toMatch(/^This is import 1; .* import undo acme 1\.$/);
   expect(await last("id,email,name\n1,a@example.com,Dana\n")).toBe(
-    "This is import 2; it replaced 1 lead of other imports, and cannot be taken back.",
+    "This is import 2; it replaced 1 lead of other imports and cannot be undone.",
   );
 });
 
-test("an import that replaced nothing but leads of its own is taken back", async () => {
+test("an import that replaced nothing but leads of its own is undone", async () => {
   const admin = anAdmin();
   const seen = "email,date,city\na@example.com,2026-01-10,Reno\na@example.com,2026-01-11,Sparks\n";
   const { json } = await admin.import(seen, ...px, "--identity", "email", "--on-duplicate", "replace");
@@ -133,7 +131,7 @@ test("an import that replaced nothing but leads of its own is taken back", async
   expect(await admin.exported()).toBe("");
 });
 
-test("an import that begins to replace leads while it is taken back is not taken back any more", async () => {
+test("an import that begins to replace leads while it is undone cannot be undone any more", async () => {
   const admin = anAdmin();
   await admin.import(january, ...px);
   const closeDatabases = watchDatabases();

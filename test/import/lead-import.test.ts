@@ -65,7 +65,7 @@ test("--json prints the counts as one value, and everything else goes to standar
   const { json, stderr, status } = await anAdmin().import(two, ...px);
   expect(Object.keys(json)).toEqual(shape);
   expect({ ...json, status }).toMatchObject({ status: 0, read: 2, imported: 2, rejected: 0 });
-  expect(stderr).toContain("Reading CSV.");
+  expect(stderr).toContain("Reading standard input as CSV.");
 });
 
 test("what is read as what is said before anything is imported, and what is not kept is named", async () => {

@@ -3,14 +3,14 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
-import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
-import { readInboxKeepDays } from "../../../src/config.ts";
+import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
 import { type EndingSignal, statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
+import { destinationWith, importUnattended } from "./unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
@@ -41,7 +41,8 @@ if a file was not imported.`,
     .action((dir: string, options: InboxOptions) => run(context, dir, options));
 }
 
-async function run(context: CommandContext, dir: string, options: InboxOptions): Promise<void> {
+async function run(context: CommandContext, named: string, options: InboxOptions): Promise<void> {
+  const dir = pathFromShell(named);
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UserError(`There is no folder ${dir}.`, "Create it, with a folder for each account in it.");
   }

@@ -4,7 +4,6 @@ import { type Command, Option } from "commander";
 import type { Logger } from "pino";
 import { readSeconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
-import { destinationWith, importUnattended } from "../../../src/cli/lead/import/unattended.ts";
 import { readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
 import { type EndingSignal, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
@@ -17,6 +16,7 @@ import { listenForDeliveries } from "../webhooks/listen.ts";
 import { openReceiving } from "../webhooks/settings.ts";
 import { openSpool, type Spool } from "../webhooks/spool.ts";
 import { lookOn } from "./inbox.ts";
+import { destinationWith, importUnattended } from "./unattended.ts";
 
 interface ReceiveOptions {
   readonly every: number;

@@ -16,6 +16,7 @@ import { adminCommand } from "../../../src/program-name.ts";
 import { UserError } from "../../../src/user-error.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
 import type { Source } from "../source-types.ts";
+import { testCommand } from "./source-test.ts";
 
 interface CreateOptions {
   readonly label?: string;
@@ -35,12 +36,13 @@ export function sourceCommand(context: CommandContext): Command {
     .description("addresses at which vendors deliver leads by webhook")
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
-    .addCommand(revokeCommand(context));
+    .addCommand(revokeCommand(context))
+    .addCommand(testCommand(context));
 }
 
 function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
-    .description("make an address to paste at a vendor, and print it this one time")
+    .description("create an address for a vendor, and print it once")
     .argument("<ACCOUNT>", "id or exact name")
     .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
     .option("--pixel <ID>", "the pixel of visits that name none")
@@ -80,6 +82,16 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
   showOnce(output, "address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
   output.say(
     "Paste this address at the vendor; it is not shown again. Whoever has it can deliver leads, and read none.",
+  );
+  if (options.pixel === undefined) output.say(withoutPixelText(options, source.id));
+}
+
+/** Says what happens to payloads that name no pixel, or one that the account does not have. */
+function withoutPixelText({ createPixels }: CreateOptions, id: string): string {
+  const unknown = createPixels === true ? "" : ", or a pixel that the account does not have,";
+  return (
+    `A payload that names no pixel${unknown} is rejected. To accept it, create the source with --pixel ID --create-pixels. ` +
+    `To see what becomes of a payload, run: ${adminCommand} source test ${id} < payload.json`
   );
 }
 
@@ -123,20 +135,24 @@ function listCommand(context: CommandContext): Command {
 
 function revokeCommand(context: CommandContext): Command {
   return jsonCommand("revoke")
-    .description("take no more deliveries at the address of a source, at once and for ever")
+    .description("reject all further deliveries to the address of a source")
     .argument("<ID>", "id of the source, as source list shows it")
     .option("--yes", "do not ask")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
-      await confirm(`Revoke the source ${printable(id)} for ever?`, options);
-      const source = context.store().sources.revoke(id, context.now());
-      if (source === null) {
-        throw new UserError(
-          `No source has the id ${JSON.stringify(id)}.`,
-          `${adminCommand} source list ACCOUNT shows the ids.`,
-        );
-      }
+      const { sources } = context.store();
+      const { label, account } = sources.find(id) ?? unknownSource(id);
+      const named = label === null ? `account ${account}` : `"${printable(label)}", account ${account}`;
+      await confirm(`Revoke ${printable(id)} (${named})? This cannot be undone.`, options);
+      const source = sources.revoke(id, context.now()) ?? unknownSource(id);
       outputOf(options).result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);
     });
+}
+
+function unknownSource(id: string): never {
+  throw new UserError(
+    `No source has the ID ${JSON.stringify(id)}.`,
+    `To list the IDs, run: ${adminCommand} source list ACCOUNT`,
+  );
 }
 
 /** A source as the list shows it, without its token. */

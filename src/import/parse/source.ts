@@ -68,13 +68,16 @@ function sizeOf(file: string): number | null {
   }
 }
 
+/** The system cannot read the file now, whatever its content: it may be readable later. */
+export class SourceUnreadable extends UserError {}
+
 function unreadable(file: string, cause: unknown): UserError {
   const name = file === "-" ? "Standard input" : file;
   // What a shell makes of <(…) is a descriptor, which bun run does not hand on.
   const advice = file.startsWith("/dev/fd/")
     ? "Pipe it into this command, with - for the file."
     : "Check the name, and that this user may read it.";
-  return new UserError(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice);
+  return new SourceUnreadable(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice);
 }
 
 async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {

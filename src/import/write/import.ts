@@ -64,11 +64,11 @@ export function openPreparation(
   { connection, staging }: Staged,
   options: ImportOptions,
 ): Omit<StagedImport, "merge" | "close"> {
-  const { add, reject, rejectedRows, sample } = staging;
+  const { add, reject, rejectedRows } = staging;
   const stored = openStoredLeads(database, account);
   const pixels = openPixels(database);
   return {
-    ...{ add, reject, rejectedRows, sample },
+    ...{ add, reject, rejectedRows },
     isStored: (id) => stored.find(id) !== null,
     hasPixel: (id) => pixels.has(account, id),
     preview(mayShareIds) {

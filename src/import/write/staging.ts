@@ -11,8 +11,6 @@ export interface Staging {
   add(lead: NewLead): void;
   reject(row: RejectedRow): void;
   rejectedRows(): Iterable<RejectedRow>;
-  /** The first, the middle, and the last lead in file order. */
-  sample(): NewLead[];
   /** Sorts the leads by time. Must be called after the last `add`, before `summarize` and `read`. */
   sort(): void;
   /** Returns the summary of at most `max` leads after a place in time order. */
@@ -86,9 +84,6 @@ function openTables(client: Database, folder: string): Staging {
   const some = client.query<Row, [number, number]>(`
     SELECT ${columns} FROM (SELECT place AS position, lead FROM in_order WHERE place > ? ORDER BY place LIMIT ?)
       CROSS JOIN staged ON staged.place = lead ORDER BY position`);
-  const samples = client.query<Row, []>(`
-    SELECT ${columns} FROM staged
-    WHERE place IN (1, (SELECT (max(place) + 1) / 2 FROM staged), (SELECT max(place) FROM staged)) ORDER BY place`);
   const rejected = client.query<Omit<RejectedRow, "source"> & { source: string }, []>(
     "SELECT line, reason, source FROM rejected ORDER BY place",
   );
@@ -104,7 +99,6 @@ function openTables(client: Database, folder: string): Staging {
     *rejectedRows() {
       for (const row of rejected.iterate()) yield { ...row, source: JSON.parse(row.source) };
     },
-    sample: () => samples.all().map(leadOf),
     sort() {
       if (isSorted) return;
       isSorted = true;

@@ -30,12 +30,12 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
       expect(await storedBy(one.node)).toBeGreaterThan(2);
       expect(await listed()).toMatchObject([{ import: 1, state: "not finished", finished_at: null }]);
       expect((await admin.run("import", "undo", cluster.account.id, "1")).status).toBe(0);
-      expect(await listed()).toMatchObject([{ import: 1, state: "taken back" }]);
+      expect(await listed()).toMatchObject([{ import: 1, state: "undone" }]);
       await until(async () => (await storedBy(two.node)) === 2);
     },
   );
 
-  test("keeps the day of an import that is taken back at once", async () => {
+  test("keeps the day of an import that is undone at once", async () => {
     const cluster = await aCluster(someLeads(2));
     const admin = cluster.admin(cluster.places[0]);
     await imported(admin, cluster, 1200);
@@ -45,6 +45,6 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     };
     const [{ finished_at } = { finished_at: "" }] = await listed();
     expect((await admin.run("import", "undo", cluster.account.id, "1")).status).toBe(0);
-    expect(await listed()).toMatchObject([{ state: "taken back", finished_at }]);
+    expect(await listed()).toMatchObject([{ state: "undone", finished_at }]);
   });
 });

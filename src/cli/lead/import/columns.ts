@@ -14,7 +14,7 @@ const shownColumns = 40;
 const longestName = 80;
 
 /** What is read as what; throws a UserError where a table has nothing to read, or not what --map names. */
-export function announceColumns(columns: Columns, format: Format): string {
+export function announceColumns(columns: Columns, format: Format, file: string): string {
   const report = reportOn(columns);
   const [missing] = columns.missing();
   const names = columns.all.map(({ name }) => name);
@@ -31,11 +31,11 @@ export function announceColumns(columns: Columns, format: Format): string {
       : "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
     throw new UserError("No column of the file was recognised.", `${said} ${advice}`);
   }
-  return columnsText(report, format);
+  return `Reading ${printable(file)} as ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${columnsText(report)}`;
 }
 
 /** Which column is read as which field, in order of preference, and which are not kept. */
-function columnsText({ matched, unmatched, maps, remark }: ColumnReport, format: Format): string {
+function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string {
   const rows = withWholeNames(matched).flatMap(({ field, names }) => columnRows(field, names));
   const read =
     rows.length === 0
@@ -53,7 +53,7 @@ function columnsText({ matched, unmatched, maps, remark }: ColumnReport, format:
   const helped = helping.flatMap(([target, does]) =>
     matched.filter((entry) => entry.target === target).map(({ names }) => `\n${printable(names.join(", "))} ${does}.`),
   );
-  return `Reading ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${read}${left}${keeping}${helped.join("")}${untimed}${said}\n`;
+  return `${read}${left}${keeping}${helped.join("")}${untimed}${said}\n`;
 }
 
 /** Columns that are no field of a lead, and what they are read for. */

@@ -1,11 +1,13 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
 import { type Command, Option } from "commander";
+import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../store/disclosures.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
 import { importFile } from "./import-file.ts";
 import { watchInterruption } from "./interruption.ts";
 import type { ImportRequest } from "./options.ts";
 import { passedText, summaryText } from "./report.ts";
+import { sampleText } from "./sample.ts";
 
 export function importCommand(context: CommandContext): Command {
   return jsonCommand("import")
@@ -30,21 +32,27 @@ export function importCommand(context: CommandContext): Command {
     .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
     .addOption(new Option("--day-first", "read 01/02/2026 as the first of February").conflicts("monthFirst"))
     .option("--month-first", "read 01/02/2026 as the second of January")
-    .option("--dry-run", "go through it all and change nothing")
+    .option("--dry-run", "show three leads as they would be served, and change nothing")
     .addHelpText(
       "after",
       `
 The file is read to its end before its first lead goes in.
 Ends with 3 when it is done but has rejected rows.`,
     )
-    .action(async (idOrName: string, file: string, request: ImportRequest) => {
+    .action(async (idOrName: string, named: string, options: ImportRequest) => {
+      const file = named === "-" ? named : pathFromShell(named);
+      const isPath = options.rejects !== undefined && options.rejects !== "-";
+      const request = isPath ? { ...options, rejects: pathFromShell(options.rejects ?? "") } : options;
       const output = outputOf(request);
       const interruption = watchInterruption();
       const imported = await importFile(context, { idOrName, file, request, output, interruption });
-      const { batch, counts, passed, remarks: warnings, columns, sample, rejects } = imported;
+      const { batch, counts, passed, columns, sample, rejects } = imported;
+      const warnings = imported.remarks.map((line) => line.replace(/^Warning: /, ""));
       const trial = request.dryRun === true ? { columns, sample } : {};
       const result = { import: batch, ...counts, passed: passed.map(passedView), warnings, ...trial };
-      output.result(result, summaryText(imported, { ...request, rejects }));
+      const summary = summaryText(imported, { ...request, rejects });
+      const shown = request.dryRun === true && sample.length > 0 ? [sampleText(sample, columns)] : [];
+      output.result(result, [...shown, summary].join("\n\n"));
       for (const client of passed) output.say(passedText(client));
       if (counts.rejected > 0) context.endWith(3);
     });

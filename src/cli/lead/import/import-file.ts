@@ -1,6 +1,7 @@
-/** One import from its file to its last lead, whoever asked for it. */
+/** One import, from its file to its last lead. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
+import { listBatches } from "../../../db/imports.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
@@ -23,12 +24,12 @@ import { checkPixel, checkRejects, type ImportRequest, readRules } from "./optio
 import { announcePreview } from "./preview.ts";
 import { createNotes, type Notes, otherVisitsText } from "./report.ts";
 
-/** What is asked for, and of whom. */
+/** What is asked for. */
 export interface Asked {
   readonly idOrName: string;
   readonly file: string;
   readonly request: ImportRequest;
-  /** Hears what there is to say on the way. */
+  /** Where messages go. */
   readonly output: Output;
   /** How a signal ends it. */
   readonly interruption: Interruption;
@@ -41,7 +42,7 @@ interface ImportRun extends Asked {
 }
 
 interface Imported extends MergeProgress {
-  /** Clients that have passed leads which came late. */
+  /** Clients that have read past leads that came late. */
   readonly passed: readonly Passed[];
   readonly account: Account;
   /** Why the file looks wrong, and what was left out of its rows. */
@@ -50,6 +51,8 @@ interface Imported extends MergeProgress {
   readonly sample: FileRead["sample"];
   /** Where rejected rows were written. */
   readonly rejects: string | undefined;
+  /** The most frequent reason of a rejection, without personal data. */
+  readonly rejectedFor: string | undefined;
 }
 
 /** Reads a file to its end, then writes its leads. */
@@ -72,27 +75,33 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
     const fileRead = await interruption.beforeWriting(read(run, reading));
     const known = new Set(pixels.list(account.number).map(({ id }) => id));
-    const { leads, doubts } = await interruption.beforeWriting(announcePreview({ ...run, known }, staged, fileRead));
-    // Once the import goes on, and before its first lead: an import that is cut short has its rejects, too.
+    const isFirst = listBatches(context.database().read, account.number).length === 0;
+    const { leads, doubts } = await interruption.beforeWriting(
+      announcePreview({ ...run, known, isFirst }, staged, fileRead),
+    );
+    // Before the first lead: an import that is interrupted has its rejects file too.
     if (request.rejects !== undefined && request.dryRun !== true) {
       const titles = columns.all.map(({ title }) => title);
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, request.followsNoLink);
     }
     const positions = () => recipients.positions(account.number, context.now());
     const reached: Reached[] = [{ afterMs: null, positions: positions() }];
-    // What is late comes in behind clients as they are by then: others may have brought newer leads meanwhile.
+    // Leads are late for clients as far as they have read by then: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
     const merged = await merge(run, { staged, leads, counts: fileRead.counts, now: context.now, onLate });
-    // Deliveries have columns of their own, and those of the last one need not be all that --map names.
+    // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
     for (const line of remarks) output.say(line);
     const passed = merged.batch === null ? [] : recipients.passed(account.number, merged.batch, reached);
     const { sample } = fileRead;
-    const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects };
+    const rejectedFor = run.notes.rejectedFor();
+    const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects, rejectedFor };
     return { ...merged, account, passed, remarks: [...doubts, ...remarks], ...found };
   } finally {
     interruption.close();
+    // A file that was refused in the middle is still open.
+    await source.chunks.return(undefined);
     staged.close();
   }
 }
@@ -103,21 +112,21 @@ function withUnusedRejects(request: ImportRequest): ImportRequest {
   return rejects === undefined || followsNoLink === true ? request : { ...request, rejects: unusedPath(rejects) };
 }
 
-/** Reads the file to its end, and says which column is what and how far the reading is. */
-async function read({ output, notes }: ImportRun, reading: Reading): Promise<FileRead> {
+/** Reads the file to its end, says which column is which field, and shows the progress. */
+async function read({ file, output, notes }: ImportRun, reading: Reading): Promise<FileRead> {
   const { source, columns } = reading;
   using progress = createProgress("Reading", source.size, output);
   return await readFile(reading, {
     ...notes,
-    onColumns: (format) => output.say(announceColumns(columns, format)),
+    onColumns: (format) => output.say(announceColumns(columns, format, file === "-" ? "standard input" : file)),
     onProgress: (rows) => progress.update(source.bytesRead(), rows),
   });
 }
 
-/** Where an import comes from: it is kept with its batch, for whoever asks later. */
+/** Returns where an import comes from, as its batch records it. */
 function originOf(file: string, { rejects, rejectsKept = rejects }: ImportRequest, startedMs: number): ImportOrigin {
   const name = file === "-" ? "-" : basename(file);
-  // An erasure names it later, and from another folder its name alone would lead nowhere.
+  // An erasure names it later, perhaps from another folder.
   const rejectsFile = rejectsKept === undefined ? null : resolve(rejectsKept);
   // A service or a container has no name for its user.
   const { username, uid } = userInfo();

@@ -1,4 +1,4 @@
-/** A signal while an import runs: it ends in order, and says what that means. */
+/** Ends an import in order after a signal, and says what that means. */
 
 import type { MergeProgress } from "../../../import/staged-import.ts";
 import { type EndingSignal, onEndingSignal, statusAfter } from "../../../process.ts";
@@ -7,7 +7,7 @@ import { UserError } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 
 export interface Interruption {
-  /** Waits for the reading, or for an answer, and throws a UserError as soon as a signal comes. */
+  /** Waits for the reading, or for an answer. Throws a UserError as soon as a signal comes. */
   beforeWriting<Result>(work: Promise<Result>): Promise<Result>;
   /** Whether a signal has come. */
   isRequested(): boolean;
@@ -29,7 +29,7 @@ export function watchInterruption(): Interruption {
       const first = await Promise.race([work.then((result) => ({ result })), came]);
       if ("result" in first) return first.result;
       throw new UserError(
-        "Stopped before the first lead: nothing of it was imported, and nothing is left.",
+        "Stopped before the first lead was written. Nothing was imported.",
         "",
         statusAfter[first.signal],
       );
@@ -39,7 +39,7 @@ export function watchInterruption(): Interruption {
       if (signal === null || step.done === total) return;
       throw new UserError(
         `Stopped after ${grouped(step.done)} of ${grouped(total)} leads, which stay.`,
-        `Run it again, and it completes${wayBack(step)}.`,
+        `Run the command again to complete it${wayBack(step)}.`,
         statusAfter[signal],
       );
     },
@@ -48,12 +48,12 @@ export function watchInterruption(): Interruption {
 }
 
 function wayBack({ batch, overwritten }: MergeProgress): string {
-  if (batch === null) return "; nothing of it was new so far";
-  if (overwritten === 0) return `; ${adminCommand} import undo takes them back`;
-  return `. It replaced ${leadsText(overwritten)} of other imports, and cannot be taken back`;
+  if (batch === null) return "; no lead was new so far";
+  if (overwritten === 0) return `, or remove them with ${adminCommand} import undo`;
+  return `. It replaced ${leadsText(overwritten)} of other imports and cannot be undone`;
 }
 
-/** Nothing interrupts. */
+/** Never interrupts. */
 export const goOn: Interruption = {
   beforeWriting: (work) => work,
   isRequested: () => false,

@@ -11,12 +11,15 @@ import { andMore, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import type { ImportRequest } from "./options.ts";
 import type { Notes } from "./report.ts";
+import { sampleText } from "./sample.ts";
 
 interface Planned {
   readonly columns: Columns;
   readonly notes: Notes;
   readonly output: Output;
   readonly request: ImportRequest;
+  /** Whether the account has no import yet, so that nobody has seen how its files are read. */
+  readonly isFirst: boolean;
   /** The pixels that the account had before. */
   readonly known: ReadonlySet<string>;
 }
@@ -27,15 +30,16 @@ interface Announced {
   readonly doubts: readonly string[];
 }
 
-/** Says it and returns what it came to; throws a UserError when a person at a terminal does not want it. */
+/** Says what the import would do. Throws a UserError if a person at a terminal does not want it. */
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<Announced> {
   const { columns, notes, output, request, known } = run;
-  const { matched } = reportOn(columns);
+  const report = reportOn(columns);
+  const { matched } = report;
   const idColumns = matched.find(({ target }) => target === "id")?.names ?? [];
   const preview = staged.preview(idColumns.length > 0);
   output.say(previewText(preview, read, known));
-  // Nobody is there who could be asked, and the leads would get a time that is not theirs.
   const isAttended = request.followsNoLink !== true && canAsk();
+  // Nobody can be asked, and the leads would get a time that is not theirs.
   if (read.doubt !== null && preview.leads > 0 && !isAttended) throw read.doubt;
   const doubts = [
     otherHeaderText(read),
@@ -43,12 +47,15 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     sharingText(preview, idColumns),
     changedText(preview),
     cutText(preview),
+    changedEmailsText(preview),
     read.doubt === null ? null : `Warning: ${read.doubt.sentence}`,
     rejectedText(preview, read, notes),
     otherPixelsText(preview, read, known),
   ].filter((text) => text !== null);
   for (const line of [...notes.reasons(), ...doubts]) output.say(line);
-  if (doubts.length > 0 && preview.leads > 0 && request.dryRun !== true) {
+  const isUnknown = run.isFirst && isAttended;
+  if ((doubts.length > 0 || isUnknown) && preview.leads > 0 && request.dryRun !== true) {
+    if (isAttended) output.say(`\n${sampleText(read.sample, report.columns)}\n`);
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
   }
   return { leads: preview.leads, doubts };
@@ -98,6 +105,15 @@ function nobodyText(matched: ColumnReport["matched"], { ofDeliveries }: ImportRe
   return "Warning: no column has a name, an e-mail address, a phone or a company; --map theirs=ours says which one does.";
 }
 
+function changedEmailsText({ changedEmails }: Preview): string | null {
+  if (changedEmails === 0) return null;
+  const leads = `${grouped(changedEmails)} stored ${changedEmails === 1 ? "lead gets" : "leads get"}`;
+  return (
+    `Warning: ${leads} another email address by --on-duplicate replace. If the IDs are those of the file and not of ` +
+    "visits, leave --on-duplicate out."
+  );
+}
+
 function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]): string | null {
   if (sharingIds === 0) return null;
   return (
@@ -111,7 +127,7 @@ function changedText({ changedVisits }: Preview): string | null {
   if (changedVisits === 0) return null;
   return (
     `Warning: at least ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
-    "beside: both are kept. If they are the same visits, take back the import that brought those, and import both " +
+    "beside: both are kept. If they are the same visits, undo the import that brought those, and import both " +
     "files with --identity email,page_url,identified_at --on-duplicate replace."
   );
 }

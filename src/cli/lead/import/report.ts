@@ -24,6 +24,8 @@ export interface Notes {
   reasons(): readonly string[];
   /** How many of the rejected rows are empty. */
   emptyRows(): number;
+  /** The most frequent reason of a rejection, without what the row holds; undefined if no row was rejected. */
+  rejectedFor(): string | undefined;
   /** What was left out of rows, and the names in --map that were missing. */
   lines(missing: readonly string[]): string[];
 }
@@ -34,22 +36,31 @@ export function createNotes(): Notes {
   const legacyLines = new Map<OlderLetters, number>();
   const warnings = new Map<Warning, number>();
   const rejects: string[] = [];
+  const reasons = new Map<string, number>();
   let emptyRows = 0;
   return {
     onLegacyLine: (letters) => void legacyLines.set(letters, (legacyLines.get(letters) ?? 0) + 1),
     onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
     onReject({ line, reason }) {
+      const kind = withoutValues(reason);
+      reasons.set(kind, (reasons.get(kind) ?? 0) + 1);
       if (reason === emptyRow) emptyRows++;
       else if (rejects.length < shownRejects) rejects.push(`Line ${line} was rejected: ${printable(reason)}.`);
     },
     reasons: () => [...rejects, ...emptyText(emptyRows)],
     emptyRows: () => emptyRows,
+    rejectedFor: () => [...reasons].toSorted(([, one], [, other]) => other - one)[0]?.[0],
     lines: (missing) => [
       ...[...legacyLines].flatMap(([letters, count]) => warning(count, "line", `not in UTF-8; read as ${letters}`)),
       ...warningLines(warnings).map((line) => `Warning: ${line}`),
       ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
     ],
   };
+}
+
+/** Removes from a reason what it quotes of the row. */
+function withoutValues(reason: string): string {
+  return reason.replace(/:? "(?:[^"\\]|\\.)*"/g, "").replace(/(the account has no pixel) .* \(/, "$1 of this ID (");
 }
 
 function emptyText(rows: number): string[] {
@@ -67,7 +78,7 @@ export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, columns:
   const [column] = reportOn(columns).matched.find(({ target }) => target === "id")?.names ?? [];
   if (ofOtherVisit === 0 || column === undefined) return [];
   const name = printable(column);
-  const first = batch === null ? "" : "; take this import back first";
+  const first = batch === null ? "" : "; undo this import first";
   return [
     `Warning: ${rowsText(ofOtherVisit)} with the id of a lead that another import brought, of quite another time or ` +
       `person, and taken for it. If ${name} names the person or the line, --map ${name}=- keeps the visits apart${first}.`,
@@ -85,7 +96,7 @@ export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest
   const written = dryRun === true ? `an import writes them to ${file}` : `mend ${file} and import it as it is`;
   const rejected = rejects === undefined ? "--rejects FILE keeps them to be mended" : written;
   // What is in is a duplicate for the next import, whatever its stamp.
-  const shown = `--stamp arrival shows them${dryRun === true ? "" : ", once this import is taken back"}`;
+  const shown = `--stamp arrival shows them${dryRun === true ? "" : "; undo this import first"}`;
   const meanings: [keyof ImportCounts, string][] = [
     ["read", "rows in the file"],
     ["imported", "new leads, served from the next request on"],
@@ -109,8 +120,8 @@ function batchText({ batch, overwritten, account }: Merged): string[] {
   if (batch === null) return [];
   // A shell would take a name with blanks or signs for something else.
   const named = /^[\w.-]+$/.test(account.name) ? account.name : account.id;
-  const undo = `${adminCommand} import undo ${named} ${batch} takes it back`;
-  const replaced = `it replaced ${leadsText(overwritten)} of other imports, and cannot be taken back`;
+  const undo = `to undo it, run: ${adminCommand} import undo ${named} ${batch}`;
+  const replaced = `it replaced ${leadsText(overwritten)} of other imports and cannot be undone`;
   return [`This is import ${batch}; ${overwritten > 0 ? replaced : undo}.`];
 }
 

@@ -1,29 +1,29 @@
-/** An import without anybody who could be asked: a file of an inbox, or what vendors have delivered. */
-
+/** Imports that nobody watches: files of an inbox, and deliveries of vendors. */
 import { dirname, join } from "node:path";
-import type { Destination } from "../../../../extensions/delivery/inbox/inbox.ts";
-import { type Outcome, rejectedFolder } from "../../../../extensions/delivery/inbox/put-away.ts";
-import type { ImportSettings } from "../../../../extensions/delivery/inbox/settings.ts";
-import { DatabaseUnavailable } from "../../../db/connection.ts";
-import { readMapping } from "../../../import/map/mapping.ts";
-import { type ImportCounts, ImportInterrupted } from "../../../import/new-lead.ts";
-import { RejectsNotWritten } from "../../../import/parse/rejects.ts";
-import { explain } from "../../../operator/explain.ts";
-import { StoreError } from "../../../store/errors.ts";
-import { inOneLine, UserError } from "../../../user-error.ts";
-import { accountOf } from "../../arguments.ts";
-import type { CommandContext } from "../../command.ts";
-import { grouped, leadsText } from "../../terminal/numbers.ts";
-import type { Output } from "../../terminal/output.ts";
-import { importFile } from "./import-file.ts";
-import { goOn } from "./interruption.ts";
-import { checkPixel, type ImportRequest, readRules } from "./options.ts";
-import { passedText } from "./report.ts";
+import { accountOf } from "../../../src/cli/arguments.ts";
+import type { CommandContext } from "../../../src/cli/command.ts";
+import { importFile } from "../../../src/cli/lead/import/import-file.ts";
+import { goOn } from "../../../src/cli/lead/import/interruption.ts";
+import { checkPixel, type ImportRequest, readRules } from "../../../src/cli/lead/import/options.ts";
+import { passedText } from "../../../src/cli/lead/import/report.ts";
+import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
+import type { Output } from "../../../src/cli/terminal/output.ts";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
+import { readMapping } from "../../../src/import/map/mapping.ts";
+import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
+import { RejectsNotWritten } from "../../../src/import/parse/rejects.ts";
+import { SourceUnreadable } from "../../../src/import/parse/source.ts";
+import { explain } from "../../../src/operator/explain.ts";
+import { StoreError } from "../../../src/store/errors.ts";
+import { inOneLine, UserError } from "../../../src/user-error.ts";
+import type { Destination } from "../inbox/inbox.ts";
+import { type Outcome, rejectedFolder } from "../inbox/put-away.ts";
+import type { ImportSettings } from "../inbox/settings.ts";
 
-/** Nobody reads along; what became of the file is said once. */
+/** What became of the file is said in one line at its end. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
 
-/** Where files go that are read with some options; a fault where those are wrong, whatever the file. */
+/** Returns where files go that are read with some options, or what is wrong with the options. */
 export function destinationWith(
   context: CommandContext,
   account: string,
@@ -39,12 +39,11 @@ export function destinationWith(
     return { account, settings };
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
-    // Once they are mended, the files are read as their owner wants.
     return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
   }
 }
 
-/** Imports a file and says what became of it; throws only what is a mistake of ours. */
+/** Imports a file, and returns what became of it. Throws only for a mistake of Leadfile itself. */
 export async function importUnattended(
   context: CommandContext,
   { account, settings }: Destination,
@@ -59,42 +58,44 @@ export async function importUnattended(
     followsNoLink: true,
   };
   try {
-    const { counts, passed, remarks } = await importFile(context, {
+    const { counts, passed, remarks, rejectedFor } = await importFile(context, {
       idOrName: account,
       file,
       request,
       output: silent,
-      // Told to end, an inbox ends after this file.
+      // An inbox that is told to stop stops after this file.
       interruption: goOn,
     });
     return {
       kind: "done",
       rejected: counts.rejected,
+      rejectedFor,
       remarks: [broughtText(counts), ...passed.map(passedText), ...remarks],
     };
   } catch (cause) {
     const said = explain(cause);
     if (!(said instanceof UserError)) throw cause;
-    // What the store or the disk cannot do has nothing to do with the file.
-    const otherCauses = [StoreError, DatabaseUnavailable, ImportInterrupted, RejectsNotWritten];
+    // A failure of the database or the disk has nothing to do with the file.
+    const otherCauses = [StoreError, DatabaseUnavailable, ImportInterrupted, RejectsNotWritten, SourceUnreadable];
     const isOfFile = !otherCauses.some((kind) => cause instanceof kind);
     if (!isOfFile) return { kind: "later", reason: said.sentence };
     return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };
   }
 }
 
-/** What became of the rows that were not rejected: whoever sees that none was added asks why. */
+/** Says what became of the rows that were not rejected. */
 function broughtText({ imported, replaced, duplicates, suppressed }: ImportCounts): string {
   const others: readonly (readonly [number, string])[] = [
     [replaced, "replaced"],
-    [duplicates, "there already"],
+    [duplicates, "already stored"],
     [suppressed, "of erased people left out"],
   ];
   const named = others.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
   return [`${leadsText(imported)} added`, ...named].join(", ");
 }
 
-function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
+/** Returns the options of an import by the names that the command has for them. */
+export function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
   const {
     "on-duplicate": onDuplicate,
     "create-pixels": createPixels,

@@ -1,0 +1,59 @@
+/** Leads as they would be served, field by field, next to the columns that the values come from. */
+import { type Lead, leadFields } from "../../../contract/lead.ts";
+import type { ColumnReport } from "../../../import/map/report.ts";
+import { printable } from "../../../printable.ts";
+
+/** The widths that fit a terminal of 80 columns, with two spaces between them and two before. */
+const widths = { field: 14, value: 38, column: 22 };
+
+/** Returns a block of lines for each lead. Fields that are null are named in one line. */
+export function sampleText(sample: readonly Lead[], columns: ColumnReport["columns"]): string {
+  const places = sample.length === 3 ? ["first", "middle", "last"] : ["first", "last"];
+  return sample
+    .map((lead, number) => {
+      const title = sample.length === 1 ? "The lead" : `The ${places[number] ?? "next"} lead`;
+      return [`${title}, as it would be served:`, ...fieldLines(lead, columns)].join("\n");
+    })
+    .join("\n\n");
+}
+
+function fieldLines(lead: Lead, columns: ColumnReport["columns"]): string[] {
+  const given = leadFields.filter((field) => lead[field] !== null);
+  const empty = leadFields.filter((field) => lead[field] === null);
+  const lines = given.map((field) => {
+    const from = columns.filter((column) => column.field === field).map(({ column }) => column);
+    const cells = [
+      field.padEnd(widths.field),
+      fitting(lead[field] ?? "", widths.value).padEnd(widths.value),
+      fitting(from.length === 0 ? (madeOf[field] ?? "") : from.join(", "), widths.column),
+    ];
+    return `  ${cells.join("  ")}`.trimEnd();
+  });
+  return [...lines, ...wrapped(`  null: ${empty.join(", ")}`, empty.length)];
+}
+
+/** Where a field comes from that no column holds. */
+const madeOf: Readonly<Record<string, string>> = {
+  id: "(made from the row)",
+  identified_at: "(time of import)",
+  pixel_id: "(--pixel)",
+};
+
+/** Cuts a text at a width, and marks the cut. */
+function fitting(text: string, width: number): string {
+  const letters = [...printable(text)];
+  return letters.length <= width ? letters.join("") : `${letters.slice(0, width - 1).join("")}…`;
+}
+
+/** Breaks a list of names between two names, at 78 columns. */
+function wrapped(text: string, count: number): string[] {
+  if (count === 0) return [];
+  const lines = [""];
+  for (const word of text.split(/(?<=,) /)) {
+    const line = lines.at(-1) ?? "";
+    const joined = line === "" ? word : `${line} ${word}`;
+    if (joined.length <= 78) lines[lines.length - 1] = joined;
+    else lines.push(`        ${word}`);
+  }
+  return lines;
+}
