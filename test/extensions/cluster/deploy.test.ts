@@ -113,7 +113,8 @@ describe.skipIf(cannotCompose !== null)(`compose.yaml${cannotCompose === null ? 
         `--regid=${gid}`,
         groups.length > 0 ? `--groups=${groups}` : "--clear-groups",
       ];
-      const mount = `mount --bind ${join(folder, "hosts")} /etc/hosts && exec "$@"`;
+      // A container starts with this mask.
+      const mount = `umask 022 && mount --bind ${join(folder, "hosts")} /etc/hosts && exec "$@"`;
       const child = Bun.spawn(["unshare", "--mount", "sh", "-c", mount, "sh", ...as, ...command], {
         cwd: "/tmp",
         env: { PATH: process.env["PATH"] ?? "", ...env },

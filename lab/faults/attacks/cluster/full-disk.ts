@@ -83,6 +83,7 @@ async function run({ build, folder, times, goesOn, progress }: Attack): Promise<
       const key = keys.pop();
       if (key === undefined) throw new Error("there is a key for each turn");
       const seen = await revokeAmid(places, { kind, key, watch });
+      expect(seen.refusal === "", () => `${which}: revoke failed: ${seen.refusal}`);
       expect(seen.lateMs.length === 0, () => `${which}: served ${seen.lateMs.join(", ")} ms after it`);
       expect(seen.silentMs <= promisedMs.silent, () => `${which}: the node served for ${Math.round(seen.silentMs)} ms`);
       note(`${kind}, silent`, seen.silentMs);
@@ -119,14 +120,21 @@ async function revokeAmid(places: Places, { kind, key, watch }: Turn) {
   const silence = untilSilent(victim, counted.asked, startMs);
   const { status, stderr } = await places.admin(other, ["key", "revoke", key.id]);
   const returnedMs = performance.now();
-  if (status !== 0) throw new Error(`revoking ended with ${status}: ${stderr}`);
   const silentMs = await silence;
   rmSync(join(victim.node.folder, "rest"), { force: true });
   const isRebuilt = !(await isBack(victim, watch)) && (await rebuild(places, victim));
   const asked = await counted.end();
   const lateMs = servedAfter(await revoked.end(), returnedMs);
   const least = asked.filter((one) => one.status === 200).length;
-  return { lateMs, silentMs, revokedMs: returnedMs - startMs, isRebuilt, counted: { least, most: asked.length } };
+  const refusal = status === 0 ? "" : stderr.trim();
+  return {
+    refusal,
+    lateMs,
+    silentMs,
+    revokedMs: returnedMs - startMs,
+    isRebuilt,
+    counted: { least, most: asked.length },
+  };
 }
 
 /** The time from a moment until the server of a place answered the last request before it fell silent. */
