@@ -57,9 +57,9 @@ test("a rejects file stays as it is until the import goes on", async () => {
 test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, once there was an import", async () => {
   const nothing = rejected.replace(good, "date,pixel_id,email,id\n");
   const mostlyGood = rejected + "2026-01-31,px,dana@example.com,\n".repeat(10);
-  const admin = anAdmin();
-  await admin.import("date,pixel_id,email,id\n2020-01-01,px,lee@example.com,v0\n");
   for (const [content, ...options] of [[rejected, "--dry-run"], [good], [nothing], [mostlyGood]] as const) {
+    const admin = anAdmin();
+    await admin.import("date,pixel_id,email,id\n2020-01-01,px,lee@example.com,v0\n");
     const file = admin.put("export.csv", content);
     const terminal = onTerminal(admin.file, ["lead", "import", "acme", file, "--create-pixels", ...options]);
     expect([0, 3]).toContain(await terminal.ended);
