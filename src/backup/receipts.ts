@@ -1,12 +1,13 @@
 /** Repeats the erasures that a backup does not know yet, by their receipts. */
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Connection } from "../db/connection.ts";
-import { accounts, leads, receipts as receiptsTable } from "../db/schema.ts";
+import { accounts, leads, receipts as receiptsTable, suppressedDigests, suppressions } from "../db/schema.ts";
 import { digestsOf, identifiersOf, spellingsOf } from "../privacy/identifiers.ts";
-import { hashOf, listInstances, openBlocking } from "../privacy/suppressions.ts";
+import { hashOf, listInstances } from "../privacy/suppressions.ts";
 import { UserError } from "../user-error.ts";
 
 const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));
@@ -21,13 +22,23 @@ const Receipt = Type.Object({
   removed: Type.Optional(Hashes),
   digests: Type.Optional(Hashes),
 });
-/** What a restore needs of a receipt. */
-export type Receipt = Static<typeof Receipt>;
-/** A line is the receipt alone, or the complete result of an erasure with the receipt in it. */
-const Line = Type.Union([Receipt, Type.Object({ receipt: Receipt })]);
+/** What a restore needs of the receipt of an erasure. */
+type Receipt = Static<typeof Receipt>;
+
+/** The receipt of an account that was deleted, with the SHA-256 of its keys. */
+const Deletion = Type.Object({
+  deleted_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" }),
+  account: Type.String(),
+  leads: Type.Integer(),
+  keys: Hashes,
+});
+type Deletion = Static<typeof Deletion>;
+
+/** A line is the receipt alone, or the complete result of a command with the receipt in it. */
+const Line = Type.Union([Receipt, Deletion, Type.Object({ receipt: Type.Union([Receipt, Deletion]) })]);
 
 /** Reads a file of receipts, one per line; throws a UserError that names the first line that is none. */
-export function readReceipts(path: string): Receipt[] {
+export function readReceipts(path: string): (Receipt | Deletion)[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -47,7 +58,7 @@ export function readReceipts(path: string): Receipt[] {
 }
 
 /** The lines of a list in JSON begin with a bracket or a comma, and may end with a comma. */
-function parseLine(line: string): Receipt | null {
+function parseLine(line: string): Receipt | Deletion | null {
   try {
     const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, "").replace(/[,\]]\s*$/, ""));
     if (!Value.Check(Line, value)) return null;
@@ -60,10 +71,10 @@ function parseLine(line: string): Receipt | null {
 /** What the backup itself knows, before anything is merged into it. */
 export interface KnownErasures {
   /**
-   * Removes the leads of erasures that the backup did not know, from files and from what was merged: those whose IDs the
-   * receipts name, and those that match what was given. Returns the number of leads.
+   * Removes the leads of erasures that the backup did not know: those whose IDs the receipts name, and those that match what
+   * was given. Returns the number of leads.
    */
-  repeat(given: readonly Receipt[]): number;
+  repeat(): number;
 }
 
 /** Remembers which erasures a backup knows: it was consistent when it was made, so they remove nothing from it. */
@@ -72,8 +83,7 @@ export function rememberErasures(database: Connection): KnownErasures {
   database.run(sql`CREATE TEMP TABLE known_blocks AS SELECT account, instance, hash FROM main.suppressions`);
   database.run(sql`CREATE TEMP TABLE known_digests AS SELECT account, digest FROM main.suppressed_digests`);
   return {
-    repeat(given) {
-      for (const receipt of given) applyReceipt(database, receipt);
+    repeat() {
       const accountsOf = sql`
         SELECT account FROM main.receipts UNION SELECT account FROM main.suppressions
         UNION SELECT account FROM main.suppressed_digests`;
@@ -173,7 +183,24 @@ function* eachLead(database: Connection, account: number): Generator<{ number: n
   }
 }
 
-/** Stores a receipt and what it blocks; throws a UserError if the backup lacks the key of its hashes. */
+/** Stores receipts and what they block; throws a UserError if the backup lacks the key of their hashes. */
+export function storeReceipts(database: Connection, receipts: readonly (Receipt | Deletion)[]): void {
+  for (const receipt of receipts) {
+    if ("deleted_at" in receipt) storeDeletion(database, receipt);
+    else applyReceipt(database, receipt);
+  }
+}
+
+function storeDeletion(database: Connection, { deleted_at, account, leads, keys }: Deletion): void {
+  database.run(sql`
+    INSERT OR IGNORE INTO deleted_accounts (id, deleted_at, leads)
+    VALUES (${account}, ${Date.parse(deleted_at)}, ${leads})`);
+  for (const key of keys) {
+    database.run(sql`
+      INSERT OR IGNORE INTO deleted_keys (digest, account) VALUES (${Buffer.from(key, "hex")}, ${account})`);
+  }
+}
+
 function applyReceipt(database: Connection, receipt: Receipt): void {
   const instance = listInstances(database).find(({ id }) => id === receipt.instance);
   if (instance === undefined) {
@@ -185,20 +212,32 @@ function applyReceipt(database: Connection, receipt: Receipt): void {
   const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
   // An account that the backup does not have has no leads to erase.
   if (account === undefined) return;
-  const blocking = openBlocking(database, account);
-  const erasedMs = Date.parse(receipt.erased_at);
-  for (const hash of receipt.hashes) blocking.hash(instance, Buffer.from(hash, "hex"), erasedMs);
-  for (const digest of receipt.digests ?? []) blocking.digest(Buffer.from(digest, "hex"), erasedMs);
-  if (receipt.removed !== undefined) storeReceipt(database, account.number, receipt);
-}
-
-function storeReceipt(database: Connection, account: number, receipt: Receipt): void {
-  const { erased_at, account: id, instance, hashes, given = [], removed = [], digests = [] } = receipt;
-  const text = JSON.stringify({ erased_at, id, instance, hashes, given, removed, digests });
-  const identity = Buffer.from(Bun.SHA256.hash(text, "hex"), "hex");
+  const erasedAt = Date.parse(receipt.erased_at);
+  // A block that was lifted after the erasure stays lifted: the newest decision wins.
+  const newest = { erasedAt: sql`max(erased_at, excluded.erased_at)` };
+  for (const hash of receipt.hashes) {
+    const block = { account: account.number, instance: instance.number, hash: Buffer.from(hash, "hex"), erasedAt };
+    database
+      .insert(suppressions)
+      .values(block)
+      .onConflictDoUpdate({ target: [suppressions.account, suppressions.instance, suppressions.hash], set: newest })
+      .run();
+  }
+  for (const digest of receipt.digests ?? []) {
+    database
+      .insert(suppressedDigests)
+      .values({ account: account.number, digest: Buffer.from(digest, "hex"), erasedAt })
+      .onConflictDoUpdate({ target: [suppressedDigests.account, suppressedDigests.digest], set: newest })
+      .run();
+  }
+  // Version 0.1.0 printed receipts that do not say what was removed. Their blocks are enough.
+  if (receipt.given === undefined || receipt.removed === undefined) return;
+  // The same receipt is stored once. What it says about recipients is completed later, and no part of its identity.
+  const { received: _, gaps: __, rejects_files: ___, ...erasure }: Record<string, unknown> = receipt;
+  const identity = createHash("sha256").update(JSON.stringify(erasure)).digest();
   database
     .insert(receiptsTable)
-    .values({ account, erasedAt: Date.parse(erased_at), identity, receipt: JSON.stringify(receipt) })
+    .values({ account: account.number, erasedAt, identity, receipt: JSON.stringify(receipt) })
     .onConflictDoNothing()
     .run();
 }

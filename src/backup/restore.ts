@@ -25,7 +25,7 @@ import { UserError } from "../user-error.ts";
 import { type MadeBackup, makeBackup } from "./backup.ts";
 import { type CarriedPart, carryOver, examineOld, partNames } from "./carry-over.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
-import { readReceipts, rememberErasures } from "./receipts.ts";
+import { type KnownErasures, readReceipts, rememberErasures, storeReceipts } from "./receipts.ts";
 import {
   attachReplaced,
   attempt,
@@ -129,7 +129,7 @@ export function restoreBackup(request: RestoreRequest, confirm: (report: Restora
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive");
     const lost = findLost(database, replaced, nowMs);
     const isSinceKnown = isKnownByNewer || (replaced === "attached" && isOfSameInstance(database));
-    const merged = merge(database, replaced, nowMs, () => erasures.repeat(receipts));
+    const merged = merge(database, { replaced, receipts, erasures, nowMs });
     const kept = existsSync(target) ? freeName(`${target}.replaced-${stamp(nowMs)}`) : null;
     const report = { madeMs: Date.parse(manifest.made_at), lost, isSinceKnown, kept, ...merged };
     if (dryRun) return report;
@@ -152,7 +152,7 @@ export function restoreAside(file: string, draft: string, nowMs: number): { mani
   try {
     const database = openDraft(file, draft, manifest);
     const erasures = rememberErasures(database);
-    merge(database, "nothing there", nowMs, () => erasures.repeat([]));
+    merge(database, { replaced: "nothing there", receipts: [], erasures, nowMs });
     return { manifest, database };
   } catch (cause) {
     throw inWords(cause, file, draft);
@@ -189,15 +189,23 @@ function isOfSameInstance(database: Connection): boolean {
   return (attempt(() => database.values(shared)) ?? []).length > 0;
 }
 
+interface Sources {
+  readonly replaced: Replaced;
+  readonly receipts: ReturnType<typeof readReceipts>;
+  readonly erasures: KnownErasures;
+  readonly nowMs: number;
+}
+
 /** Merges what must outlive the replaced file, repeats erasures, and leaves out what retention no longer keeps. */
-function merge(database: Connection, replaced: Replaced, nowMs: number, repeatErasures: () => number) {
+function merge(database: Connection, { replaced, receipts, erasures, nowMs }: Sources) {
   const none = { sound: [], unread: replaced === "unreadable" ? partNames() : [] };
   const { sound, unread } = replaced === "attached" ? examineOld(database, nowMs) : none;
   const merged = inTransaction(database, () => {
     const carried = carryOver(database, sound);
     ensureInstance(database);
+    storeReceipts(database, receipts);
     leaveOutDeletedAccounts(database);
-    const erasedAgain = repeatErasures();
+    const erasedAgain = erasures.repeat();
     const retainedOut = leaveOutOlder(database, nowMs);
     const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
     const detail = { leads, erased_again: erasedAgain, older: retainedOut };
