@@ -4,13 +4,14 @@
  */
 import { randomText } from "../../src/contract/random-text.ts";
 import { accounts } from "../../src/db/schema.ts";
-import type { ServedStore } from "../../src/db/serving.ts";
+import type { ServedStore, StoreGauge } from "../../src/db/serving.ts";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import { retainInThread } from "../../src/privacy/retention-thread.ts";
 import { innermost, StoreError } from "../../src/store/errors.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease } from "./lease/keep-lease.ts";
-import { createLease } from "./lease/lease.ts";
+import { createLease, type Lease } from "./lease/lease.ts";
+import type { LeaseReport } from "./lease/questions.ts";
 import { readUnderLease } from "./lease/read-under-lease.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
@@ -54,6 +55,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
     ...readerOf(reading),
     usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => usage.of(key, nowMs)) },
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
+    gauges: gaugesOf(lease, asking.report),
     probe() {
       version();
       replica.current().reader.probe();
@@ -124,4 +126,24 @@ function isEmpty(replica: Replica): boolean {
   } catch {
     return false;
   }
+}
+
+/** The metrics of the lease, for the alert rules in deploy/cluster/prometheus-alerts.yml. */
+function gaugesOf(lease: Lease, report: () => LeaseReport): StoreGauge[] {
+  const gauge = (name: string, help: string, read: () => number | null): StoreGauge => {
+    return { name: `leadfile_cluster_${name}`, help, read };
+  };
+  return [
+    gauge("lease_age_seconds", "Time since the answers on which the lease is based; it ends after 4 s.", () => {
+      const ageMs = lease.ageMs();
+      return ageMs === null ? null : ageMs / 1_000;
+    }),
+    gauge("serving", "1 while this server has a lease.", () => Number(lease.holds())),
+    gauge("lag_transactions", "Transactions that the local node has not applied yet.", () => report().lag),
+    gauge("missing_writes", "1 if the local node lacks writes that a majority has.", () => Number(lease.lacksWrites())),
+    gauge("leader", "1 if the local node is the leader.", () => Number(report().isLeader)),
+    gauge("members", "Nodes with a vote.", () => report().voters),
+    gauge("reachable_members", "Nodes with a vote that answered the last question.", () => report().reachable),
+    gauge("clock_off_seconds", "How far the clock is behind that of the majority.", () => report().clockOffMs / 1_000),
+  ];
 }

@@ -57,6 +57,16 @@ export interface ReadStore {
   /** Reads something from the file itself. */
   probe(): void;
   sizes(): StoreSizes;
+  /** Further metrics, such as the lease of a server in a cluster. */
+  readonly gauges?: readonly StoreGauge[];
+}
+
+/** A metric of /metrics. */
+export interface StoreGauge {
+  readonly name: string;
+  readonly help: string;
+  /** The value at present; null leaves the metric out. */
+  readonly read: () => number | null;
 }
 
 export interface StoreSizes {

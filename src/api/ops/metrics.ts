@@ -109,6 +109,7 @@ export function addSizeMetrics(registry: Registry, sources: Sources): void {
   const { limiter, store, inflow, now } = sources;
   const gauge = createGauge(registry);
   addUpkeepMetrics(gauge, sources);
+  for (const { name, help, read } of store.gauges ?? []) gauge(name, help, read);
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
   gauge("leadfile_wal_bytes", "Size of its write-ahead log.", () => store.sizes().logBytes);
   gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);

@@ -1,6 +1,7 @@
 /** A server beside each of three rqlite nodes: it serves what the appliance serves, and nothing once it is cut off. */
 import { describe, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
@@ -59,6 +60,24 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
       await Promise.all([ask(), ask(other)]);
       return new RegExp(`Several nodes served the same key within a minute: [^"]*${id}`).test(await told());
     });
+  });
+
+  test("shows its lease, its members, and its clock as metrics, and refuses a second server for its node", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const [place] = cluster.places;
+    const read = async () => (await (await fetch(`${place.url}/metrics`)).text()).replaceAll("leadfile_cluster_", "");
+    await until(async () => /^serving 1$/m.test(await read()));
+    expect(await read()).toMatch(/^members 3$/m);
+    expect(await read()).toMatch(/^missing_writes 0$/m);
+    expect(await read()).toMatch(/^lease_age_seconds [0-3]\./m);
+    expect(Math.abs(Number(/^clock_off_seconds (\S+)$/m.exec(await read())?.[1]))).toBeLessThan(2);
+    const alerts = readFileSync(join(import.meta.dir, "../../../deploy/cluster/prometheus-alerts.yml"), "utf8");
+    const metrics = await read();
+    for (const [, name] of alerts.matchAll(/leadfile_cluster_(\w+)/g)) expect(metrics).toContain(`\n${name} `);
+    const second = start(settingsOf(place.node));
+    expect(await second.exited).toBe(1);
+    expect(second.errors()).toContain(`${place.url}, already serves the node ${place.node.name}.`);
+    expect((await answerOf(cluster.as(place), "/leads")).status).toBe(200);
   });
 
   test("a server that has the name of another node than the one beside ends, and says so", async () => {
