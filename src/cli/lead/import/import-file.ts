@@ -100,8 +100,8 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     return { ...merged, account, passed, remarks: [...doubts, ...remarks], ...found };
   } finally {
     interruption.close();
-    // A file that was refused in the middle is still open.
-    await source.chunks.return(undefined);
+    // A file that was refused in the middle is still open. After a signal, nobody waits for what is still to be read.
+    void source.chunks.return(undefined).catch(() => undefined);
     staged.close();
   }
 }
