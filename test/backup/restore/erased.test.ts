@@ -1,6 +1,7 @@
 /** bun admin restore: whoever was erased stays erased, known by the file before or by receipts. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { filesWith } from "../../support/bytes.ts";
 import { aBackup, header, kept, rows } from "./a-backup.ts";
@@ -112,4 +113,61 @@ test("a restore of a backup made after an erasure removes nothing from it", asyn
     expect(await admin.exported()).toBe(before);
   }
   expect((await admin.import(header + people[0])).json).toMatchObject({ imported: 0, suppressed: 1 });
+});
+
+/** The cases below need the receipts that an erasure stores. */
+const known = test.skipIf(!existsSync(join(import.meta.dir, "../../../src/privacy/receipts.ts")));
+
+known.each([
+  ["by what the replaced file knows", false],
+  ["by receipts on an empty machine", true],
+])("a newer erasure is repeated %s, and colleagues who only share a phone stay", async (_, isLost) => {
+  const admin = anAdmin();
+  const people = ["ann", "bob", "cleo"].map((name) => `2026-01-31,px,${name}@example.com,15550142000\n`);
+  await admin.import(header + people.join(""));
+  const file = `${admin.file}.backup`;
+  await admin.run("backup", file);
+  const ann = (await admin.leads()).find(({ email }) => email === "ann@example.com");
+  await admin.run("lead", "erase", "acme", "--id", ann?.id ?? "");
+  const receipts = admin.put("receipts", (await admin.run("receipt", "list", "acme")).stdout);
+  const machine = isLost ? anAdmin([]) : admin;
+  const { json } = await machine.run("restore", file, "--json", ...(isLost ? ["--receipts", receipts] : []));
+  expect(json).toMatchObject({ leads: 2, erased_again: 1 });
+  expect((await machine.leads()).map(({ email }) => email)).toEqual(["bob@example.com", "cleo@example.com"]);
+  // What was derived still keeps out later imports.
+  expect((await machine.import("date,pixel_id,phone\n2026-02-01,px,15550142000\n")).json).toMatchObject({
+    suppressed: 1,
+  });
+  // What was applied once is part of the file.
+  expect((await machine.run("receipt", "list", "acme")).stdout).not.toBe("");
+});
+
+known.each([
+  ["by the replaced file", false],
+  ["by its receipt on an empty machine", true],
+])("an account that was deleted since stays out, and its keys stay revoked: known %s", async (_, isLost) => {
+  const { admin, file } = await aBackup();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const newer = `${file}.newer`;
+  await admin.run("backup", newer);
+  const receipt = (await admin.run("account", "delete", "acme", "--yes")).stdout;
+  const machine = isLost ? anAdmin([]) : admin;
+  const receipts = isLost ? ["--receipts", admin.put("receipts", receipt)] : [];
+  const { status, json } = await machine.run("restore", newer, "--json", "--yes", ...receipts);
+  expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 0 });
+  expect(JSON.parse((await machine.run("account", "list", "--json")).stdout)).toEqual([]);
+  expect((await machine.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
+});
+
+known("a block that was lifted since stays lifted, also by an older receipt", async () => {
+  const { admin, file } = await aBackup();
+  const receipt = (await admin.run("lead", "erase", "acme", "--email", "d7@example.com")).stdout;
+  await Bun.sleep(2);
+  await admin.run("lead", "unblock", "acme", "--email", "d7@example.com");
+  const receipts = admin.put("receipts", receipt);
+  const { json } = await admin.run("restore", file, "--receipts", receipts, "--json");
+  expect(json).toMatchObject({ leads: 19, erased_again: 1 });
+  expect((await admin.import("date,pixel_id,email\n2026-02-01,px,d7@example.com\n")).json).toMatchObject({
+    imported: 1,
+  });
 });

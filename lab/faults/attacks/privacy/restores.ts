@@ -1,0 +1,272 @@
+/** Erasures, retention, backups, and restores in any order: no lead is lost that should stay, and none comes back. */
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import { type Commands, startCommands } from "../../product/commands.ts";
+import type { Random } from "../../random.ts";
+
+export const restores: Fault = {
+  name: "restores",
+  attack: "imports, erasures by ID, address, phone, and list, retention, backups, and restores in random order; rounds",
+  held: "after every restore exactly those leads are there that neither an erasure nor retention has removed",
+  missing: () =>
+    existsSync(join(import.meta.dir, "../../../../src/privacy/receipts.ts")) ? null : "erasures store no receipts",
+  small: 6,
+  full: 1000,
+  breakages: [
+    {
+      name: "a restore that repeats erasures by identifiers that they only derived",
+      times: 40,
+      patches: [
+        {
+          file: "src/backup/receipts.ts",
+          from: "for (const hash of receipt.given ?? [])",
+          to: "for (const hash of receipt.hashes)",
+        },
+      ],
+    },
+    {
+      name: "a restore that repeats no erasure",
+      times: 20,
+      patches: [
+        {
+          file: "src/backup/receipts.ts",
+          from: "if (!isErased) continue;",
+          to: "continue;",
+        },
+      ],
+    },
+  ],
+  run,
+};
+
+const accounts = ["acme", "birch"] as const;
+type AccountName = (typeof accounts)[number];
+const operations = 14;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+interface Lead {
+  readonly id: string;
+  readonly email: string;
+  readonly phone: string;
+  readonly ms: number;
+}
+
+/** An erasure as the model knows it. */
+interface Erasure {
+  readonly account: AccountName;
+  /** The given identifiers. */
+  readonly given: ReadonlySet<string>;
+  readonly removed: ReadonlySet<string>;
+  /** Everything that blocks imports from then on. */
+  readonly blocks: ReadonlySet<string>;
+  readonly receipt: string;
+}
+
+/** What a file holds. */
+interface State {
+  readonly leads: Readonly<Record<AccountName, ReadonlyMap<string, Lead>>>;
+  readonly days: Readonly<Record<AccountName, number | null>>;
+  readonly erasures: readonly Erasure[];
+}
+
+interface Round {
+  readonly commands: Commands;
+  readonly folder: string;
+  readonly random: Random;
+  readonly expect: Findings["expect"];
+  state: State;
+  nowMs: number;
+  readonly backups: { readonly file: string; readonly state: State }[];
+  readonly story: string[];
+}
+
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
+  const { broken, expect } = createFindings();
+  const commands = startCommands(build);
+  const counts = { restores: 0, erasures: 0 };
+  let done = 0;
+  try {
+    for (; done < times && goesOn(); done++) {
+      const place = join(folder, String(done));
+      mkdirSync(place);
+      const round = await begin({ commands, folder: place, random: random.branch(done), expect });
+      for (let number = 0; number < operations; number++) {
+        const step = round.random.pick([load, load, erase, erase, retain, backUp, backUp, restore, restore]);
+        await step(round);
+        round.nowMs += hourMs;
+      }
+      await restore(round);
+      counts.restores += round.story.filter((line) => line.startsWith("restore")).length;
+      counts.erasures += round.state.erasures.length;
+      rmSync(place, { recursive: true });
+      progress(done + 1);
+    }
+  } finally {
+    await commands.end();
+  }
+  return { done, broken, figures: counts };
+}
+
+async function begin(scene: Pick<Round, "commands" | "folder" | "random" | "expect">): Promise<Round> {
+  const nothing = { leads: { acme: new Map(), birch: new Map() }, days: { acme: null, birch: null }, erasures: [] };
+  const nowMs = Date.parse("2026-05-20T12:00:00Z");
+  const round: Round = { ...scene, state: nothing, nowMs, backups: [], story: [] };
+  for (const name of accounts) await admin(round, ["account", "create", name]);
+  await load(round);
+  await backUp(round);
+  return round;
+}
+
+async function admin({ commands, folder, nowMs, story, expect }: Round, args: string[], input = "") {
+  const environment = { DATABASE_PATH: join(folder, "leadfile.db"), HOME: folder, PATH: process.env["PATH"] ?? "" };
+  const said = await commands.run({ args, folder, environment, input, nowMs });
+  story.push(`${args.join(" ")}: ${said.status}`);
+  // An import ends with 3 if it rejects rows that are older than the account keeps.
+  expect(said.status === 0 || (said.status === 3 && args[1] === "import"), () => `${story.join("; ")}: ${said.stderr}`);
+  return said;
+}
+
+/** Few addresses and phones, so that many persons share them. */
+const anEmail = (random: Random) => `p${random.below(6)}@example.com`;
+const aPhone = (random: Random) => `1555014200${random.below(6)}`;
+const namesOf = ({ id, email, phone }: Lead) => [id, email, phone];
+
+/** Imports some leads, of which those of blocked persons are left out. */
+async function load(round: Round): Promise<void> {
+  const { random, nowMs, state } = round;
+  const account = random.pick(accounts);
+  const leads = Array.from({ length: 1 + random.below(6) }, (_, n): Lead => {
+    const ms = nowMs - random.below(20) * dayMs - n - 1 - random.below(100_000) * 10;
+    const id = Bun.randomUUIDv7();
+    return { id, email: random.below(5) === 0 ? "" : anEmail(random), phone: aPhone(random), ms };
+  });
+  const lines = leads.map(({ ms, ...lead }) =>
+    JSON.stringify({ ...lead, identified_at: new Date(ms).toISOString(), pixel_id: "px" }),
+  );
+  const args = ["lead", "import", account, "-", "--create-pixels", "--json"];
+  const { stdout } = await admin(round, args, lines.join("\n"));
+  const days = state.days[account];
+  const blocked = blocksOf(state, account);
+  const kept = leads.filter((lead) => !namesOf(lead).some((name) => blocked.has(name)));
+  const young = kept.filter(({ ms }) => days === null || ms >= nowMs - days * dayMs);
+  const imported: number = JSON.parse(stdout || "{}").imported;
+  round.expect(imported === young.length, () => `${round.story.join("; ")}: ${imported} imported, not ${young.length}`);
+  const merged = new Map([...state.leads[account], ...young.map((lead) => [lead.id, lead] as const)]);
+  round.state = { ...state, leads: { ...state.leads, [account]: merged } };
+}
+
+function blocksOf({ erasures }: State, account: AccountName): Set<string> {
+  return new Set(erasures.filter((one) => one.account === account).flatMap(({ blocks }) => [...blocks]));
+}
+
+/** Erases a person by what a lead has, be it one that is there or not. */
+async function erase(round: Round): Promise<void> {
+  const { random, state, folder } = round;
+  const account = random.pick(accounts);
+  const leads = [...state.leads[account].values()];
+  const some = leads[random.below(Math.max(1, leads.length))];
+  const way = random.pick(["email", "phone", "id", "list"] as const);
+  const given = new Set(givenBy(way, some, random));
+  const list = join(folder, "list.txt");
+  writeFileSync(list, [...given].join("\n"));
+  const by = way === "list" ? ["--list", list] : [`--${way}`, [...given][0] ?? ""];
+  const { stdout } = await admin(round, ["lead", "erase", account, ...by]);
+  const gone = leads.filter((lead) => namesOf(lead).some((name) => given.has(name)));
+  const derived = gone.flatMap((lead) => (isById(lead, given) ? namesOf(lead) : [lead.email]));
+  const blocks = new Set([...given, ...derived].filter((name) => name !== ""));
+  const removed = new Set(gone.map(({ id }) => id));
+  const erasure = { account, given, removed, blocks, receipt: stdout };
+  const left = new Map([...state.leads[account]].filter(([id]) => !removed.has(id)));
+  round.state = {
+    ...state,
+    leads: { ...state.leads, [account]: left },
+    erasures: [...state.erasures, erasure],
+  };
+}
+
+function givenBy(way: "email" | "phone" | "id" | "list", lead: Lead | undefined, random: Random): string[] {
+  if (way === "id") return [lead?.id ?? crypto.randomUUID()];
+  if (way === "phone") return [lead?.phone ?? aPhone(random)];
+  if (way === "email") return [lead?.email || anEmail(random)];
+  return [anEmail(random), aPhone(random)];
+}
+
+/** An erasure by ID also blocks the phone of the lead. */
+function isById({ id }: Lead, given: ReadonlySet<string>): boolean {
+  return given.has(id);
+}
+
+async function retain(round: Round): Promise<void> {
+  const { random, state } = round;
+  const account = random.pick(accounts);
+  const days = random.pick([null, 5, 10, 15, 30]);
+  await admin(round, ["retain", account, "--days", days === null ? "off" : String(days), "--yes"]);
+  round.state = applyRetention({ ...state, days: { ...state.days, [account]: days } }, round.nowMs);
+}
+
+/** Leaves out the leads that are older than their account keeps. */
+function applyRetention(state: State, nowMs: number): State {
+  const young = (account: AccountName) => {
+    const days = state.days[account];
+    const isKept = ([, { ms }]: readonly [string, Lead]) => days === null || ms >= nowMs - days * dayMs;
+    return new Map([...state.leads[account]].filter(isKept));
+  };
+  return { ...state, leads: { acme: young("acme"), birch: young("birch") } };
+}
+
+async function backUp(round: Round): Promise<void> {
+  // In a folder of its own: a newer one next to it would repeat its erasures.
+  const folder = join(round.folder, `backup-${round.backups.length}`);
+  mkdirSync(folder);
+  const file = join(folder, "copy.db");
+  await admin(round, ["backup", file, "--drill"]);
+  round.backups.push({ file, state: round.state });
+}
+
+/** Restores any backup over the old file, or on a machine that has nothing, with the receipts or without them. */
+async function restore(round: Round): Promise<void> {
+  const { random, state, folder, backups } = round;
+  const backup = backups[random.below(backups.length)];
+  if (backup === undefined) return;
+  const way = random.pick(["over the old file", "over the old file", "with receipts", "with nothing"] as const);
+  const receipts = join(folder, "receipts.ndjson");
+  rmSync(receipts, { force: true });
+  appendFileSync(receipts, state.erasures.map(({ receipt }) => receipt).join(""));
+  if (way !== "over the old file") removeDatabase(folder);
+  const args = ["restore", backup.file, "--yes", "--json"];
+  await admin(round, way === "with receipts" ? [...args, "--receipts", receipts] : args);
+  round.story.push(`(${way})`);
+  const isSinceKnown = way !== "with nothing";
+  const erasures = isSinceKnown ? union(backup.state.erasures, state.erasures) : backup.state.erasures;
+  const since = erasures.filter((one) => !backup.state.erasures.includes(one));
+  const days = way === "over the old file" ? state.days : backup.state.days;
+  const left = (account: AccountName) => {
+    const ofAccount = since.filter((one) => one.account === account);
+    const isErased = (lead: Lead) =>
+      ofAccount.some(({ given, removed }) => removed.has(lead.id) || namesOf(lead).some((name) => given.has(name)));
+    return new Map([...backup.state.leads[account]].filter(([, lead]) => !isErased(lead)));
+  };
+  round.state = applyRetention({ leads: { acme: left("acme"), birch: left("birch") }, days, erasures }, round.nowMs);
+  for (const account of accounts) await compare(round, account);
+}
+
+function union<Thing>(one: readonly Thing[], other: readonly Thing[]): Thing[] {
+  return [...new Set([...one, ...other])];
+}
+
+function removeDatabase(folder: string): void {
+  for (const name of readdirSync(folder)) if (name.startsWith("leadfile.db")) rmSync(join(folder, name));
+}
+
+async function compare(round: Round, account: AccountName): Promise<void> {
+  const { stdout } = await admin(round, ["lead", "export", account]);
+  const there = new Set(stdout.split("\n").flatMap((line): string[] => (line === "" ? [] : [JSON.parse(line).id])));
+  const wanted = round.state.leads[account];
+  const lost = [...wanted.keys()].filter((id) => !there.has(id));
+  const back = [...there].filter((id) => !wanted.has(id));
+  const story = () => round.story.join("; ");
+  round.expect(lost.length === 0, () => `${lost.length} leads lost of ${account}: ${story()}`);
+  round.expect(back.length === 0, () => `${back.length} leads back in ${account}: ${story()}`);
+}
