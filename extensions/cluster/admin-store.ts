@@ -11,7 +11,6 @@ import { openClusterDatabase } from "./cluster-database.ts";
 import { beginClusterImport } from "./import/import.ts";
 import { beginClusterLeads } from "./import/write-planned.ts";
 import type { RqliteNode } from "./node/node.ts";
-import { openClusterPeople, openClusterRetention } from "./privacy/people.ts";
 import { openSourceFinder } from "./source-finder.ts";
 import { failureOf, openWriter } from "./writer.ts";
 
@@ -64,8 +63,6 @@ export function openClusterAdminStore({ path, name, node, onSilent, onUnheard }:
       revoke: everywhere.sources.revoke,
       finder: () => (finder ??= openSourceFinder(node, name, writer.file)),
     },
-    people: openClusterPeople(store.people, database, writer),
-    retention: openClusterRetention(database, writer),
     close() {
       finder?.close();
       writer[Symbol.dispose]();

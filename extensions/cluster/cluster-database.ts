@@ -2,8 +2,10 @@
  * The database of the commands on a cluster: reads go to the file of the local rqlite node, writes to the cluster. A write is
  * done when the local file shows it.
  */
+import { sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/random-text.ts";
 import { DatabaseUnavailable, type LeadDatabase, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
+import { residues } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { waitForAll } from "./lease/wait-for-all.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
@@ -81,9 +83,7 @@ export function openClusterDatabase(
       if (noted === null) throw new Error("the cluster applied a write, but its answer was lost");
       return noted;
     },
-    async commit(statements, scope = "local") {
-      await commit(randomText(20), statements, scope);
-    },
+    commit: async (statements, scope = "local") => void (await commit(randomText(20), statements, scope)),
     catchUp: () => catchUp(null),
     catchUpWithin: (ms) => catchUp(ms),
     async findBehind() {
@@ -92,9 +92,16 @@ export function openClusterDatabase(
       return await waitForAll(node, file, id, null);
     },
     nodeNames: async () => (await listMembers(node)).map(({ name }) => name),
+    async removeResidualBytes() {
+      await commit(randomText(20), [forgetResidues], "local");
+      return (await listMembers(node)).map(({ name }) => name);
+    },
     close: () => file[Symbol.dispose](),
   };
 }
+
+/** Nothing erased is served any more, and all logs hold it until they are scrubbed. */
+const forgetResidues = statementOf(sql`DELETE FROM ${residues}`);
 
 /** Waits until the file shows a transaction. Returns its chain. */
 async function untilShown(file: LocalFile, id: string): Promise<number> {

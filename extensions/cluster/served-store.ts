@@ -6,7 +6,6 @@ import { randomText } from "../../src/contract/random-text.ts";
 import { accounts } from "../../src/db/schema.ts";
 import type { ServedStore, StoreGauge } from "../../src/db/serving.ts";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
-import { retainInThread } from "../../src/privacy/retention-thread.ts";
 import { innermost, StoreError } from "../../src/store/errors.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease } from "./lease/keep-lease.ts";
@@ -15,7 +14,7 @@ import type { LeaseReport } from "./lease/questions.ts";
 import { readUnderLease } from "./lease/read-under-lease.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
-import { startClusterRetention } from "./privacy/retention-thread.ts";
+import { retainOnCluster } from "./privacy/retention-thread.ts";
 import { type Opening, openReplica, type Replica } from "./replica.ts";
 import { createFlusher } from "./usage-flush.ts";
 
@@ -68,8 +67,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace
       return usage.flush();
     },
     settle,
-    applyRetention: async (nowMs, hasJumped) =>
-      retainInThread(replica.current().database, nowMs, () => startClusterRetention({ path, node, nowMs, hasJumped })),
+    applyRetention: (nowMs, hasJumped) => retainOnCluster(replica, { path, node, nowMs, hasJumped }),
     listening: (url) =>
       announce(node, { path, current: () => replica.current().database }, { ...sender, url }, () => isClosed),
     isEmpty: () => isEmpty(replica),

@@ -7,8 +7,7 @@ import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/paramet
 import { paths } from "../contract/paths.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { RequestStore } from "../db/serving.ts";
-import { writeFilter } from "../store/disclosed-pages.ts";
-import type { DisclosedPage } from "../store/disclosures.ts";
+import { type DisclosedPage, writeFilter } from "../privacy/disclosures/pages.ts";
 import type { AccountNumber } from "../store/reading.ts";
 import { auth } from "./auth.ts";
 import { createCache } from "./cache.ts";

@@ -3,10 +3,16 @@ import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
+import { deleteAccount } from "../privacy/delete-account.ts";
+import { countLeads } from "../privacy/find.ts";
+import { statusAfter } from "../process.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, checkText, noAccounts, noDatabase } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { daysText } from "./terminal/numbers.ts";
+import { removeResidualBytes } from "./lead/residual-bytes.ts";
+import { ask, canAsk } from "./terminal/confirm.ts";
+import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
+import { createProgress } from "./terminal/progress.ts";
 import { listed } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
@@ -14,7 +20,8 @@ export function accountCommand(context: CommandContext): Command {
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(subscriptionCommand(context, "activate", true))
-    .addCommand(subscriptionCommand(context, "deactivate", false));
+    .addCommand(subscriptionCommand(context, "deactivate", false))
+    .addCommand(deleteCommand(context));
 }
 
 function createCommand(context: CommandContext): Command {
@@ -63,6 +70,51 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
       const now = view({ ...account, active });
       outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);
     });
+}
+
+function deleteCommand(context: CommandContext): Command {
+  return jsonCommand("delete")
+    .description("end an account: remove its leads and everything else of it; its keys stay revoked")
+    .argument("<ACCOUNT>", "ID or exact name")
+    .option("--yes", "do not ask for the name")
+    .action(async (idOrName: string, options: { yes?: boolean; json?: boolean }) => {
+      const account = accountOf(context, idOrName);
+      const { id, name } = account;
+      await confirmName(name, options.yes === true);
+      const output = outputOf(options);
+      const database = context.database();
+      const leads = countLeads(database.read, account.number);
+      using progress = createProgress("Deleting", leads, output);
+      const steps = deleteAccount(database, account, context.now());
+      // Listens from here on.
+      await context.pause(0);
+      for (let step = await steps.next(); ; step = await steps.next()) {
+        if (step.done === true) {
+          output.result({ id, name, leads: step.value.leads }, JSON.stringify(step.value));
+          break;
+        }
+        progress.update(step.value, step.value);
+        const signal = await context.pause(0);
+        if (signal === null) continue;
+        const what = `Stopped: ${grouped(step.value)} of ${leadsText(leads)} are gone, and the keys are revoked.`;
+        throw new UserError(what, "Run it again to complete it.", statusAfter[signal]);
+      }
+      output.say(`The account ${name} is deleted. Its keys answer revoked_api_key from now on.`);
+      await removeResidualBytes(context, output);
+      output.say("Out of reach: exports, rejects files, inboxes, logs, and backups made before.");
+    });
+}
+
+/** Asks for the name of an account on a terminal. Throws a UserError if the answer is another one, or nobody can be asked. */
+async function confirmName(name: string, yes: boolean): Promise<void> {
+  if (yes) return;
+  if (!canAsk()) throw new UserError("This deletes an account for good, and nothing was changed.", "Pass --yes.");
+  if (
+    (await ask(`This deletes the account and all of its leads for good. To confirm, type its name (${name}): `)) ===
+    name
+  )
+    return;
+  throw new UserError("Nothing was changed.", "To delete the account, type its exact name.");
 }
 
 function view({ id, name, active, retainDays }: Account) {

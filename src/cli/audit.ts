@@ -20,7 +20,7 @@ export function auditCommand(context: CommandContext): Command {
     .addCommand(
       jsonCommand("list")
         .description(
-          "list acts, newest first: find, erase, unblock, export, retain, backup, restore and those on keys and subscriptions",
+          "list acts, newest first: find, erase, unblock, export, retain, backup, restore and those on keys and accounts",
         )
         .option("--account <ACCOUNT>", "only acts on this account; its id or exact name")
         .option("--limit <N>", "how many to show at most", "100")

@@ -9,6 +9,7 @@ export const examples: CommandEntry["examples"] = {
   "account list": ["account list", "account list --json"],
   "account activate": ["account activate acme"],
   "account deactivate": ["account deactivate acme"],
+  "account delete": ["account delete acme", "account delete acme --yes --json"],
   pixel: ["pixel create acme --id px_shop", "pixel list acme", "pixel set-status acme px_shop paused"],
   "pixel create": ["pixel create acme", "pixel create acme --id px_shop --status active"],
   "pixel list": ["pixel list acme", "pixel list acme --json"],
@@ -35,6 +36,8 @@ export const examples: CommandEntry["examples"] = {
   import: ["import list acme", "import undo acme 3"],
   "import list": ["import list acme", "import list acme --json"],
   "import undo": ["import undo acme 3"],
+  receipt: ["receipt list acme"],
+  "receipt list": ["receipt list acme > receipts.ndjson"],
   retain: ["retain acme --days 365", "retain acme --days off"],
   backup: [
     "backup /var/backups/leadfile/today.db",

@@ -12,13 +12,16 @@ import {
   findKeyByDigest,
   type KeyRecord,
   listKeysOf,
+  openDeletedKeys,
   requestsOfMonth,
   revokeKey,
 } from "../db/keys.ts";
+import { gapsOfKey } from "../privacy/disclosures/gaps.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, checkText } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { gapText } from "./lead/person.ts";
 import { confirm } from "./terminal/confirm.ts";
 import { grouped } from "./terminal/numbers.ts";
 import { type Output, refuseUnseen, showOnce } from "./terminal/output.ts";
@@ -99,8 +102,14 @@ function listCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "ID or exact name")
     .action((idOrName: string, options) => {
       const { number } = accountOf(context, idOrName);
-      const all = listKeysOf(context.database().read, number).map((key) => view(context, key));
-      outputOf(options).result(all, listText(all));
+      const { read } = context.database();
+      const all = listKeysOf(read, number).map((key) => ({
+        ...view(context, key),
+        gaps: gapsOfKey(read, key.id, context.now()),
+      }));
+      const output = outputOf(options);
+      output.result(all, listText(all));
+      for (const text of new Set(all.flatMap(({ gaps }) => gaps.map(gapText)))) output.say(text);
     });
 }
 
@@ -130,7 +139,8 @@ function checkCommand(context: CommandContext): Command {
       const key = (await readAll(context.standardInput(), "the key")).trim();
       const record = isWellFormed(key) ? findKeyByDigest(context.database().read, digestOf(key)) : null;
       if (record === null) {
-        const state = isWellFormed(key) ? "unknown" : "malformed";
+        const isOfDeleted = isWellFormed(key) && openDeletedKeys(context.database().read)(digestOf(key));
+        const state = isOfDeleted ? "revoked" : isWellFormed(key) ? "unknown" : "malformed";
         outputOf(options).result({ state }, state);
         return context.endWith(1);
       }

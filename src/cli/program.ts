@@ -33,6 +33,7 @@ const commands: readonly (readonly [name: string, description: string, load: Loa
     "look for problems with the file, the settings and the disk",
     async () => (await import("./doctor/doctor.ts")).doctorCommand,
   ],
+  ["receipt", "the receipts of erasures", async () => (await import("./receipt.ts")).receiptCommand],
   [
     "retain",
     "erase leads older than some days, now and daily",

@@ -1,15 +1,14 @@
 /** bun admin retain: how long the leads of an account are kept. */
 
 import type { Command } from "commander";
-import { readDatabasePath } from "../config.ts";
 import { dayOf } from "../contract/calendar.ts";
 import { printable } from "../printable.ts";
+import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
 import { statusAfter } from "../process.ts";
-import type { RetentionSurvey } from "../store/privacy.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { removeTraces, sayTraces } from "./lead/traces.ts";
+import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { canAsk, confirm } from "./terminal/confirm.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
@@ -26,34 +25,37 @@ const mostDays = 36_500;
 export function retainCommand(context: CommandContext): Command {
   return jsonCommand("retain")
     .description("keep leads for so many days: erase older ones now and daily, and reject them at import")
-    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<ACCOUNT>", "ID or exact name")
     .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
     .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
     .action(async (idOrName: string, options: Options) => {
       const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
       const account = accountOf(context, idOrName);
-      const { retention } = context.store();
-      const survey = days === null ? null : retention.survey(account.number, days, context.now());
-      const older = survey?.older ?? 0;
-      if (survey !== null && options.yes !== true) await confirmErasure(account.name, survey, context.now());
+      const database = context.database();
+      const nowMs = context.now();
+      const survey = days === null ? null : surveyRetention(database.read, account.number, days, nowMs);
+      if (survey !== null && options.yes !== true) await confirmErasure(account.name, survey, nowMs);
       const output = outputOf(options);
-      const retaining = retention.set(account, days, context.now());
-      const erased = await erase(context, retaining.steps(), older, output);
-      const traces = removeTraces(context, output, retaining);
+      await setRetention(database, account, days, nowMs);
+      const steps = days === null ? null : eraseOlder(database, { ...account, retainDays: days }, nowMs);
+      const erased = steps === null ? 0 : await erase(context, steps, survey?.older ?? 0, output);
       output.result({ days, erased }, textOf(account.name, days, erased));
-      if (erased > 0 || !traces.gone) sayTraces(output, readDatabasePath(), traces);
-      else if (retaining.completesEarlier)
-        output.say("Nothing of what was erased before is left in the file and its log.");
+      await removeResidualBytes(context, output);
     });
 }
 
-/** Gives how many leads are gone. Throws a UserError where a signal comes before the last. */
-async function erase(context: CommandContext, steps: Iterable<number>, older: number, output: Output): Promise<number> {
+/** Gives how many leads are gone. Throws a UserError if a signal comes before the last. */
+async function erase(
+  context: CommandContext,
+  steps: AsyncIterable<number>,
+  older: number,
+  output: Output,
+): Promise<number> {
   using progress = createProgress("Erasing", older, output);
   let erased = 0;
   // Listens from here on.
   await context.pause(0);
-  for (erased of steps) {
+  for await (erased of steps) {
     progress.update(erased, erased);
     const signal = await context.pause(0);
     if (signal === null) continue;

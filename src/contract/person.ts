@@ -21,7 +21,11 @@ export function withDomain(email: string, write: (domain: string) => string): st
   return written === "" ? email : `${email.slice(0, -domain.length)}${written}`;
 }
 
-/** Returns the key by which phones are compared: ten digits are the same number with and without the 1 of the US. */
+/**
+ * The form in which phones of a person are compared. An international prefix (00, 011) does not count, and ten digits are
+ * the same number with and without the 1 of the US.
+ */
 export function phoneKey(digits: string): string {
-  return /^1\d{10}$/.test(digits) ? digits.slice(1) : digits;
+  const number = digits.replace(/^(?:00|011)(?=\d{8})/, "");
+  return /^1\d{10}$/.test(number) ? number.slice(1) : number;
 }

@@ -3,9 +3,7 @@
 import { openSources } from "../../extensions/delivery/sources.ts";
 import { beginImport } from "../import/write/import.ts";
 import { writeLeads } from "../import/write/lead-writer.ts";
-import { openRecipientRepository } from "../privacy/disclosures/passed.ts";
-import { openPeople } from "../privacy/people.ts";
-import { openRetention } from "../privacy/retention.ts";
+import { passedLeads, readPositions } from "../privacy/disclosures/passed.ts";
 import type { AdminStore } from "../store/admin.ts";
 import type { Connection } from "./connection.ts";
 import { databaseOn } from "./file-database.ts";
@@ -30,9 +28,10 @@ export function adminStoreOn(database: Connection): AdminStore {
     imports: {
       begin: (account, options, origin) => beginImport(database, account.number, options, origin),
     },
-    people: openPeople(database),
-    recipients: openRecipientRepository(database),
-    retention: openRetention(database),
+    recipients: {
+      positions: (account, nowMs) => readPositions(database, account, nowMs),
+      passed: (account, batch, reached) => passedLeads(database, account, batch, reached),
+    },
     sources: openSources(database),
     close: () => database.$client.close(),
   };

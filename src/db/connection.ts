@@ -28,6 +28,12 @@ export interface LeadDatabase {
   write(statements: readonly Statement[], scope?: WriteScope): Promise<readonly number[]>;
   /** Resolves when `read` shows all that any server has written until now. */
   catchUp(): Promise<void>;
+  /**
+   * Removes the bytes of deleted leads from the database, as far as this program can, and gives the names of what still has
+   * them: the nodes of a cluster whose logs have to be scrubbed; nothing of a file. Throws a UserError if another program
+   * keeps reading the old state.
+   */
+  removeResidualBytes(): Promise<readonly string[]>;
   close(): void;
 }
 
@@ -39,6 +45,17 @@ export class DatabaseUnavailable extends UserError {
 /** A statement violated a constraint, so that its transaction was rolled back. */
 export class WriteRefused extends Error {
   override readonly name = "WriteRefused";
+}
+
+/** A statement that fails if a condition does not hold when the transaction is written, and the transaction with it. */
+export function premise(condition: SQL): Statement {
+  // A column that takes no null.
+  return sql`INSERT INTO audit (act) SELECT NULL WHERE (${condition}) IS NOT TRUE`;
+}
+
+/** The premise that the statement before it has changed so many rows. */
+export function changedExactly(rows: number): Statement {
+  return premise(sql`changes() = ${rows}`);
 }
 
 /** The same connection for `using`: it is closed at the end of the block. */

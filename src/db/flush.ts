@@ -1,7 +1,8 @@
 /** How the counts of a server get into the file, and onto the disk, while requests go on. */
 
-import { writeDisclosures } from "../privacy/disclosures/disclosures.ts";
-import type { DisclosurePart } from "../store/disclosures.ts";
+import { type openGapMarker, recordGap } from "../privacy/disclosures/gaps.ts";
+import { writeDisclosures } from "../privacy/disclosures/ledger.ts";
+import type { DisclosurePart } from "../privacy/disclosures/pages.ts";
 import type { Connection } from "./connection.ts";
 import { isLocked } from "./failure.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
@@ -15,18 +16,57 @@ interface Pending<Part> {
   drop(part: Part): boolean;
 }
 
+/** The pages that wait for the ledger, and what knows since when they could not be written. */
+interface PendingPages extends Pending<DisclosurePart> {
+  waitingSince(): number | null;
+}
+
+/**
+ * Makes what records a gap of the ledger: from the oldest page that waits when a write fails, such as on a full disk, until
+ * a write succeeds.
+ */
+export function createGapRecorder(
+  database: Connection,
+  ledger: Pick<PendingPages, "waitingSince">,
+  marker: ReturnType<typeof openGapMarker>,
+) {
+  return {
+    failed(): void {
+      marker.mark(ledger.waitingSince());
+    },
+    succeeded(nowMs: number): void {
+      const sinceMs = marker.sinceMs();
+      if (sinceMs === null) return;
+      recordGap(database, sinceMs, nowMs, "disk full").run();
+      marker.mark(null);
+    },
+  };
+}
+
 /** Makes what writes a part of the counted requests or, when none is left, of the pages that were answered. */
 export function createFlush(
   database: Connection,
   usage: Pending<UsagePart>,
-  ledger: Pending<DisclosurePart>,
+  ledger: PendingPages,
+  gaps: ReturnType<typeof createGapRecorder>,
 ): () => Flushed {
   return () => {
+    try {
+      const flushed = flushParts();
+      if (flushed === "done" || flushed === "more") gaps.succeeded(Date.now());
+      return flushed;
+    } catch (cause) {
+      gaps.failed();
+      throw cause;
+    }
+  };
+
+  function flushParts(): Flushed {
     const counted = flush(usage, (part) => addUsage(database, part));
     if (counted === "locked" || counted === "more") return counted;
     const noted = flush(ledger, (part) => writeDisclosures(database, part));
     return noted === "idle" ? counted : noted;
-  };
+  }
 }
 
 /** Writes a part, and says how far that came. */

@@ -7,7 +7,7 @@ import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
-import { accounts, keys, usage } from "./schema.ts";
+import { accounts, deletedKeys, keys, usage } from "./schema.ts";
 import type { KeyFinder } from "./serving.ts";
 
 /** Finds a key by its digest; it writes nothing. */
@@ -25,7 +25,21 @@ export function openKeyFinder(database: Connection): KeyFinder["find"] {
     .innerJoin(accounts, eq(accounts.number, keys.account))
     .where(eq(keys.digest, placeholder.blob("digest")))
     .prepare();
-  return (digest) => statement.get({ digest }) ?? null;
+  const isDeleted = openDeletedKeys(database);
+  return (digest) => statement.get({ digest }) ?? (isDeleted(digest) ? deletedKey : null);
+}
+
+/** A key of a deleted account: it answers `revoked_api_key` forever. */
+const deletedKey = { number: 0, account: 0, prefix: "", revokedMs: 0, expiresMs: null, subscribed: false };
+
+/** Prepares the question whether a key belonged to an account that was deleted. */
+export function openDeletedKeys(database: Connection): (digest: Buffer) => boolean {
+  const one = database
+    .select({ account: deletedKeys.account })
+    .from(deletedKeys)
+    .where(eq(deletedKeys.digest, placeholder.blob("digest")))
+    .prepare();
+  return (digest) => one.values({ digest }).length > 0;
 }
 
 export interface KeyRecord extends KeyLife {

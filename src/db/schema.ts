@@ -314,7 +314,7 @@ export const sources = sqliteTable(
 
 /** What is recorded in the audit. */
 export type Act =
-  | `account.${"activate" | "deactivate"}`
+  | `account.${"activate" | "deactivate" | "delete"}`
   | "import.undo"
   | `key.${"create" | "expire" | "revoke"}`
   | `lead.${"erase" | "export" | "find" | "unblock"}`

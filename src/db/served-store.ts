@@ -1,13 +1,13 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { sql } from "drizzle-orm";
-import { openDisclosureReader } from "../privacy/disclosures/disclosures.ts";
-import { retainInThread, startRetention } from "../privacy/retention-thread.ts";
-import { createDisclosureLedger } from "../store/disclosure-ledger.ts";
+import { ledgerBegins, ledgerEnds, openGapMarker } from "../privacy/disclosures/gaps.ts";
+import { openDisclosureReader } from "../privacy/disclosures/ledger.ts";
+import { createDisclosureLedger } from "../privacy/disclosures/pages.ts";
+import { retainInThread } from "../privacy/retention-thread.ts";
 import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
 import { explainFailure, innermost, isFull } from "./failure.ts";
-import { keepDescriptors } from "./file.ts";
-import { createFlush, createSettle, withoutWaiting } from "./flush.ts";
+import { createFlush, createGapRecorder, createSettle, withoutWaiting } from "./flush.ts";
 import { takeLock } from "./locks/process-lock.ts";
 import { openDatabase } from "./open.ts";
 import { guarded, openReader, type Reader } from "./reader.ts";
@@ -38,9 +38,13 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
   const wal = openWal(path);
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
-  const ledger = createDisclosureLedger(openDisclosureReader(database));
-  const findDescriptor = keepDescriptors();
-  const flush = createFlush(database, usage, ledger);
+  const disclosureReader = openDisclosureReader(database);
+  const ledger = createDisclosureLedger(() => disclosureReader);
+  const marker = openGapMarker(path);
+  const gaps = createGapRecorder(database, ledger, marker);
+  gaps.succeeded(Date.now());
+  for (const statement of ledgerBegins(keepsLedger, Date.now())) database.run(statement);
+  const flush = createFlush(database, usage, ledger, gaps);
   return {
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
@@ -48,8 +52,7 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     // A wait would hold up every request, so the server tries again a moment later.
     flush: guarded(() => withoutWaiting(database, flush)),
     settle: createSettle(database, wal),
-    applyRetention: (nowMs, hasJumped) =>
-      retainInThread(database, nowMs, () => startRetention(path, findDescriptor, { nowMs, hasJumped })),
+    applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),
     listening: async () => {},
     isEmpty() {
       try {
@@ -60,10 +63,12 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     },
     close() {
       try {
+        if (!keepsLedger) for (const statement of ledgerEnds(Date.now())) database.run(statement);
         close(database, flush, wal, reader);
       } catch (cause) {
         throw explainFailure(cause, path);
       } finally {
+        marker.close();
         release();
       }
     },

@@ -5,7 +5,8 @@
 import type { KeyLife } from "../contract/key.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { Pixel } from "../contract/pixel.ts";
-import type { DisclosureNotes } from "../store/disclosures.ts";
+import type { DisclosedPage } from "../privacy/disclosures/pages.ts";
+import type { Retained } from "../privacy/retention.ts";
 import type { KeyNumber } from "../store/reading.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Flushed, UsageCounter } from "./usage-counter.ts";
@@ -13,7 +14,10 @@ import type { Flushed, UsageCounter } from "./usage-counter.ts";
 /** What a request needs: what it reads, where it is counted, and where its page is recorded. */
 export interface RequestStore extends ReadStore {
   readonly usage: UsageCounter;
-  readonly disclosures: DisclosureNotes;
+  readonly disclosures: {
+    /** Notes a page that is answered; it is in the ledger a second later at the latest. */
+    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
+  };
 }
 
 /** What the server needs as well: counts go to the disk while it runs, and all of them when it stops. */
@@ -30,13 +34,6 @@ export interface ServedStore extends RequestStore {
   listening(url: string): Promise<void>;
   /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
   close(): void | Promise<void>;
-}
-
-export interface Retained {
-  /** How many leads were erased. */
-  readonly erased: number;
-  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null when it is trusted. */
-  readonly waitsUntilMs: number | null;
 }
 
 /** A query of a server failed, which its client gets as `query_failed` (§7). The cause is for the log alone. */
@@ -117,6 +114,9 @@ export interface LeadPage {
   readonly documents: readonly Uint8Array[];
   /** The time of the last lead if there are more, in Unix milliseconds; otherwise null. */
   readonly nextMs: number | null;
-  /** The times of its oldest and its newest lead; null for an empty page. */
-  readonly span: { readonly oldestMs: number; readonly newestMs: number } | null;
+  /**
+   * The time of which the page has all leads that fit: from its oldest lead, or from `since` if there are no more, to its
+   * newest lead; and the newest import that it can contain. Null for a page without leads.
+   */
+  readonly span: Pick<DisclosedPage, "oldestMs" | "newestMs" | "seen"> | null;
 }

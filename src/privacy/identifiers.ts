@@ -1,9 +1,15 @@
-/** The identifiers in a lead, and the digests with which a list may name them. */
+/** The identifiers in a lead, the ways to name a person, and the digests with which a list may name them. */
 import { domainToUnicode } from "node:url";
 import type { Lead } from "../contract/lead.ts";
 import { emailKey, type PersonIdentifier, phoneKey, withDomain } from "../contract/person.ts";
 
-/** The id of a lead, its e-mail addresses and its phone. */
+/** A way to name a person: by an identifier, or by the SHA-256 of an email address or phone in hexadecimal digits. */
+export interface PersonReference {
+  readonly kind: PersonIdentifier["kind"] | "digest";
+  readonly value: string;
+}
+
+/** The ID of a lead, its email addresses, and its phone. */
 export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {
   const emails = new Set(
     [lead.email, lead.verified_email].flatMap((email) => (email === null ? [] : [emailKey(email)])),
@@ -15,22 +21,49 @@ export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email"
   ];
 }
 
-/** How an identifier may be written elsewhere: with its domain in its own letters, and with accents apart. */
+/** The identifiers without duplicates, in their order. */
+export function distinct(identifiers: readonly PersonIdentifier[]): PersonIdentifier[] {
+  return [...new Map(identifiers.map((one) => [`${one.kind} ${one.value}`, one])).values()];
+}
+
+/**
+ * The forms in which earlier versions compared an identifier, and others hash it: an email address with its domain in its
+ * own letters and with separate accents, a phone with an international prefix.
+ */
 export function spellingsOf({ kind, value }: PersonIdentifier): string[] {
+  if (kind === "phone") {
+    const number = value.length === 10 ? `1${value}` : value;
+    return [value, `00${number}`, `011${number}`];
+  }
   if (kind !== "email" || !/[^ -~]|[@.]xn--/.test(value)) return [value];
   const written = [value, withDomain(value, domainToUnicode)];
   return [...new Set(written.flatMap((text) => [text, text.normalize("NFD")]))];
 }
 
-/** SHA-256, in hexadecimal digits, of an e-mail address or of each form of a phone; an id has none. */
+/** SHA-256, in hexadecimal digits, of each form of an email address or a phone. An ID has none. */
 export function digestsOf(identifier: PersonIdentifier): string[] {
   const { kind, value } = identifier;
   if (kind === "id") return [];
-  return (kind === "phone" ? phonesOf(value) : spellingsOf(identifier)).map((text) => Bun.SHA256.hash(text, "hex"));
+  const ten = value.length === 10 ? [`1${value}`, `+1${value}`] : [];
+  const texts = kind === "phone" ? [...spellingsOf(identifier), `+${value}`, ...ten] : spellingsOf(identifier);
+  return texts.map((text) => Bun.SHA256.hash(text, "hex"));
 }
 
-/** A phone as others hash it: ten digits may have the 1 of the US, and any a plus sign. */
-function phonesOf(digits: string): string[] {
-  const numbers = digits.length === 10 ? [digits, `1${digits}`] : [digits];
-  return numbers.flatMap((number) => [number, `+${number}`]);
+/** Whether a lead is one of the person that a reference names. */
+export function isOf(lead: Lead, { kind, value }: PersonReference): boolean {
+  const identifiers = identifiersOf(lead);
+  if (kind === "digest") return identifiers.flatMap(digestsOf).includes(value);
+  return identifiers.some((one) => one.kind === kind && one.value === value);
+}
+
+/**
+ * The identifiers of a person's own lead that are blocked with the person: its email addresses and what was given, and its
+ * phone if it was found by its ID.
+ */
+export function blockedWith(reference: PersonReference, lead: Lead): PersonIdentifier[] {
+  return identifiersOf(lead).filter((identifier) => {
+    if (identifier.kind === "email" || identifier.value === reference.value) return true;
+    if (reference.kind === "digest") return digestsOf(identifier).includes(reference.value);
+    return reference.kind === "id" && identifier.kind === "phone";
+  });
 }

@@ -1,10 +1,9 @@
 /** Retention waits where the clock may be wrong, because nothing brings back what it erases. */
 import { and, eq, gte, lte } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/calendar.ts";
-import { lastAct, recordAct } from "../db/audit.ts";
-import type { Connection } from "../db/connection.ts";
-import { audit, usage } from "../db/schema.ts";
-import type { Act } from "../store/privacy.ts";
+import { insertAct, lastAct } from "../db/audit.ts";
+import type { Connection, LeadDatabase } from "../db/connection.ts";
+import { type Act, audit, usage } from "../db/schema.ts";
 
 /** A server may have been off, or without requests, for this long. */
 const usualGapMs = 7 * dayMs;
@@ -16,13 +15,14 @@ const waitMs = dayMs;
  * has jumped, or is far ahead of the file. The wait is put on record, so it outlives a restart, and so is its end by a
  * clock that was set back.
  */
-export function waitUntil(database: Connection, nowMs: number, hasJumped: boolean): number | null {
-  const record = (act: Act) => recordAct(database, { atMs: nowMs, act, account: null, detail: {} });
-  if (wasSetBack(database, nowMs)) record("retain.clock-back");
-  const begun = lastWait(database);
+export async function waitUntil(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<number | null> {
+  const { read } = database;
+  const record = (act: Act) => database.write([insertAct(read, { atMs: nowMs, act, account: null, detail: {} })]);
+  if (wasSetBack(read, nowMs)) await record("retain.clock-back");
+  const begun = lastWait(read);
   if (begun !== null && nowMs >= begun && nowMs < begun + waitMs) return begun + waitMs;
-  if (!hasJumped && !isFarAhead(database, nowMs)) return null;
-  record("retain.wait");
+  if (!hasJumped && !isFarAhead(read, nowMs)) return null;
+  await record("retain.wait");
   return nowMs + waitMs;
 }
 

@@ -1,22 +1,22 @@
 /**
- * Persons who were erased, and stay out of their account. Their identifiers are kept as HMAC-SHA-256 under a random key
- * of this instance. So nobody can read from the file who they were. Whoever holds it can test guesses.
+ * The blocks that keep erased persons out of their account: HMAC-SHA-256 of their identifiers, under a random key of this
+ * instance. Nobody can read from the file who they were; whoever has the file can test guesses.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { PersonIdentifier } from "../contract/person.ts";
 import { randomText } from "../contract/random-text.ts";
-import type { Connection } from "../db/connection.ts";
-import { accounts, instances, suppressedDigests, suppressions } from "../db/schema.ts";
-import type { Account } from "../store/repositories.ts";
+import { insertAct } from "../db/audit.ts";
+import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
+import { accounts, audit, instances, suppressedDigests, suppressions } from "../db/schema.ts";
 import { digestsOf, spellingsOf } from "./identifiers.ts";
 
-/** An account, as its blocks and receipts know it. */
-type SuppressedAccount = Pick<Account, "number" | "id">;
+/** An account as its blocks and receipts know it. */
+export type SuppressedAccount = Pick<typeof accounts.$inferSelect, "number" | "id">;
 
-type Instance = typeof instances.$inferSelect;
+export type Instance = typeof instances.$inferSelect;
 
-/** Makes the random key when the file is made. So the receipts of all erasures fit every backup. */
+/** Makes the random key when the file is made, so that the receipts of all erasures fit every backup. */
 export function ensureInstance(database: Connection): void {
   if (listInstances(database).length > 0) return;
   const made = { number: 1, id: `ins_${randomText(12)}`, secret: randomBytes(32) };
@@ -33,31 +33,46 @@ export function hashOf(instance: Instance, account: string, { kind, value }: Per
   return createHmac("sha256", instance.secret).update(`${account}\0${kind}\0${value}`).digest();
 }
 
-/** Blocks hashes and digests in an account. A block that is there already stays as it is. */
-export function openBlocking(database: Connection, account: SuppressedAccount) {
-  const hashes = database
+/** The statement that blocks a hash in an account. It is the newest decision, also over a block that was lifted. */
+export function blockHash(
+  database: Pick<Connection, "insert">,
+  { number: account }: SuppressedAccount,
+  { number: instance }: Instance,
+  hash: Buffer,
+  nowMs: number,
+) {
+  const { erasedAt, liftedAt } = suppressions;
+  return database
     .insert(suppressions)
-    .values({
-      account: account.number,
-      instance: sql.placeholder("instance"),
-      hash: sql.placeholder("hash"),
-      erasedAt: sql.placeholder("nowMs"),
-    })
-    .onConflictDoNothing()
-    .prepare();
-  const digests = database
+    .values({ account, instance, hash, erasedAt: nowMs })
+    .onConflictDoUpdate({
+      target: [suppressions.account, suppressions.instance, suppressions.hash],
+      set: { erasedAt: sql`max(${erasedAt}, excluded.erased_at, ifnull(${liftedAt} + 1, 0))` },
+    });
+}
+
+/** The statement that blocks a digest, likewise. */
+export function blockDigest(
+  database: Pick<Connection, "insert">,
+  { number: account }: SuppressedAccount,
+  digest: Buffer,
+  nowMs: number,
+) {
+  const { erasedAt, liftedAt } = suppressedDigests;
+  return database
     .insert(suppressedDigests)
-    .values({ account: account.number, digest: sql.placeholder("digest"), erasedAt: sql.placeholder("nowMs") })
-    .onConflictDoNothing()
-    .prepare();
-  return {
-    hash(instance: Instance, hash: Buffer, nowMs: number): void {
-      hashes.run({ instance: instance.number, hash, nowMs });
-    },
-    digest(digest: Buffer, nowMs: number): void {
-      digests.run({ digest, nowMs });
-    },
-  };
+    .values({ account, digest, erasedAt: nowMs })
+    .onConflictDoUpdate({
+      target: [suppressedDigests.account, suppressedDigests.digest],
+      set: { erasedAt: sql`max(${erasedAt}, excluded.erased_at, ifnull(${liftedAt} + 1, 0))` },
+    });
+}
+
+type BlockTable = typeof suppressions | typeof suppressedDigests;
+
+/** Whether a block holds: it was not lifted since. */
+function holds({ liftedAt, erasedAt }: Pick<BlockTable, "liftedAt" | "erasedAt">): SQL {
+  return or(isNull(liftedAt), gt(erasedAt, liftedAt)) ?? sql`TRUE`;
 }
 
 /** The accounts with at least one block. */
@@ -68,12 +83,13 @@ export function accountsWithBlocks(database: Connection): SuppressedAccount[] {
 /** SQL: whether the account of a row of `accounts` has a block. */
 export function hasBlocks(): SQL {
   // As text: where a query reads one table alone, Drizzle leaves its name out.
-  return sql`(
-    EXISTS (SELECT 1 FROM suppressions WHERE suppressions.account = accounts.number)
-    OR EXISTS (SELECT 1 FROM suppressed_digests WHERE suppressed_digests.account = accounts.number))`;
+  const holdsIn = (table: string) =>
+    `EXISTS (SELECT 1 FROM ${table} WHERE ${table}.account = accounts.number
+      AND (${table}.lifted_at IS NULL OR ${table}.erased_at > ${table}.lifted_at))`;
+  return sql.raw(`(${holdsIn("suppressions")} OR ${holdsIn("suppressed_digests")})`);
 }
 
-/** Says whether one of these identifiers is blocked. */
+/** Prepares the question whether one of some identifiers is blocked. */
 export function openSuppressions(
   database: Connection,
   account: SuppressedAccount,
@@ -87,12 +103,12 @@ export function openSuppressions(
         eq(suppressions.account, account.number),
         eq(suppressions.instance, sql.placeholder("instance")),
         eq(suppressions.hash, sql.placeholder("hash")),
+        holds(suppressions),
       ),
     )
     .prepare();
   const isDigestBlocked = openDigests(database, account.number);
   const isBlocked = (instance: Instance, identifier: PersonIdentifier) =>
-    // Earlier versions blocked an address as it was written.
     spellingsOf(identifier).some((value) => {
       const hash = hashOf(instance, account.id, { kind: identifier.kind, value });
       return one.values({ instance: instance.number, hash }).length > 0;
@@ -104,16 +120,59 @@ export function openSuppressions(
 
 /** Looks for a digest first: hashing costs a good part of a row, and most accounts have no blocked digest. */
 function openDigests(database: Connection, account: number): (identifier: PersonIdentifier) => boolean {
-  const ofAccount = eq(suppressedDigests.account, account);
+  const blocked = and(eq(suppressedDigests.account, account), holds(suppressedDigests));
   const one = (where?: SQL) =>
     database
       .select({ erasedAt: suppressedDigests.erasedAt })
       .from(suppressedDigests)
-      .where(and(ofAccount, where))
+      .where(and(blocked, where))
       .limit(1);
   const any = one().prepare();
   const known = one(eq(suppressedDigests.digest, sql.placeholder("digest"))).prepare();
   return (identifier) =>
     any.values().length > 0 &&
     digestsOf(identifier).some((digest) => known.values({ digest: Buffer.from(digest, "hex") }).length > 0);
+}
+
+/** Lifts every block that an import would meet by an identifier, and no other one. Returns how many there were. */
+export async function liftBlocks(
+  database: LeadDatabase,
+  account: SuppressedAccount,
+  identifier: PersonIdentifier,
+  nowMs: number,
+): Promise<number> {
+  await database.catchUp();
+  const { read } = database;
+  const lift = (table: BlockTable, one: SQL | undefined) => {
+    const where = and(eq(table.account, account.number), one, holds(table));
+    const isThere = read.select({ account: table.account }).from(table).where(where).values().length > 0;
+    return isThere ? [liftStatement(read, table, where, nowMs)] : [];
+  };
+  const { kind } = identifier;
+  const lifted = [
+    ...listInstances(read).flatMap((instance) =>
+      spellingsOf(identifier).flatMap((value) => {
+        const hash = hashOf(instance, account.id, { kind, value });
+        return lift(suppressions, and(eq(suppressions.instance, instance.number), eq(suppressions.hash, hash)));
+      }),
+    ),
+    ...digestsOf(identifier).flatMap((digest) =>
+      lift(suppressedDigests, eq(suppressedDigests.digest, Buffer.from(digest, "hex"))),
+    ),
+  ];
+  const detail = { by: kind, unblocked: lifted.length };
+  const act = insertAct(read, { atMs: nowMs, act: "lead.unblock", account: account.id, detail });
+  await database.write([...lifted, act], "everywhere");
+  return lifted.length;
+}
+
+function liftStatement(database: Connection, table: BlockTable, where: SQL | undefined, nowMs: number): Statement {
+  // A clock may have been set back since the erasure.
+  const liftedAt = sql`max(${nowMs}, ${table.erasedAt})`;
+  return database.update(table).set({ liftedAt }).where(where);
+}
+
+/** How often blocks were lifted, by the audit. It only grows. */
+export function countUnblockings(database: Connection): number {
+  return database.select({ count: count() }).from(audit).where(eq(audit.act, "lead.unblock")).get()?.count ?? 0;
 }

@@ -2,8 +2,7 @@
 import type { SourceRepository } from "../../extensions/delivery/source-types.ts";
 import type { LeadDatabase } from "../db/connection.ts";
 import type { PixelReader } from "../db/serving.ts";
-import type { RecipientRepository } from "./disclosures.ts";
-import type { PeopleRepository, RetentionRepository } from "./privacy.ts";
+import type { Passed, Reached, ReadPosition } from "../privacy/disclosures/passed.ts";
 import type { ImportRepository, LeadRepository } from "./repositories.ts";
 
 /** What a method has written is on the disk when it returns. */
@@ -13,9 +12,12 @@ export interface AdminStore {
   readonly pixels: PixelReader;
   readonly leads: LeadRepository;
   readonly imports: ImportRepository;
-  readonly people: PeopleRepository;
-  readonly recipients: RecipientRepository;
-  readonly retention: RetentionRepository;
+  readonly recipients: {
+    /** How far each live key of an account has read. */
+    positions(account: number, nowMs: number): readonly ReadPosition[];
+    /** What clients have passed of an import that is written. */
+    passed(account: number, batch: number, reached: readonly Reached[]): readonly Passed[];
+  };
   readonly sources: SourceRepository;
   close(): void;
 }

@@ -64,8 +64,12 @@ function pageOf({ rows }: ModelState, account: number, query: LeadQuery) {
     .toSorted(newestFirst);
   const page = found.slice(0, limit);
   const [newest, oldest] = [page[0], page.at(-1)];
+  const reachMs = found.length > limit ? null : sinceMs;
   return {
-    span: newest === undefined || oldest === undefined ? null : { oldestMs: oldest.at, newestMs: newest.at },
+    span:
+      newest === undefined || oldest === undefined
+        ? null
+        : { oldestMs: reachMs ?? oldest.at, newestMs: newest.at, seen: null },
     documents: page.map((lead) => Buffer.from(documentOf(lead))),
     nextMs: found.length > limit ? (oldest?.at ?? null) : null,
   };

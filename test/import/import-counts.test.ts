@@ -12,6 +12,7 @@ import type { AdminStore } from "../support/admin-store.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
+import { erase, retain } from "../support/privacy.ts";
 
 const mostRows = 1200;
 const retainDays = 30;
@@ -48,13 +49,12 @@ const aFile = fc
     }),
   );
 
-function eraseRobin(store: AdminStore, account: Account): void {
-  const erasure = store.people.erase(account, [{ kind: "email", value: erased }], { withMentions: false }, noonMs);
-  for (const _ of erasure.steps());
+async function eraseRobin(store: AdminStore, account: Account): Promise<void> {
+  await erase(store.database, account, [{ kind: "email", value: erased }], noonMs);
 }
 
-function keepForDays(store: AdminStore, account: Account): void {
-  for (const _ of store.retention.set(account, retainDays, noonMs).steps());
+async function keepForDays(store: AdminStore, account: Account): Promise<void> {
+  await retain(store.database, account, retainDays, noonMs);
 }
 
 /** Each for itself, in the order of time. */
@@ -88,8 +88,8 @@ test("a file goes in as its leads would one by one, and is counted so, also in a
         if (asOne == null || single == null) throw new Error("the name was taken");
         for (const account of [asOne, single]) {
           store.pixels.create(account.number, { id: "px_site", status: "active" }, 0);
-          if (keepsOut.includes("old")) keepForDays(store, account);
-          if (keepsOut.includes("erased")) eraseRobin(store, account);
+          if (keepsOut.includes("old")) await keepForDays(store, account);
+          if (keepsOut.includes("erased")) await eraseRobin(store, account);
         }
         for (const file of files) {
           // By one statement for many, where that goes.
@@ -129,7 +129,7 @@ test("a lead without a time follows the newest of its file, also where all other
 
 test("a lead that is older than its account keeps leads stays out, though all others could go in at once", async () => {
   const { store, account, leads } = aCleanFile();
-  keepForDays(store, account);
+  await keepForDays(store, account);
   const old = newLead(aLead({ identified_at: momentOf(-retainDays * dayMs - 1) }));
   expect(await imported(store, account, [...leads.slice(1), old], { options })).toMatchObject({
     imported: 499,

@@ -31,7 +31,7 @@ test("the server that has just served the person does so no more, and no file ho
   for (let times = 0; times < 3; times++) expect((await api.get("/leads?limit=1")).text).toContain("visitor13999@");
   const { status, json, stderr } = await admin.run("lead", "erase", "acme", "--phone", "155501413999", "--json");
   expect({ status, erased: json["erased"] }).toEqual({ status: 0, erased: 1 });
-  expect(stderr).toContain("nothing of it is left");
+  expect(stderr).toContain("No other lead has the address");
   expect(database(admin.folder)).toContain("leadfile.db-wal");
   expect(filesWith(admin.folder, ...traces(13_999))).toEqual([]);
   expect((await api.get("/leads?limit=1")).text).toContain("visitor13998@");
@@ -91,7 +91,7 @@ test("a program that keeps reading the state before is named as what is in the w
   const [stdout, stderr, status] = await erase();
   expect(status).toBe(1);
   expect(stdout).toContain('"hashes"');
-  expect(stderr).toContain("End that program");
+  expect(stderr).toContain("Stop that program");
   const logBytes = statSync(`${admin.file}-wal`).size;
   expect((await erase())[2]).toBe(1);
   // No copy of the whole file in the log, which nobody can cut.

@@ -1,7 +1,8 @@
 /** The server's retention through days and failures: the clock and the timers are the test's. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { pino } from "pino";
-import type { Retained, ServedStore } from "../../src/db/serving.ts";
+import type { ServedStore } from "../../src/db/serving.ts";
+import type { Retained } from "../../src/privacy/retention.ts";
 import { keepRetaining } from "../../src/retaining.ts";
 import { noonMs } from "../support/builders.ts";
 

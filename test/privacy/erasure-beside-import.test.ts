@@ -3,11 +3,15 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import type { Lead } from "../../src/contract/lead.ts";
 import { listBatches } from "../../src/db/imports.ts";
 import { openAgain } from "../../src/db/open.ts";
+import { leads } from "../../src/db/schema.ts";
+import { bytesOf } from "../../src/db/uuid.ts";
 import { emptyCounts } from "../../src/import/new-lead.ts";
 import { beginBatch, recordBatch } from "../../src/import/write/batch.ts";
+import { Erasure } from "../../src/privacy/erase.ts";
 import { importing, origin } from "../db/importing.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, importLeads, newLead, noonMs, someLeads } from "../support/builders.ts";
@@ -42,7 +46,7 @@ function anImport({ path, store, account }: ReturnType<typeof aStore>, count: nu
 }
 
 /** Erases Robin, and tells how many leads were erased, and how many were read each time that it said so. */
-function erase(
+async function erase(
   { store, account }: ReturnType<typeof aStore>,
   afterTheFirst: () => unknown = () => undefined,
   { withMentions = false, untilIt = 1 } = {},
@@ -51,39 +55,40 @@ function erase(
   const onRead = (leads: number) => {
     if (read.push(leads) === untilIt) void afterTheFirst();
   };
-  const erasure = store.people.erase(account, [robin], { withMentions, onRead }, noonMs);
-  const erased = [...erasure.steps()].flat().reduce((sum, person) => sum + person.erased, 0);
-  const { mentioning, blocked } = erasure.staying();
+  const erasure = new Erasure(store.database, account, [robin], { withMentions, onRead }, noonMs);
+  for await (const _ of erasure.steps());
+  const erased = erasure.persons.reduce((sum, person) => sum + person.erased, 0);
+  const { mentioning, blocked } = erasure.staying;
   return { erased, read, mentions: mentioning.length, blocked: blocked.length };
 }
 
-test("what an import brings behind the reading is erased as well", () => {
+test("what an import brings behind the reading is erased as well", async () => {
   const there = aStore();
   const merge = anImport(there, 1);
-  expect(erase(there, () => merge.next())).toMatchObject({ erased: 1 });
+  expect(await erase(there, () => merge.next())).toMatchObject({ erased: 1 });
 });
 
-describe("a lead that only mentions the person, and comes in behind the reading,", () => {
+describe("a lead that only mentions the person, and comes in behind the reading,", async () => {
   const mention = () => [
     newLead(aLead({ page_url: `https://example.com/?e=${robin.value}`, identified_at: new Date(1).toISOString() })),
   ];
 
-  test("is erased as well where mentions are to go", () => {
+  test("is erased as well where mentions are to go", async () => {
     const there = aStore();
     const merge = importing(there.store, there.account, mention());
     onTestFinished(async () => void (await merge.return(undefined)));
-    expect(erase(there, () => merge.next(), { withMentions: true })).toMatchObject({ erased: 1, mentions: 0 });
+    expect(await erase(there, () => merge.next(), { withMentions: true })).toMatchObject({ erased: 1, mentions: 0 });
   });
 
-  test("is told of where they stay", () => {
+  test("is told of where they stay", async () => {
     const there = aStore();
     const merge = importing(there.store, there.account, mention());
     onTestFinished(async () => void (await merge.return(undefined)));
-    expect(erase(there, () => merge.next())).toMatchObject({ erased: 0, mentions: 1 });
+    expect(await erase(there, () => merge.next())).toMatchObject({ erased: 0, mentions: 1 });
   });
 });
 
-test("a lead with another address of the person that comes in behind the reading is told of", () => {
+test("a lead with another address of the person that comes in behind the reading is told of", async () => {
   const there = aStore();
   const { store, account } = there;
   const other = "r.other@example.com";
@@ -91,10 +96,10 @@ test("a lead with another address of the person that comes in behind the reading
   const behind = [newLead(aLead({ email: other, identified_at: new Date(1).toISOString() }))];
   const merge = importing(store, account, behind);
   onTestFinished(async () => void (await merge.return(undefined)));
-  expect(erase(there, () => merge.next(), { untilIt: 4 })).toMatchObject({ erased: 1, blocked: 1 });
+  expect(await erase(there, () => merge.next(), { untilIt: 4 })).toMatchObject({ erased: 1, blocked: 1 });
 });
 
-test("a lead that has taken the place of one that mentions the person stays", () => {
+test("a lead that has taken the place of one that mentions the person stays", async () => {
   const there = aStore();
   const { store, account } = there;
   const at = { identified_at: new Date(noonMs - 1).toISOString() };
@@ -104,16 +109,19 @@ test("a lead that has taken the place of one that mentions the person stays", ()
   ];
   importLeads(store.leads, account.number, [newLead(gone)]);
   const exchange = () => {
-    for (const _ of store.people.erase(account, [{ kind: "id", value: gone.id }], { withMentions: false }, 0).steps());
+    store.database.read
+      .delete(leads)
+      .where(eq(leads.uuid, bytesOf(gone.id)))
+      .run();
     importLeads(store.leads, account.number, [newLead(stranger)]);
   };
-  const reads = erase(there, undefined).read.length;
-  expect(erase(there, exchange, { withMentions: true, untilIt: reads })).toMatchObject({ erased: 0 });
+  const reads = (await erase(there, undefined)).read.length;
+  expect(await erase(there, exchange, { withMentions: true, untilIt: reads })).toMatchObject({ erased: 0 });
   const ids = [...store.leads.export(account.number)].flat().map((document) => (JSON.parse(document) as Lead).id);
   expect(ids).toContain(stranger.id);
 });
 
-test("so is what is brought by an import that has begun before", () => {
+test("so is what is brought by an import that has begun before", async () => {
   const there = aStore();
   const { store, account } = there;
   const writer = openAgain(there.path);
@@ -124,7 +132,7 @@ test("so is what is brought by an import that has begun before", () => {
     recordBatch(writer, batch, null);
   };
   record(500);
-  const { erased } = erase(there, () => {
+  const { erased } = await erase(there, () => {
     importLeads(store.leads, account.number, [
       newLead(aLead({ email: robin.value, identified_at: new Date(501).toISOString() })),
     ]);
@@ -141,5 +149,5 @@ test("the leads are read once where nothing comes in, though an import before wa
   expect(listBatches(there.store.database.read, there.account.number)).toMatchObject([
     { imported: 500, finishedMs: null },
   ]);
-  expect(erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
+  expect(await erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
 });

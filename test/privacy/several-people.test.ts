@@ -28,14 +28,14 @@ async function aCompany(text = header + company) {
 }
 
 const byPhone = ["--phone", board];
-const theirs = "These leads seem to name 4 different people (by their e-mail addresses, else by their names).";
+const theirs = "These leads seem to name 4 different people (by their email addresses, else by their names).";
 
 describe("a phone that several people share", () => {
-  test("is counted by e-mail addresses, else by names, in a dry run", async () => {
+  test("is counted by email addresses, else by names, in a dry run", async () => {
     const admin = await aCompany();
     const { stdout, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run");
     expect(stdout).toBe("phone: 10 leads\n");
-    expect(stderr).toContain(`Warning: ${theirs} All of them would go. If you mean one of them alone, give an e-mail`);
+    expect(stderr).toContain(`Warning: ${theirs} All of them would go. If you mean one of them alone, give an email`);
     const { json } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run", "--json");
     expect(json["kinds"]).toEqual([{ kind: "phone", persons: 1, leads: 10, people: 4 }]);
   });
@@ -94,7 +94,7 @@ test.each([
   ["whose two addresses stand in one lead", visits(["Dana,a@example.com,b@example.com", "D,b@example.com,"]), byPhone],
   ["with one name and no address", visits(["Dana,,", "DANA,,", ",,"]), byPhone],
   ["of whom nothing is known but the phone", visits([",,", ",,"]), byPhone],
-  ["by an e-mail address", company, ["--email", "home@example.org"]],
+  ["by an email address", company, ["--email", "home@example.org"]],
 ])("one person %s is neither warned of nor asked about", async (_, rows, asked) => {
   const admin = await aCompany(header + rows);
   expect((await admin.run("lead", "find", "acme", ...asked)).stderr).not.toContain("Warning");

@@ -4,8 +4,7 @@ import { windowMs } from "../../../src/contract/limits.ts";
 import { publicPaths } from "../../../src/contract/paths.ts";
 import { lastAct } from "../../../src/db/audit.ts";
 import type { Connection } from "../../../src/db/connection.ts";
-import { audit, keys } from "../../../src/db/schema.ts";
-import type { Act } from "../../../src/store/privacy.ts";
+import { type Act, audit, keys } from "../../../src/db/schema.ts";
 import { medianOf } from "../lease/questions.ts";
 import { listMembers, type Member } from "../node/members.ts";
 import { ask, questionRequest, type RqliteNode, readValue } from "../node/node.ts";
@@ -16,7 +15,7 @@ import { lastPosition, type Position, readPosition } from "../transaction.ts";
 
 const timeoutMs = 3_000;
 /** Acts after which a log holds residual bytes. */
-const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo"];
+const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo", "account.delete"];
 /** A clock that is further off than this is reported. */
 export const reportedClockOffMs = 2_000;
 

@@ -14,7 +14,7 @@ import {
   type WriteContext,
 } from "../../../src/import/write/lead-writer.ts";
 import type { Place, Placed } from "../../../src/import/write/stored-leads.ts";
-import { countUnblockings } from "../../../src/privacy/lift-blocks.ts";
+import { countUnblockings } from "../../../src/privacy/suppressions.ts";
 import type { AccountNumber } from "../../../src/store/reading.ts";
 
 /** A lead at its moment, as its columns have it. */

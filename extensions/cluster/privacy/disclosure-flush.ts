@@ -1,26 +1,23 @@
 /** Pages that were answered on their way into the ledger of a cluster. Sent again, a part changes nothing. */
 import { randomText } from "../../../src/contract/random-text.ts";
-import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/disclosures.ts";
-import { createDisclosureLedger } from "../../../src/store/disclosure-ledger.ts";
-import { openCapturing, type ReadFile } from "../capturing.ts";
-import type { RqliteNode, Statement } from "../node/node.ts";
+import { disclosureStatements, openDisclosureReader } from "../../../src/privacy/disclosures/ledger.ts";
+import { createDisclosureLedger } from "../../../src/privacy/disclosures/pages.ts";
+import type { ReadFile } from "../capturing.ts";
+import type { RqliteNode } from "../node/node.ts";
+import { statementOf } from "../node/statement.ts";
 import { sendTransaction } from "../transaction.ts";
 
 const timeoutMs = 2_000;
 
 export function createDisclosureFlusher(node: RqliteNode, file: ReadFile) {
-  const ledger = createDisclosureLedger({ of: (key, day) => openDisclosureReader(file.current()).of(key, day) });
-  let collected: Statement[] = [];
-  const commit = (statements: readonly Statement[]) => void collected.push(...statements);
-  const capturing = openCapturing({ file, commit, catchUp: () => {} });
+  const ledger = createDisclosureLedger(() => openDisclosureReader(file.current()));
   let sending: Promise<void> | null = null;
 
   async function send(): Promise<void> {
     for (let part = ledger.next(); part !== null; part = ledger.next()) {
-      collected = [];
-      writeDisclosures(capturing, part);
+      const statements = disclosureStatements(part).map(statementOf);
       // Sent again under another ID, it changes nothing.
-      if (collected.length > 0) await sendTransaction(node, randomText(20), collected, timeoutMs);
+      if (statements.length > 0) await sendTransaction(node, randomText(20), statements, timeoutMs);
       ledger.drop();
     }
   }

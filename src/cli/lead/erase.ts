@@ -1,26 +1,27 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
-
 import type { Command } from "commander";
-import { readDatabasePath } from "../../config.ts";
+import { examineSettings, readDatabasePath } from "../../config.ts";
 import { takeLock } from "../../db/locks/process-lock.ts";
 import { printable } from "../../printable.ts";
+import { notedWithinMs } from "../../privacy/disclosures/pages.ts";
+import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
+import { filesToSearch, searchFile } from "../../privacy/files.ts";
+import { givenNamesWith } from "../../privacy/find.ts";
+import { accountsHolding, surveyErasure } from "../../privacy/held.ts";
+import type { PersonReference } from "../../privacy/identifiers.ts";
+import { findReceipt, type Receipt } from "../../privacy/receipts.ts";
 import { statusAfter } from "../../process.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
-import { notedWithinMs } from "../../store/disclosures.ts";
-import type { Erased, Erasure, PersonReference, Staying } from "../../store/privacy.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { grouped, leadsText } from "../terminal/numbers.ts";
-import type { Output } from "../terminal/output.ts";
+import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
+import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
-import { idsText, othersHold } from "./mentions.ts";
-import { otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { gapText, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
-import { createReceipts, type Receipts } from "./receipts.ts";
-import { type Found, severalText } from "./several-people.ts";
-import { askAboutSeveral, printSurvey } from "./survey.ts";
-import { removeTraces, sayTraces } from "./traces.ts";
+import { removeResidualBytes } from "./residual-bytes.ts";
+import { askAboutSeveral, idsText, othersHold, printSurvey, severalText } from "./several-people.ts";
 
 interface Options extends PersonOptions {
   readonly mentions?: boolean;
@@ -30,7 +31,7 @@ interface Options extends PersonOptions {
 export function eraseCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("erase"))
     .description("remove persons for good, keep them out of later imports, and print a receipt for each")
-    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<ACCOUNT>", "ID or exact name")
     .option("--mentions", "also erase leads that hold a person's address elsewhere, such as in page_url")
     .option("--dry-run", "say how many leads would go, and change nothing")
     .action(async (idOrName: string, options: Options) => {
@@ -40,92 +41,88 @@ export function eraseCommand(context: CommandContext): Command {
       const output = outputOf(options);
       const say = throttle(output);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
-      const { people } = context.store();
-      const survey = () => people.survey(account, references, onRead);
+      const database = context.database();
+      const survey = () => surveyErasure(database.read, account.number, references, onRead);
       if (options.dryRun === true) return printSurvey(output, persons, survey(), options);
       await askAboutSeveral(persons, survey);
-      const how = { withMentions: options.mentions === true, onRead, notedWithinMs: notingMs(readDatabasePath()) };
-      const erasure = people.erase(account, references, how, context.now());
-      const done = await eraseAll(context, erasure, persons, createReceipts(output, options.list !== undefined));
-      sayErased(output, account.name, done, references[0]?.kind ?? "email");
-      const several = severalText(done.found);
-      if (several !== null)
-        output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
-      sayStaying(output, erasure.staying());
-      sayTraces(output, readDatabasePath(), removeTraces(context, output, erasure));
-      output.say(
-        "Out of reach: exports, rejects files, what lies in an inbox, logs, and backups made before (a restore erases again).",
-      );
-      for (const file of done.rejectsFiles)
-        output.say(`An import wrote rejected rows there, look for the person: ${printable(file)}`);
+      const how = { withMentions: options.mentions === true, onRead };
+      const erasure = new Erasure(database, account, references, how, context.now());
+      const signal = await eraseAll(context, erasure, persons.length, output);
+      const erased = erasure.persons;
+      if (erased.some((one) => one.erased > 0)) await Bun.sleep(notingMs(database.path));
+      await erasure.complete();
+      printReceipts(context, output, erased, options.list !== undefined);
+      if (signal !== null) {
+        throw new UserError(
+          `Stopped: ${grouped(erased.length)} of ${grouped(persons.length)} have a receipt, are erased and kept out, and the rest is as it was.`,
+          "Run it again to complete it.",
+          statusAfter[signal],
+        );
+      }
+      sayErased(output, account.name, erased, references[0]?.kind ?? "email");
+      sayUncertain(output, context, erased, persons);
+      sayStaying(output, erasure);
+      await removeResidualBytes(context, output);
+      sayElsewhere(output, context, erasure, erased);
     });
 }
 
-interface Done {
-  /** What each place of the list has found. */
-  readonly found: readonly Found[];
-  readonly rejectsFiles: readonly string[];
-}
-
-/** Erases all persons and prints their receipts. Each person is gone with the receipt, whatever happens later. */
-async function eraseAll(
-  context: CommandContext,
-  erasure: Erasure,
-  persons: readonly ListedPerson[],
-  receipts: Receipts,
-): Promise<Done> {
-  const found = new Map<number, Found>();
-  let rejectsFiles: readonly string[] = [];
+/** Erases all persons. Each has a receipt in the file from the transaction that removes the leads. */
+async function eraseAll(context: CommandContext, erasure: Erasure, all: number, output: Output) {
+  const say = throttle(output);
   let signal = await context.pause(0);
-  if (signal === null) {
-    for (const step of erasure.steps()) {
-      for (const one of step) {
-        receipts.add(one);
-        found.set(one.place, together(persons[one.place]?.line ?? 0, one, found.get(one.place)));
-      }
-      rejectsFiles = step[0]?.receipt.rejects_files ?? rejectsFiles;
-      receipts.progress(found.size, persons.length);
-      signal = await context.pause(0);
-      if (signal !== null) break;
-    }
+  if (signal !== null) return signal;
+  for await (const done of erasure.steps()) {
+    say(() => `${grouped(done)} of ${grouped(all)} erased`);
+    signal = await context.pause(0);
+    if (signal !== null) break;
   }
-  if (!receipts.end()) context.endWith(1);
-  if (signal === null) return { found: [...found.values()], rejectsFiles };
-  throw new UserError(
-    `Stopped: ${grouped(found.size)} of ${grouped(persons.length)} have a receipt, are erased and kept out, and the rest is as it was.`,
-    "Run it again to complete it.",
-    statusAfter[signal],
-  );
+  return signal;
 }
 
-/** How long a server takes to note its last pages; 0 where none runs. */
-function notingMs(databasePath: string): number {
-  return isFileOfNode(databasePath) || isLocked(takeLock(databasePath)) ? notedWithinMs : 0;
-}
-
-function isLocked(release: (() => void) | null): boolean {
+/** How long a server takes to note its last pages; 0 if none runs. */
+function notingMs(path: string): number {
+  if (isFileOfNode(path)) return notedWithinMs;
+  const release = takeLock(path);
   release?.();
-  return release === null;
+  return release === null ? notedWithinMs : 0;
 }
 
-/** An import that runs meanwhile has a person erased twice. */
-function together(line: number, { erased, people }: Erased, before: Found | undefined): Found {
-  return { line, leads: erased + (before?.leads ?? 0), people: Math.max(people, before?.people ?? 0) };
+/** Prints the receipts: one for a person, or a line for each of a list. With --json the lines are one value together. */
+function printReceipts(
+  context: CommandContext,
+  output: Output,
+  persons: readonly ErasedPerson[],
+  isList: boolean,
+): void {
+  const values = persons.map(({ erased, people, identity }) => {
+    const receipt = findReceipt(context.database().read, identity) ?? "{}";
+    return output.json ? `{"erased":${erased},"people":${people},"receipt":${receipt}}` : receipt;
+  });
+  const isTaken = tryToPrint(output, () => printLines(values, isList && output.json));
+  if (isTaken) return;
+  output.say("Standard output did not take all receipts. They are stored: receipt list ACCOUNT prints them.");
+  context.endWith(1);
 }
 
 /** What keeps one person out, by how the person was named. Under anything else the person may come again. */
 const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
-  email: "the same e-mail addresses; --phone keeps out a phone as well",
-  phone: "the same phone or e-mail addresses",
-  id: "the same id, e-mail addresses or phones",
-  digest: "that SHA-256 or the same e-mail addresses",
+  email: "the same email addresses; --phone keeps out a phone as well",
+  phone: "the same phone or email addresses",
+  id: "the same ID, email addresses or phones",
+  digest: "that SHA-256 or the same email addresses",
 };
 
-function sayErased(output: Output, account: string, { found }: Done, kind: PersonReference["kind"]): void {
+function sayErased(
+  output: Output,
+  account: string,
+  found: readonly ErasedPerson[],
+  kind: PersonReference["kind"],
+): void {
   const persons = found.length;
-  const leads = found.reduce((sum, one) => sum + one.leads, 0);
-  const held = found.filter((one) => one.leads > 0).length;
-  const by = persons === 1 ? keptOutBy[kind] : "what the list names or the same e-mail addresses";
+  const leads = found.reduce((sum, one) => sum + one.erased, 0);
+  const held = found.filter((one) => one.erased > 0).length;
+  const by = persons === 1 ? keptOutBy[kind] : "what the list names or the same email addresses";
   const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
   if (persons === 1 && leads === 0)
     output.say(`No lead of this person was found ${blocked}${kind === "phone" ? ` ${otherPhones}` : ""}`);
@@ -133,7 +130,29 @@ function sayErased(output: Output, account: string, { found }: Done, kind: Perso
   else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} out of ${grouped(persons)} persons ${blocked}`);
 }
 
-function sayStaying(output: Output, { blocked, mentioning }: Staying): void {
+/** Says what the receipts leave open: several people under one name, and gaps of the ledger. */
+function sayUncertain(
+  output: Output,
+  context: CommandContext,
+  erased: readonly ErasedPerson[],
+  persons: readonly ListedPerson[],
+): void {
+  const several = severalText(
+    erased.map(({ place, erased: leads, people }) => ({ line: persons[place]?.line ?? 0, leads, people })),
+  );
+  if (several !== null)
+    output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
+  const gaps = new Set<string>();
+  for (const { identity, erased: leads } of erased) {
+    if (leads === 0) continue;
+    const receipt: Receipt = JSON.parse(findReceipt(context.database().read, identity) ?? `{"gaps":[]}`);
+    for (const gap of receipt.gaps) gaps.add(gapText(gap));
+  }
+  for (const text of gaps) output.say(text);
+}
+
+function sayStaying(output: Output, erasure: Erasure): void {
+  const { blocked, mentioning } = erasure.staying;
   if (blocked.length > 0) {
     output.say(
       `${othersHold(blocked.length)} an address or phone of the erased in a field of its own, and stayed; an import would leave ` +
@@ -146,4 +165,37 @@ function sayStaying(output: Output, { blocked, mentioning }: Staying): void {
     `${othersHold(mentioning.length)} an address or phone of the erased, such as in page_url, and stayed; ` +
       `--mentions with that address or phone erases them as well: ${idsText(mentioning)}.`,
   );
+}
+
+const maxAccounts = 3;
+
+/** Says what still holds the person, after one pass over all leads, and what was not searched. */
+function sayElsewhere(
+  output: Output,
+  context: CommandContext,
+  erasure: Erasure,
+  erased: readonly ErasedPerson[],
+): void {
+  const { read } = context.database();
+  const { matcher } = erasure;
+  const holding = accountsHolding(read, matcher);
+  const shown = holding.slice(0, maxAccounts).map(printable).join(" and ") + andMore(holding.length, maxAccounts);
+  if (holding.length > 0) output.say(`Other leads of ${shown} have the same address, phone, or ID, and stay.`);
+  else output.say("No other lead has the address, the phone, or the ID in a form that can be read.");
+  for (const name of givenNamesWith(read, matcher))
+    output.say(`The name of a file, a pixel, a key, a source or an account holds it, and stays: ${printable(name)}`);
+  for (const file of filesToSearch(readDatabasePath(), examineSettings().config?.inbox ?? null)) {
+    const { holds } = searchFile(file, matcher);
+    if (holds === true) output.say(`This file still holds it, delete it when you can: ${printable(file)}`);
+    if (holds === null) output.say(`This file could not be searched: ${printable(file)}`);
+  }
+  const [first] = erased;
+  const receipt = first === undefined ? null : findReceipt(read, first.identity);
+  const { rejects_files: rejectsFiles }: Pick<Receipt, "rejects_files"> = JSON.parse(receipt ?? `{"rejects_files":[]}`);
+  for (const file of rejectsFiles) {
+    const { holds } = searchFile(file, matcher);
+    if (holds !== false) output.say(`An import wrote rejected rows there, look for the person: ${printable(file)}`);
+  }
+  output.say(notSearched);
+  output.say("Out of reach: exports, logs, and backups made before (a restore erases again).");
 }

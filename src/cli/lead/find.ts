@@ -1,26 +1,24 @@
 /** bun admin lead find: the leads of a person, or of each person of a list, and who received them. */
-
 import type { Command } from "commander";
-import { examineSettings } from "../../config.ts";
 import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../printable.ts";
-import { countPeople } from "../../store/different-people.ts";
-import { keptDays, type Received } from "../../store/disclosures.ts";
-import type { Held } from "../../store/privacy.ts";
+import { countPeople } from "../../privacy/different-people.ts";
+import { keptDays } from "../../privacy/disclosures/ledger.ts";
+import { findHeld, type Held } from "../../privacy/held.ts";
+import { openSuppressions } from "../../privacy/suppressions.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
-import { idsText, othersHold } from "./mentions.ts";
-import { given, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { gapText, given, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
-import { type Found, severalText } from "./several-people.ts";
+import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("find"))
     .description("print the leads of one person, newest first, or of each person of a list")
-    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<ACCOUNT>", "ID or exact name")
     .action(async (idOrName: string, options: PersonOptions) => {
       const account = accountOf(context, idOrName);
       const persons = await readPersons(context, options);
@@ -28,27 +26,29 @@ export function findCommand(context: CommandContext): Command {
       const say = throttle(output);
       const references = persons.map(({ reference }) => reference);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
-      const { people } = context.store();
-      const held = people.find(account, references, context.now(), onRead);
-      if (options.list !== undefined) printList(output, persons, held);
+      const database = context.database();
+      const held = findHeld(database, account, references, context.now(), onRead);
+      if (options.list !== undefined) await printList(output, persons, held);
       else {
-        for (const one of held) printOne(output, account.name, one, options.phone !== undefined);
+        for await (const one of held) printOne(output, account.name, one, options.phone !== undefined);
+        const isBlocked = openSuppressions(database.read, account);
         for (const { kind, value } of references) {
-          if (kind === "digest" || !people.isBlocked(account, { kind, value })) continue;
+          if (kind === "digest" || !isBlocked([{ kind, value }])) continue;
           output.say(`An erasure keeps ${given[kind]} out of later imports; lead unblock lifts that.`);
         }
       }
-      if (examineSettings().config?.disclosures === false)
-        output.say("DISCLOSURES is off: who receives a lead is not written down.");
+      output.say(notSearched);
       output.say(
         "Not looked through: other accounts, exports, rejects files, inboxes, waiting deliveries, logs and backups.",
       );
     });
 }
 
-function printOne(output: Output, account: string, { leads, received, mentions }: Held, byPhone: boolean): void {
+type Received = Held["received"][number];
+
+function printOne(output: Output, account: string, { leads, received, gaps, mentions }: Held, byPhone: boolean): void {
   const documents = leads.map((document): Lead => JSON.parse(document));
-  const value = { leads: documents, received: received.map(withoutPrefix) };
+  const value = { leads: documents, received: received.map(withoutPrefix), gaps };
   const texts = leads.flatMap((document, place) => [
     forTerminal(document),
     ...received.filter(({ id }) => id === documents[place]?.id).map((one) => recipientText(account, one)),
@@ -56,9 +56,12 @@ function printOne(output: Output, account: string, { leads, received, mentions }
   output.result(value, texts.join("\n"));
   const them = leads.length === 1 ? "it" : "them";
   const nobody =
-    received.length === 0 ? `, and no key is known to have received ${them} in the last ${keptDays} days` : "";
+    received.length === 0 && gaps.length === 0
+      ? `, and no key is known to have received ${them} in the last ${keptDays} days`
+      : "";
   if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
   else output.say(`No lead of this person was found in ${account}.${byPhone ? ` ${otherPhones}` : ""}`);
+  for (const gap of gaps) output.say(gapText(gap));
   saySeveral(output, [{ line: 1, leads: leads.length, people: countPeople(documents) }]);
   if (mentions.length > 0) {
     const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
@@ -76,31 +79,34 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
   return { id, key, label, first, last, possibly };
 }
 
-/** A line for each person, printed at once: the result for a long list may not fit into memory. */
-function printList(output: Output, persons: readonly ListedPerson[], held: Iterable<Held>): void {
+/** Prints a line for each person at once: the result for a long list may not fit into memory. */
+async function printList(output: Output, persons: readonly ListedPerson[], held: AsyncIterable<Held>): Promise<void> {
   const found: Found[] = [];
   const others = new Set<string>();
-  for (const { leads, received, imports, mentions } of held) {
-    const rest = JSON.stringify({ received: received.map(withoutPrefix), imports, mentions }).slice(1);
+  let gapTexts: ReadonlySet<string> = new Set();
+  for await (const { leads, received, gaps, imports, mentions } of held) {
+    const rest = JSON.stringify({ received: received.map(withoutPrefix), gaps, imports, mentions }).slice(1);
     const line = persons[found.length]?.line ?? 0;
     const text = forTerminal(`{"line":${line},"leads":[${leads.join(",")}],${rest}`);
     if (!print(output.json ? `${found.length === 0 ? "[" : ","}${text}\n` : `${text}\n`)) return;
     found.push({ line, leads: leads.length, people: countPeople(leads.map((document): Lead => JSON.parse(document))) });
     for (const id of mentions) others.add(id);
+    gapTexts = gapTexts.union(new Set(gaps.map(gapText)));
   }
   if (output.json) print("]\n");
-  sayListed(output, found, others.size);
+  sayListed(output, found, others.size, gapTexts);
 }
 
-function sayListed(output: Output, found: readonly Found[], others: number): void {
-  const held = found.filter(({ leads }) => leads > 0);
-  output.say(`${grouped(held.length)} of ${grouped(found.length)} have leads.`);
+function sayListed(output: Output, found: readonly Found[], others: number, gapTexts: ReadonlySet<string>): void {
+  const holding = found.filter(({ leads }) => leads > 0);
+  output.say(`${grouped(holding.length)} of ${grouped(found.length)} have leads.`);
+  for (const text of gapTexts) output.say(text);
   saySeveral(output, found);
-  if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the ids.`);
+  if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the IDs.`);
 }
 
 function saySeveral(output: Output, found: readonly Found[]): void {
   const several = severalText(found);
   if (several !== null)
-    output.say(`Warning: ${several} Hand nobody the leads of another person: find each by an e-mail address or an id.`);
+    output.say(`Warning: ${several} Hand nobody the leads of another person: find each by an email address or an ID.`);
 }

@@ -6,7 +6,7 @@ import { emailKey, phoneKey } from "../../contract/person.ts";
 import { uuid } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
-import type { PersonReference } from "../../store/privacy.ts";
+import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../user-error.ts";
 
 /** A person and the line that names them. */
@@ -30,7 +30,7 @@ export function readList(name: string, text: string): ListedPerson[] {
       if (reference !== null) return { line, reference };
       throw new UserError(
         `Line ${line} of ${labelOf(name)} names nobody; nothing was done.`,
-        "A line takes an e-mail address, a phone, the id that a lead has here (--id takes a vendor's), or the SHA-256 of an address or a phone; of a table, keep those columns alone. Correct it, and run this again.",
+        "A line takes an email address, a phone, the ID that a lead has here (--id takes a vendor's), or the SHA-256 of an address or a phone; of a table, keep those columns alone. Correct it, and run this again.",
       );
     }),
   );
@@ -87,7 +87,7 @@ function readLines(text: string): ListRow[] {
   return lines.map((line, place) => ({ line: place + 1, cells: [line.trim()] })).filter(({ cells }) => cells[0] !== "");
 }
 
-/** What a text looks like: an e-mail address, a digest, the id of a lead or a phone; null where it is none of these. */
+/** What a text looks like: an email address, a digest, the id of a lead or a phone; null where it is none of these. */
 function readReference(text: string): PersonReference | null {
   if (text.includes("@")) {
     // Of two in one place the second would be passed over, and nobody would know.

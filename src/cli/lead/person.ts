@@ -1,9 +1,10 @@
-/** The persons that commands take: one by e-mail address, phone or id of a lead, or a list. */
+/** The persons that commands take: one by email address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import { idFromSource } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
+import type { Gap } from "../../privacy/disclosures/gaps.ts";
 import { UserError } from "../../user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
@@ -23,26 +24,35 @@ export interface PersonOptions extends IdentifierOptions {
 /** Adds the ways to name one person. */
 export function withIdentifier(command: Command): Command {
   return command
-    .option("--email <EMAIL>", "by e-mail address, in whatever case; - reads it from standard input")
+    .option("--email <EMAIL>", "by email address, in whatever case; - reads it from standard input")
     .option("--phone <PHONE>", "by phone number, with or without the 1 of the US; - reads it from standard input")
-    .option("--id <ID>", "by the id of a lead, ours or the vendor's; - reads it from standard input");
+    .option("--id <ID>", "by the ID of a lead, ours or the vendor's; - reads it from standard input");
 }
 
 /** The same, and a list of many. */
 export function withPerson(command: Command): Command {
   return withIdentifier(command).option(
     "--list <FILE>",
-    "many: on each line an address, a phone, an id, or the SHA-256 of an address or phone; - reads standard input",
+    "many: on each line an address, a phone, an ID, or the SHA-256 of an address or phone; - reads standard input",
   );
 }
 
 /** What to try where a phone finds nobody. */
-export const otherPhones =
-  "A phone is compared by its digits alone: try it with its country code, with 00 before that, and without both.";
+export const otherPhones = "A phone is compared by its digits alone: try it with its country code and without it.";
+
+/** What no search can see through. */
+export const notSearched =
+  "Not searchable: the same values as a hash, in Base64, or encrypted, such as in the address of a page.";
+
+/** Says that the ledger of recipients has a gap. */
+export function gapText({ from, to, reason }: Gap): string {
+  const minute = (time: string) => time.slice(0, 16).replace("T", " ");
+  return `From ${minute(from)} to ${minute(to)} UTC it was not recorded who received leads (${reason}).`;
+}
 
 /** What was given, in a sentence. */
 export const given: Readonly<Record<PersonIdentifier["kind"], string>> = {
-  email: "this e-mail address",
+  email: "this email address",
   phone: "this phone",
   id: "this id",
 };
@@ -55,7 +65,7 @@ interface Way {
 
 /** The ways to name one person. */
 const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
-  email: { takes: "an e-mail address, such as kim@example.com", read: readEmail },
+  email: { takes: "an email address, such as kim@example.com", read: readEmail },
   phone: { takes: "a phone number, such as 619-555-0142", read: readPhone },
   id: { takes: "the id of a lead", read: (text) => (text === "" ? null : idFromSource(text, null)) },
 };

@@ -14,10 +14,15 @@ export async function confirm(
   advice = "Answer y to go on; --yes does not ask.",
 ): Promise<void> {
   if (yes === true || !canAsk()) return;
-  process.stderr.write(`${question} [y/N] `);
-  const answer = await readLine();
-  if (/^y(?:es)?$/i.test(answer.trim())) return;
+  const answer = await ask(`${question} [y/N] `);
+  if (/^y(?:es)?$/i.test(answer)) return;
   throw new UserError("Nothing was changed.", advice);
+}
+
+/** Asks a person at a terminal, and gives the answer. */
+export async function ask(question: string): Promise<string> {
+  process.stderr.write(question);
+  return (await readLine()).trim();
 }
 
 /** Whether a person can see the question and answer it. */

@@ -39,6 +39,16 @@ export function print(text: string): boolean {
   throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
 }
 
+/** Prints JSON texts one per line, or as one array. False when the reader has had enough. */
+export function printLines(texts: Iterable<string>, asArray: boolean): boolean {
+  let count = 0;
+  for (const text of texts) {
+    const begin = count++ > 0 ? "," : "[";
+    if (!print(`${asArray ? begin : ""}${forTerminal(text)}\n`)) return false;
+  }
+  return !asArray || print(count === 0 ? "[]\n" : "]\n");
+}
+
 /** Lets something be written to standard output, and tells whether it was. Where it cannot be, says why. */
 export function tryToPrint(output: Output, write: () => boolean): boolean {
   try {

@@ -3,10 +3,14 @@ import { and, asc, desc, eq, gt, type InferSelectModel, or, sql } from "drizzle-
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import type { Connection } from "../../db/connection.ts";
 import { accounts, audit, imports } from "../../db/schema.ts";
-import type { Span } from "../../store/disclosures.ts";
-import type { AccountNumber } from "../../store/reading.ts";
 
-interface Arrival {
+/** From one timestamp of leads to another, both included. */
+export interface Stretch {
+  readonly oldestMs: number;
+  readonly newestMs: number;
+}
+
+export interface Arrival {
   /** A lead was not there on any day before this one. */
   readonly firstDay: string;
   /** It was there on every later day than this one. */
@@ -29,26 +33,42 @@ interface Departure {
   readonly fromMs: number;
   readonly beforeMs: number;
   /** The moments at which they were before; null where those are the ones that they have now. */
-  readonly span: Span | null;
+  readonly span: Stretch | null;
   readonly firstDay: string;
   readonly lastDay: string;
 }
 
 /** Where a lead may have been before it came: at a moment of the span, on days from the first to the last. */
-type Before = Pick<Departure, "firstDay" | "lastDay"> & { readonly span: Span };
+type Before = Pick<Departure, "firstDay" | "lastDay"> & { readonly span: Stretch };
 
-export function openArrivals(database: Connection, account: AccountNumber, nowMs: number) {
+export function openArrivals(database: Connection, account: number, nowMs: number) {
   const rows = listImports(database, account, nowMs);
   const byNumber = new Map(
-    rows.map(({ number, begunMs, endMs }) => {
+    rows.map(({ number, begunMs, endMs, at, finishedAt, late }) => {
       const days = { firstDay: dayOf(begunMs - clocksApartMs), lastDay: dayOf(endMs + clocksApartMs) };
-      return [number, { endMs, ...days }];
+      return [number, { endMs, at, finishedAt, late, ...days }];
     }),
   );
   const replacing = rows.filter(({ replaced }) => replaced > 0);
   const departures = [...rows.flatMap(departureOf), ...listLetInAgain(database, account)];
   return {
     of: (batch: number): Arrival => byNumber.get(batch) ?? unknown,
+    /**
+     * Whether a page had a lead of an import, by the state that it saw: `yes` if the import was complete or added no lead
+     * behind those that were there, `no` if it came later, null if neither is known.
+     */
+    seenIn(batch: number, seen: number | null): "yes" | "no" | "maybe" | null {
+      const one = byNumber.get(batch);
+      if (seen === null || one === undefined) return null;
+      const newest = Math.floor(seen / 2);
+      if (batch > newest) return "no";
+      if (batch === newest && seen % 2 === 1) return "yes";
+      if (one.finishedAt === null) return null;
+      // Each of its leads was the newest of the account when it was added: a page over it had it.
+      if (one.late === 0) return "yes";
+      const later = byNumber.get(newest);
+      return later !== undefined && one.finishedAt <= later.at ? "yes" : "maybe";
+    },
     /** All spans at which leads may have been before, but those at their own moments. */
     spansBefore: departures.flatMap(({ span }) => (span === null ? [] : [span])),
     /** Whether a lead of an import may have had other values on a day than it has now. */
@@ -73,7 +93,7 @@ interface ImportRow extends InferSelectModel<typeof imports> {
 }
 
 /** The imports of an account. None began later than one after it: where a row says so, the clock was wrong. */
-function listImports(database: Connection, account: AccountNumber, nowMs: number): ImportRow[] {
+function listImports(database: Connection, account: number, nowMs: number): ImportRow[] {
   const ofAccount = database.select().from(imports).where(eq(imports.account, account));
   let begunMs = nowMs;
   return ofAccount
@@ -102,7 +122,7 @@ function departureOf({ number: batch, at, begunMs, finishedAt, undoneAt, oldest,
 }
 
 /** The leads that blocks or a retention kept out until those were lifted. */
-function listLetInAgain(database: Connection, account: AccountNumber): Departure[] {
+function listLetInAgain(database: Connection, account: number): Departure[] {
   const unblocked = and(eq(audit.act, "lead.unblock"), gt(sql`${audit.detail} ->> '$.unblocked'`, 0));
   const acts = database
     .select({ act: audit.act, at: audit.at, days: sql<number | null>`${audit.detail} ->> '$.days'` })

@@ -1,31 +1,56 @@
 /** How far clients have read, and which late leads they have passed. */
-import { and, asc, eq, gt, isNull, lt, max, or } from "drizzle-orm";
+import { and, asc, eq, gt, gte, isNull, lt, max, or } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import type { Connection } from "../../db/connection.ts";
 import { disclosures, imports, keys, leads } from "../../db/schema.ts";
-import { readFilter } from "../../store/disclosed-pages.ts";
-import type { Passed, ReadPosition, RecipientRepository } from "../../store/disclosures.ts";
-import type { AccountNumber } from "../../store/reading.ts";
+import { oldestKeptDay } from "./ledger.ts";
+import { readFilter } from "./pages.ts";
+import { arrivedLead } from "./recipients.ts";
 
-export function openRecipientRepository(database: Connection): RecipientRepository {
-  return {
-    positions: (account, nowMs) => readPositions(database, account, nowMs),
-    passed(account, batch, reached) {
-      const furthest = reached.flatMap(({ positions }) => positions.flatMap(({ upToMs }) => [...upToMs.values()]));
-      if (furthest.length === 0) return [];
-      const clients = reached.map(({ afterMs, positions }) => ({ afterMs, clients: positions.map(openClient) }));
-      const passed = new Map<string, Passed>();
-      for (const lead of leadsOfBatch(database, account, batch, Math.max(...furthest))) {
-        const ms = Date.parse(lead.identified_at);
-        const then = clients.findLast(({ afterMs }) => afterMs === null || afterMs < ms);
-        for (const { position, beyond } of then?.clients ?? []) note(passed, position, beyond(lead, ms));
-      }
-      return [...passed.values()];
-    },
-  };
+/** How far a live key has read, by filter; nothing of a key that never read. */
+export interface ReadPosition {
+  readonly key: string;
+  readonly label: string | null;
+  readonly prefix: string;
+  readonly upToMs: ReadonlyMap<string, number>;
 }
 
-function readPositions(database: Connection, account: AccountNumber, nowMs: number): ReadPosition[] {
+/** How many of the late leads a client that polls has passed, and how far back a poll must look to meet them. */
+export interface Passed {
+  readonly key: string;
+  readonly label: string | null;
+  readonly prefix: string;
+  readonly late: number;
+  readonly overlapSeconds: number;
+}
+
+/** How far clients had read when an import wrote its leads after a timestamp; null means all of its leads. */
+export interface Reached {
+  readonly afterMs: number | null;
+  readonly positions: readonly ReadPosition[];
+}
+
+/** What clients have passed of an import that is written; of two positions that hold for a lead the last one counts. */
+export function passedLeads(
+  database: Connection,
+  account: number,
+  batch: number,
+  reached: readonly Reached[],
+): readonly Passed[] {
+  const furthest = reached.flatMap(({ positions }) => positions.flatMap(({ upToMs }) => [...upToMs.values()]));
+  if (furthest.length === 0) return [];
+  const clients = reached.map(({ afterMs, positions }) => ({ afterMs, clients: positions.map(openClient) }));
+  const passed = new Map<string, Passed>();
+  for (const lead of leadsOfBatch(database, account, batch, Math.max(...furthest))) {
+    const ms = Date.parse(lead.identified_at);
+    const then = clients.findLast(({ afterMs }) => afterMs === null || afterMs < ms);
+    for (const { position, beyond } of then?.clients ?? []) note(passed, position, beyond(lead, ms));
+  }
+  return [...passed.values()];
+}
+
+/** How far each live key of an account has read. */
+export function readPositions(database: Connection, account: number, nowMs: number): ReadPosition[] {
   const isLive = and(isNull(keys.revokedAt), or(isNull(keys.expiresAt), gt(keys.expiresAt, nowMs)));
   const rows = database
     .select({
@@ -37,7 +62,7 @@ function readPositions(database: Connection, account: AccountNumber, nowMs: numb
     })
     .from(disclosures)
     .innerJoin(keys, eq(keys.number, disclosures.key))
-    .where(and(eq(keys.account, account), isLive))
+    .where(and(eq(keys.account, account), gte(disclosures.day, oldestKeptDay(nowMs)), isLive))
     .groupBy(keys.number, disclosures.filter)
     .orderBy(asc(keys.number))
     .all();
@@ -57,7 +82,9 @@ function openClient(position: ReadPosition) {
     beyond: (lead: Lead, ms: number) =>
       Math.max(
         0,
-        ...reading.filter(({ isFor, ms: upTo }) => ms < upTo && isFor(lead)).map(({ ms: upTo }) => upTo - ms),
+        ...reading
+          .filter(({ isFor, ms: upTo }) => ms < upTo && isFor(arrivedLead(lead, 0)))
+          .map(({ ms: upTo }) => upTo - ms),
       ),
   };
 }
@@ -70,7 +97,7 @@ function note(passed: Map<string, Passed>, { key, label, prefix }: ReadPosition,
 }
 
 /** The leads of an import that are older than a moment. */
-function* leadsOfBatch(database: Connection, account: AccountNumber, batch: number, beforeMs: number): Generator<Lead> {
+function* leadsOfBatch(database: Connection, account: number, batch: number, beforeMs: number): Generator<Lead> {
   const oldest = database.select({ ms: imports.oldest }).from(imports).where(eq(imports.number, batch)).get()?.ms;
   for (let fromMs = (oldest ?? beforeMs) - 1; ; ) {
     const rows = database

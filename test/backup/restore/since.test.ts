@@ -221,7 +221,7 @@ test("an account that was made since stays where a person was erased in it or a 
   await admin.run("key", "revoke", id);
   const { status, stderr } = await admin.run("restore", file);
   expect(status).toBe(0);
-  expect(stderr).toMatch(/revoked keys \(1\), erasures \(1\)/);
+  expect(stderr).toMatch(/revoked keys \(1\), erasures \(2\)/);
   const accounts: { name: string }[] = JSON.parse((await admin.run("account", "list", "--json")).stdout);
   expect(accounts.map(({ name }) => name)).toEqual(["acme", "cedar", "birch"]);
   expect((await admin.give(key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });

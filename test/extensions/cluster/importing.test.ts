@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { openAgain } from "../../../src/db/open.ts";
-import { areTracesLeft } from "../../../src/privacy/traces-left.ts";
+import { areResiduesLeft } from "../../../src/privacy/retention.ts";
 import { type Admin, readLeads } from "../../support/admin.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -32,7 +32,7 @@ async function areTracesInBackup(admin: Admin): Promise<boolean> {
   await admin.run("backup", file);
   const backup = openAgain(file);
   try {
-    return areTracesLeft(backup);
+    return areResiduesLeft(backup);
   } finally {
     backup.$client.close();
   }

@@ -6,6 +6,7 @@ import { SettingError } from "../../../packages/client/src/leadfile.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
+import { erase as erasePersons } from "../../support/privacy.ts";
 import { connected, take } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";
 
@@ -83,7 +84,7 @@ describe("the same account goes on", () => {
     const server = await connected({ leads: leads.slice(0, 3) });
     const checkpoint = aCheckpoint();
     const first = await followFor(server, 3, { checkpoint });
-    erase(server, leads[2]);
+    await erase(server, leads[2]);
     server.importMore(leads.slice(3));
     const moved = server.aClient({ key: server.aKey(), baseUrl: server.url });
     const second = await followFor({ leadfile: moved }, 3, { checkpoint });
@@ -95,7 +96,7 @@ describe("the same account goes on", () => {
     const server = await connected({ leads: leads.slice(0, 1) });
     const checkpoint = aCheckpoint();
     const first = await followFor(server, 1, { checkpoint });
-    erase(server, leads[0]);
+    await erase(server, leads[0]);
     server.importMore(leads.slice(1));
     expect([...first, ...(await followFor(server, 1, { checkpoint }))]).toEqual(leads);
   });
@@ -124,7 +125,6 @@ describe("the same account goes on", () => {
   });
 });
 
-function erase({ admin, account }: Awaited<ReturnType<typeof connected>>, lead: Lead | undefined): void {
-  const persons = [{ kind: "id" as const, value: lead?.id ?? "" }];
-  for (const _ of admin.people.erase(account, persons, { withMentions: false }, 0).steps());
+async function erase({ admin, account }: Awaited<ReturnType<typeof connected>>, lead: Lead | undefined): Promise<void> {
+  await erasePersons(admin.database, account, [{ kind: "id", value: lead?.id ?? "" }], 0);
 }

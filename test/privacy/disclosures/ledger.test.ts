@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { openServedStore } from "../../../src/db/served-store.ts";
-import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/disclosures.ts";
-import { createDisclosureNotes } from "../../../src/store/disclosed-pages.ts";
-import { createDisclosureLedger } from "../../../src/store/disclosure-ledger.ts";
+import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
+import { createDisclosureLedger } from "../../../src/privacy/disclosures/pages.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { noonMs } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -19,11 +18,11 @@ function aLedger() {
   aKey(admin, anAccount(admin));
   admin.close();
   const database = openDatabase(path);
-  const ledger = createDisclosureLedger(openDisclosureReader(database));
+  const ledger = createDisclosureLedger(() => openDisclosureReader(database));
   return {
     path,
     note: (filter: string, oldestMs: number, newestMs: number, nowMs = noonMs) =>
-      ledger.note(1, { filter, oldestMs, newestMs, beforeMs: null }, nowMs),
+      ledger.note(1, { filter, oldestMs, newestMs, beforeMs: null, seen: 1 }, nowMs),
     ledger,
     write() {
       for (let part = ledger.next(); part !== null; part = ledger.next()) {
@@ -66,20 +65,21 @@ test("beyond a hundred filters of a key and day, pages are noted as if they had 
 test("what could not be written is offered again, with what came since", () => {
   const { note, write, rows, ledger } = aLedger();
   note("", 100, 200);
-  expect(ledger.next()?.added).toEqual([{ oldestMs: 100, newestMs: 200 }]);
+  expect(ledger.next()?.added).toEqual([{ oldestMs: 100, newestMs: 200, seen: 1 }]);
   note("", 150, 300);
   write();
   expect(rows()).toEqual([{ day, filter: "", oldest: 100, newest: 300 }]);
 });
 
 test("as many pages as a busy server answers while its disk is full wait in memory", () => {
-  const notes = createDisclosureNotes();
+  const { note, ledger } = aLedger();
   const answered = 650_000;
-  for (let page = 0; page < answered; page++) {
-    notes.note(1, { filter: "", oldestMs: 100 * page, newestMs: 100 * page + 9, beforeMs: null }, noonMs);
-  }
+  for (let page = 0; page < answered; page++) note("", 100 * page, 100 * page + 9);
   let waiting = 0;
-  for (let some = notes.take(); some !== null; some = notes.take()) waiting += some.pages.length;
+  for (let part = ledger.next(); part !== null; part = ledger.next()) {
+    waiting += part.added.length;
+    ledger.drop();
+  }
   expect(waiting).toBe(answered);
 });
 

@@ -13,11 +13,12 @@ import { openServedStore } from "../../../src/db/served-store.ts";
 import type { ServedStore } from "../../../src/db/serving.ts";
 import { undoBatch } from "../../../src/import/write/undo.ts";
 import { createLimiter } from "../../../src/limiter.ts";
-import type { Received } from "../../../src/store/disclosures.ts";
+import type { Held } from "../../../src/privacy/held.ts";
 import { imported } from "../../db/importing.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
 import { anAccount } from "../../support/harness.ts";
+import { held, retain } from "../../support/privacy.ts";
 
 /** A number from 0 up to one below. */
 export type Below = (bound: number) => number;
@@ -26,7 +27,7 @@ export interface World {
   /** One step: a page, an import, a pause, a restart. */
   step(): Promise<void>;
   /** How the ledger and the model differ. */
-  compare(): Comparison;
+  compare(): Promise<Comparison>;
   close(): void;
 }
 
@@ -125,14 +126,13 @@ export function openWorld(file: string, below: Below, changes = false): World {
   }
 
   /** Older leads go for a time, and may come again after that. */
-  function retain(): void {
-    const days = below(2) === 0 ? 10 : null;
-    for (const _ of admin.retention.set(account, days, nowMs).steps());
+  async function retainSome(): Promise<void> {
+    await retain(admin.database, account, below(2) === 0 ? 10 : null, nowMs);
   }
 
   async function change(): Promise<void> {
     const what = below(7);
-    if (what === 0) retain();
+    if (what === 0) await retainSome();
     else if (what < 4) await undo();
     else await importAgain();
   }
@@ -154,11 +154,11 @@ export function openWorld(file: string, below: Below, changes = false): World {
       else await read();
       nowMs += below(60_000);
     },
-    compare() {
+    async compare() {
       while (served.flush() !== "idle");
       const ids = [...admin.leads.export(account.number)].flat().map((doc): string => JSON.parse(doc).id);
       const marks = ids.map((value) => ({ kind: "id", value }) as const);
-      const said = [...admin.people.find(account, marks, nowMs)].flatMap(({ received }) => received);
+      const said = (await held(admin.database, account, marks, nowMs)).flatMap(({ received }) => received);
       const there = new Set(ids);
       const received = new Map([...model].filter(([pair]) => there.has(pair.split(" ")[0] ?? "")));
       return { pages, ...difference(received, said), rows: said.length };
@@ -225,7 +225,7 @@ function someLeads(below: Below, nowMs: number): Lead[] {
   );
 }
 
-function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: readonly Received[]) {
+function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: Held["received"]) {
   const bySaying = new Map(said.map((one) => [`${one.id} ${one.key}`, one]));
   const tooMuch = [...bySaying].filter(([pair]) => !model.has(pair)).map(([, one]) => one);
   const missed = [...model].filter(([pair, { first, last }]) => {

@@ -53,7 +53,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     mkdirSync(place);
     const world = openWorld(join(place, "leadfile.db"), random.branch(round).below);
     for (let step = 0; step < stepsEach; step++) await world.step();
-    const { missed, surelyTooMuch, ...rest } = world.compare();
+    const { missed, surelyTooMuch, ...rest } = await world.compare();
     world.close();
     rmSync(place, { recursive: true });
     expect(missed === 0, () => `${missed} of ${rest.received} leads are missed in world ${round}`);

@@ -1,0 +1,79 @@
+/** Files outside the database that may hold erased persons: copies of it, rejected rows, and delivered files. */
+import { closeSync, type Dirent, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { filesOf, serverLockOf, spoolOf } from "../store/database-files.ts";
+import type { Matcher } from "./mentions.ts";
+
+/** A file, and whether it holds an erased person: null if it cannot be read. */
+export interface SearchedFile {
+  readonly path: string;
+  readonly holds: boolean | null;
+}
+
+/** The copies of a database that lie next to it, and what its inbox and its spool have kept. */
+export function filesToSearch(database: string, inbox: string | null): string[] {
+  const own = new Set([...filesOf(database), serverLockOf(database)]);
+  const isCopy = (path: string) =>
+    !own.has(path) &&
+    (basename(path).startsWith(`${basename(database)}.`) || /-(?:wal|journal)$/.test(path) || isDatabase(path));
+  const copies = filesIn(dirname(database), false).filter(isCopy);
+  // What waits there needs no search: its import keeps the erased out.
+  const isSettled = (path: string) => /^(?:done|rejected|failed)$/.test(basename(dirname(path)));
+  const delivered = [...filesIn(spoolOf(database), true), ...(inbox === null ? [] : filesIn(inbox, true))];
+  return [...copies, ...delivered.filter(isSettled)].toSorted();
+}
+
+function filesIn(folder: string, recursive: boolean): string[] {
+  if (!existsSync(folder)) return [];
+  const entries: Dirent[] = readdirSync(folder, { recursive, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+const signature = "SQLite format 3\0";
+const chunkBytes = 1 << 20;
+/** What begins in one chunk and ends in the next is found in the second. */
+const overlapBytes = 1 << 10;
+
+function isDatabase(path: string): boolean {
+  try {
+    for (const chunk of chunksOf(path)) return chunk.subarray(0, signature.length).toString("latin1") === signature;
+  } catch {
+    // What cannot be read is no copy that this user has made.
+  }
+  return false;
+}
+
+/** Searches a file, as text and, if it is gzipped, as the text in it. */
+export function searchFile(path: string, matcher: Matcher<unknown>): SearchedFile {
+  try {
+    for (const chunk of textsOf(path)) if (matcher(chunk).size > 0) return { path, holds: true };
+    return { path, holds: false };
+  } catch {
+    return { path, holds: null };
+  }
+}
+
+function* textsOf(path: string): Generator<string> {
+  for (const chunk of chunksOf(path)) {
+    if (chunk[0] === 0x1f && chunk[1] === 0x8b) {
+      yield gunzipSync(readFileSync(path)).toString();
+      return;
+    }
+    yield chunk.toString();
+  }
+}
+
+function* chunksOf(path: string): Generator<Buffer> {
+  const file = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(chunkBytes + overlapBytes);
+    for (let at = 0; ; at += chunkBytes) {
+      const length = readSync(file, buffer, 0, buffer.length, at);
+      if (length === 0) return;
+      yield buffer.subarray(0, length);
+    }
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,155 @@
+/** Receipts of erasures: stored with the erasure, completed by the recipients later, and never with personal data. */
+import { createHash } from "node:crypto";
+import { and, asc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
+import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
+import { receipts } from "../db/schema.ts";
+import { type Gap, gapsFor } from "./disclosures/gaps.ts";
+import { type ArrivedLead, openRecipients, type Received } from "./disclosures/recipients.ts";
+
+/** Proves an erasure, and repeats it after the loss of the machine. */
+export interface Receipt {
+  readonly erased_at: string;
+  /** The ID of the account. */
+  readonly account: string;
+  /** The instance under whose random key the hashes were made. */
+  readonly instance: string;
+  /** All hashes that block: HMAC-SHA-256 in hexadecimal digits. */
+  readonly hashes: readonly string[];
+  /** Those of them that were given. */
+  readonly given: readonly string[];
+  /** The hashes of the IDs of the leads that were removed. */
+  readonly removed: readonly string[];
+  /** SHA-256 of what was given as such, in hexadecimal digits. */
+  readonly digests: readonly string[];
+  /** The keys that received the leads, and on which UTC days. */
+  readonly received: readonly Pick<Received, "key" | "first" | "last" | "possibly">[];
+  /** The gaps of that record. */
+  readonly gaps: readonly Gap[];
+  /** The files of rejected rows that imports of the account wrote. Only the owner can delete them. */
+  readonly rejects_files: readonly string[];
+}
+
+/** What two receipts of the same erasure have in common. */
+export function identityOf({ received: _, gaps: __, rejects_files: ___, ...erasure }: Receipt): Buffer {
+  return createHash("sha256").update(JSON.stringify(erasure)).digest();
+}
+
+/** The statement that stores a receipt. `removed` is kept until its recipients are complete. */
+export function storeReceipt(
+  database: Pick<Connection, "insert">,
+  account: number,
+  receipt: Receipt,
+  removed: readonly ArrivedLead[],
+) {
+  const pending = removed.length === 0 ? null : JSON.stringify(removed);
+  const erasedAt = Date.parse(receipt.erased_at);
+  const row = { account, erasedAt, identity: identityOf(receipt), receipt: JSON.stringify(receipt), pending };
+  return database.insert(receipts).values(row).onConflictDoNothing({ target: receipts.identity });
+}
+
+/** Receipts are completed in transactions of this many. */
+const receiptsAtOnce = 100;
+
+/** Whether a receipt waits for its recipients, because the erasure was killed. */
+export function areReceiptsPending(database: Connection, nowMs: number): boolean {
+  return pendingReceipts(database, abandoned(nowMs)).length > 0;
+}
+
+/** An erasure that runs completes its own receipts within seconds. One of a wrong clock is not waited for. */
+function abandoned(nowMs: number): SQL {
+  const runningForMs = 10_000;
+  return sql`${receipts.erasedAt} NOT BETWEEN ${nowMs - runningForMs} AND ${nowMs}`;
+}
+
+/** Completes the receipts of erasures that were killed, by who received the leads. */
+export async function completeReceipts(database: LeadDatabase, nowMs: number): Promise<void> {
+  await complete(database, abandoned(nowMs));
+}
+
+/** Completes some receipts. */
+export async function completeThese(database: LeadDatabase, identities: readonly Buffer[]): Promise<void> {
+  for (let at = 0; at < identities.length; at += receiptsAtOnce) {
+    await complete(database, inArray(receipts.identity, identities.slice(at, at + receiptsAtOnce)));
+  }
+}
+
+async function complete(database: LeadDatabase, those: SQL): Promise<void> {
+  for (
+    let some = pendingReceipts(database.read, those);
+    some.length > 0;
+    some = pendingReceipts(database.read, those)
+  ) {
+    const byErasure = Map.groupBy(some, ({ account, erasedAt }) => `${account} ${erasedAt}`);
+    await database.write([...byErasure.values()].flatMap((rows) => completions(database.read, rows)));
+    await database.catchUp();
+  }
+}
+
+type PendingReceipt = typeof receipts.$inferSelect;
+
+function pendingReceipts(database: Connection, those: SQL): PendingReceipt[] {
+  const pending = and(isNotNull(receipts.pending), those);
+  return database.select().from(receipts).where(pending).limit(receiptsAtOnce).all();
+}
+
+/** The statements that complete receipts of one account and time. */
+function completions(database: Connection, rows: readonly PendingReceipt[]): Statement[] {
+  const [one] = rows;
+  if (one === undefined) return [];
+  const removals = rows.map((row) => ({ row, removed: removedBy(row) }));
+  const all = removals.flatMap(({ removed }) => removed);
+  const recipientsOf = openRecipients(database, one.account, all, one.erasedAt);
+  return removals.map(({ row, removed }) => {
+    const received = daysByKey(removed.flatMap(recipientsOf));
+    const gaps = gapsFor(database, one.account, removed, one.erasedAt);
+    const receipt: Receipt = { ...JSON.parse(row.receipt), received, gaps };
+    return database
+      .update(receipts)
+      .set({ receipt: JSON.stringify(receipt), pending: null })
+      .where(eq(receipts.number, row.number));
+  });
+}
+
+function removedBy({ pending }: Pick<PendingReceipt, "pending">): ArrivedLead[] {
+  return JSON.parse(pending ?? "[]");
+}
+
+/** Each key once, with its first and its last day. */
+function daysByKey(received: readonly Received[]): Receipt["received"] {
+  return [...Map.groupBy(received, ({ key }) => key)].map(([key, times]) => {
+    const days = times.flatMap(({ first, last }) => [first, last]).toSorted();
+    return { key, first: days[0] ?? "", last: days.at(-1) ?? "", possibly: times.every(({ possibly }) => possibly) };
+  });
+}
+
+/** A receipt whose recipients are not complete yet, and the leads that it is about. */
+export function findPending(
+  database: Connection,
+  identity: Buffer,
+): { receipt: Receipt; removed: ArrivedLead[] } | null {
+  const row = database.select().from(receipts).where(eq(receipts.identity, identity)).get();
+  return row === undefined ? null : { receipt: JSON.parse(row.receipt), removed: removedBy(row) };
+}
+
+/** The receipt with an identity, as it is stored. */
+export function findReceipt(database: Connection, identity: Buffer): string | null {
+  const stored = database.select({ receipt: receipts.receipt }).from(receipts).where(eq(receipts.identity, identity));
+  return stored.get()?.receipt ?? null;
+}
+
+/** The receipts of an account as JSON, oldest first. */
+export function* listReceipts(database: Connection, account: number): Generator<string> {
+  for (let after = 0; ; ) {
+    const rows = database
+      .select({ number: receipts.number, receipt: receipts.receipt })
+      .from(receipts)
+      .where(and(eq(receipts.account, account), sql`${receipts.number} > ${after}`))
+      .orderBy(asc(receipts.number))
+      .limit(1000)
+      .all();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows.map(({ receipt }) => receipt);
+    after = last.number;
+  }
+}

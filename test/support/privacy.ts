@@ -1,0 +1,42 @@
+/** Erases and retains as the commands do, without their output. */
+import type { LeadDatabase } from "../../src/db/connection.ts";
+import { type ErasedPerson, Erasure } from "../../src/privacy/erase.ts";
+import { findHeld, type Held } from "../../src/privacy/held.ts";
+import type { PersonReference } from "../../src/privacy/identifiers.ts";
+import { eraseOlder, setRetention } from "../../src/privacy/retention.ts";
+import type { Account } from "../../src/store/repositories.ts";
+
+/** Erases persons, and gives them. Their bytes stay for `removeResidualBytes`. */
+export async function erase(
+  database: LeadDatabase,
+  account: Account,
+  persons: readonly PersonReference[],
+  nowMs: number,
+  { withMentions = false, onRead = (_: number): void => {} } = {},
+): Promise<ErasedPerson[]> {
+  const erasure = new Erasure(database, account, persons, { withMentions, onRead }, nowMs);
+  for await (const _ of erasure.steps());
+  await erasure.complete();
+  return erasure.persons;
+}
+
+/** What is held on each person. */
+export function held(
+  database: LeadDatabase,
+  account: Account,
+  persons: readonly PersonReference[],
+  nowMs: number,
+): Promise<Held[]> {
+  return Array.fromAsync(findHeld(database, account, persons, nowMs, () => {}));
+}
+
+/** Sets a retention and applies it. Gives how many leads were erased after each step. */
+export async function retain(
+  database: LeadDatabase,
+  account: Account,
+  days: number | null,
+  nowMs: number,
+): Promise<number[]> {
+  await setRetention(database, account, days, nowMs);
+  return days === null ? [] : Array.fromAsync(eraseOlder(database, { ...account, retainDays: days }, nowMs));
+}
