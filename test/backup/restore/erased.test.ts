@@ -1,7 +1,6 @@
 /** bun admin restore: whoever was erased stays erased, known by the file before or by receipts. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { filesWith } from "../../support/bytes.ts";
 import { aBackup, header, kept, rows } from "./a-backup.ts";
@@ -115,10 +114,7 @@ test("a restore of a backup made after an erasure removes nothing from it", asyn
   expect((await admin.import(header + people[0])).json).toMatchObject({ imported: 0, suppressed: 1 });
 });
 
-/** The cases below need the receipts that an erasure stores. */
-const known = test.skipIf(!existsSync(join(import.meta.dir, "../../../src/privacy/receipts.ts")));
-
-known.each([
+test.each([
   ["by what the replaced file knows", false],
   ["by receipts on an empty machine", true],
 ])("a newer erasure is repeated %s, and colleagues who only share a phone stay", async (_, isLost) => {
@@ -142,7 +138,7 @@ known.each([
   expect((await machine.run("receipt", "list", "acme")).stdout).not.toBe("");
 });
 
-known.each([
+test.each([
   ["by the replaced file", false],
   ["by its receipt on an empty machine", true],
 ])("an account that was deleted since stays out, and its keys stay revoked: known %s", async (_, isLost) => {
@@ -159,7 +155,7 @@ known.each([
   expect((await machine.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
 });
 
-known("a block that was lifted since stays lifted, also by an older receipt", async () => {
+test("a block that was lifted since stays lifted, also by an older receipt", async () => {
   const { admin, file } = await aBackup();
   const receipt = (await admin.run("lead", "erase", "acme", "--email", "d7@example.com")).stdout;
   await Bun.sleep(2);
