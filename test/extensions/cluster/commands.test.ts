@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)(`a cluster that serves${missing === null ? "" 
     const both = cluster.places.slice(1).map((place) => cluster.admin(place).start("backup", file));
     expect((await Promise.all(both.map(({ exited }) => exited))).toSorted()).toEqual([0, 1]);
     expect((await Promise.all(both.map(({ stderr }) => stderr.text()))).join("")).toMatch(
-      / made by another| is there already/,
+      / made by another| already exists/,
     );
     expect((await admin.run("backup", "--drill", file)).status).toBe(0);
     expect(readdirSync(admin.folder).filter((name) => name.startsWith("copy"))).toHaveLength(2);
@@ -165,7 +165,7 @@ describe.skipIf(missing !== null)(`a cluster whose nodes are away${missing === n
     expect(ended.stderr).toMatch(
       /^No majority of the cluster answers \([^\n]+\), so nothing can be written\. The local node may show old data\.$/m,
     );
-    expect(ended.stderr).toMatch(/^Warning: the database could not take it into the audit \([^\n]+\)\.$/m);
+    expect(ended.stderr).toMatch(/^Warning: the audit has no record of the backup \([^\n]+\)\.$/m);
     expect(await (await serve({ file })).as(cluster.key).get("/leads")).toMatchObject({ status: 200 });
   });
 
