@@ -7,8 +7,9 @@ set -eu
 bin=/usr/local/bin/leadfile
 admin=/usr/local/sbin/leadfile-admin
 units=/etc/systemd/system
+data=/var/lib/leadfile
 here=$(cd "$(dirname "$0")" && pwd)
-program=${LEADFILE_PROGRAM:-$here/../leadfile}
+program=$here/../leadfile
 
 fail() {
 	echo "$1" >&2
@@ -19,10 +20,10 @@ fail() {
 if [ -d /run/systemd/system ]; then now=--now; else now=; fi
 
 uninstall() {
-	for unit in "$here"/systemd/*.service "$here"/systemd/*.timer; do
+	for unit in "$here"/systemd/*.service; do
 		name=$(basename "$unit")
 		if [ -e "$units/$name" ]; then
-			systemctl disable --quiet $now "$name" || true
+			case $name in *@*) ;; *) systemctl disable --quiet $now "$name" || true ;; esac
 			rm "$units/$name"
 		fi
 	done
@@ -36,18 +37,22 @@ install_all() {
 	[ -f "$program" ] || fail "There is no $program. Unpack a release and run: sh deploy/install.sh"
 	"$program" --version >/dev/null 2>&1 ||
 		fail "$program does not run on this machine. Download the release for its processor and C library ($(uname -m))."
-	# The new file gets the name in one step, so that a running server keeps the old one.
 	install -D -m 755 "$program" "$bin.new"
-	mv "$bin.new" "$bin"
 	install -D -m 755 "$here/leadfile-admin" "$admin"
+	# An existing database is upgraded on a copy first. Nothing has changed if that fails.
+	if [ -e "$data/leadfile.db" ]; then
+		LEADFILE_PROGRAM=$bin.new "$admin" upgrade --check ||
+			{ rm "$bin.new"; fail "The database cannot be upgraded. The old version stays installed."; }
+	fi
+	# The new file gets the name in one step, so that a running server keeps the old one.
+	mv "$bin.new" "$bin"
 	install -D -m 644 "$here/systemd/leadfile-sysusers.conf" /etc/sysusers.d/leadfile.conf
 	install -D -m 644 "$here/systemd/leadfile-tmpfiles.conf" /etc/tmpfiles.d/leadfile.conf
 	systemd-sysusers /etc/sysusers.d/leadfile.conf
 	systemd-tmpfiles --create /etc/tmpfiles.d/leadfile.conf
 	[ -e /etc/leadfile.env ] || install -m 640 -g leadfile "$here/leadfile.env" /etc/leadfile.env
-	install -D -m 644 -t "$units" "$here"/systemd/*.service "$here"/systemd/*.timer
+	install -D -m 644 -t "$units" "$here"/systemd/*.service
 	[ -z "$now" ] || systemctl daemon-reload
-	systemctl enable --quiet $now leadfile-backup.timer
 	systemctl enable --quiet leadfile.service
 	[ -z "$now" ] || systemctl restart leadfile.service
 	echo "$("$bin" --version) is installed. Settings: /etc/leadfile.env. Next:"

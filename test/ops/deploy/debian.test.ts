@@ -96,6 +96,7 @@ systemctl is-active leadfile ${proxy}
 curl --fail --silent --max-time 10 http://127.0.0.1:3000/healthz
 curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve www.example.org:80:127.0.0.1 http://www.example.org/docs
 leadfile-admin account list
+sleep 5; leadfile-admin backup list /var/backups/leadfile
 cd / && leadfile-admin account list
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db

@@ -1,8 +1,7 @@
 /** deploy/systemd: the units are read by systemd, and do what they say. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../../support/admin.ts";
 import { theExecutable } from "../../support/executable.ts";
 import { aFolder } from "../../support/folder.ts";
 import { needing } from "../../support/needing.ts";
@@ -18,7 +17,7 @@ describe("the units of systemd", () => {
   function installed(): string[] {
     const folder = aFolder();
     return readdirSync(units)
-      .filter((name) => /\.(?:service|timer)$/.test(name))
+      .filter((name) => name.endsWith(".service"))
       .map((name) => {
         const text = readFileSync(join(units, name), "utf8");
         writeFileSync(join(folder, name), text.replaceAll("/usr/local/bin/leadfile", theExecutable()));
@@ -28,52 +27,18 @@ describe("the units of systemd", () => {
 
   analyzed("are understood by systemd, without a word of complaint", () => {
     const files = installed();
-    expect(files).toHaveLength(6);
+    expect(files).toHaveLength(3);
     expect(run("systemd-analyze", "verify", "--man=no", ...files)).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
   analyzed("expose less than 2.5", () => {
     const services = readdirSync(units).filter((name) => name.endsWith(".service"));
-    expect(services).toHaveLength(5);
+    expect(services).toHaveLength(3);
     for (const service of services) {
       const { stdout } = run("systemd-analyze", "security", "--offline=yes", "--no-pager", join(units, service));
       const level = Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);
       expect(level).toBeLessThan(2.5);
     }
-  });
-
-  analyzed("make a backup every night", () => {
-    const [, when = ""] = /^OnCalendar=(.+)$/m.exec(readFileSync(join(units, "leadfile-backup.timer"), "utf8")) ?? [];
-    expect(run("systemd-analyze", "calendar", "--iterations=2", when).stdout).toMatch(/Iter\S* #2/);
-  });
-
-  test("end old backups only after a new one was made, which the doctor then knows of", async () => {
-    const admin = anAdmin();
-    await admin.import("email,pixel_id\na@example.com,px\n");
-    const backups = join(admin.folder, "backups");
-    mkdirSync(backups);
-    for (const name of ["leadfile-old.db", "leadfile-old.db.manifest.json"]) {
-      writeFileSync(join(backups, name), "");
-      utimesSync(join(backups, name), 0, 0);
-    }
-    const unit = readFileSync(join(units, "leadfile-backup.service"), "utf8");
-    const commandOf = (name: string) =>
-      (new RegExp(`^${name}=(.+)$`, "m").exec(unit)?.[1] ?? "false")
-        .replaceAll("/var/backups/leadfile", backups)
-        .replaceAll("/usr/local/bin/leadfile", theExecutable())
-        .replaceAll("%%", "%")
-        .replaceAll("leadfile-*.db*", "'leadfile-*.db*'");
-    const env = { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, KEEP_DAYS: "14" };
-    for (const name of ["ExecStart", "ExecStartPost"]) {
-      const ran = Bun.spawnSync(["sh", "-c", commandOf(name)], { cwd: admin.folder, env });
-      expect([name, ran.exitCode]).toEqual([name, 0]);
-    }
-    const made = readdirSync(backups).toSorted();
-    expect(made).toEqual([
-      expect.stringMatching(/^leadfile-\d{4}-\d\d-\d\dT\d{6}Z\.db$/),
-      expect.stringMatching(/^leadfile-\d{4}-\d\d-\d\dT\d{6}Z\.db\.manifest\.json$/),
-    ]);
-    expect((await admin.run("doctor")).stdout).toMatch(/^fine +backups +The last one/m);
   });
 
   needing(
