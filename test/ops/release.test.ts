@@ -94,9 +94,9 @@ for (const { name, target, emulator, env, missing } of platforms) {
     });
 
     test("shows the help of every command", async () => {
-      // An emulated start takes two seconds: one command of each noun has to do there.
       const all = commandsBelow(await theProgram());
-      const shown = emulator.length === 0 ? all : all.filter((words) => words.length < 2);
+      // An emulated start takes seconds, so a few have to do there.
+      const shown = emulator.length === 0 ? all : [[], ["lead", "import"], ["doctor"], ["backup"]];
       const folder = aFolder();
       for (let next = 0; next < shown.length; next += 4) {
         const some = shown.slice(next, next + 4);
