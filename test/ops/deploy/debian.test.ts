@@ -83,15 +83,17 @@ ExecStart=/bin/sh -c "bash -x /root/pasted.sh > /root/printed 2>&1; echo $? > /r
 }
 
 describe.skipIf(missing !== null)(`on a fresh Debian 12${missing === null ? "" : ` (${missing})`}`, () => {
-  test.each(["nginx", "caddy"])("every documented command runs in its order, with %s as the proxy", (proxy) => {
-    const other = proxy === "nginx" ? "caddy" : "nginx";
-    const pasted = blocks.filter(({ info }) => !info.endsWith(`proxy=${other}`)).map(({ text }) => text);
-    // A warning, such as that there is no backup yet, is an answer.
-    const script = pasted
-      .join("\n")
-      .replaceAll("YOUR.DOMAIN", "example.org")
-      .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1");
-    const served = `
+  test.each(["nginx", "caddy"])(
+    "every documented command runs in its order, with %s as the proxy",
+    (proxy) => {
+      const other = proxy === "nginx" ? "caddy" : "nginx";
+      const pasted = blocks.filter(({ info }) => !info.endsWith(`proxy=${other}`)).map(({ text }) => text);
+      // A warning, such as that there is no backup yet, is an answer.
+      const script = pasted
+        .join("\n")
+        .replaceAll("YOUR.DOMAIN", "example.org")
+        .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1");
+      const served = `
 systemctl is-active leadfile ${proxy}
 curl --fail --silent --max-time 10 http://127.0.0.1:3000/healthz
 curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve www.example.org:80:127.0.0.1 http://www.example.org/docs
@@ -101,9 +103,11 @@ cd / && leadfile-admin account list
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
 `;
-    const { status, printed } = runOnDebian(script + served, other);
-    expect([status, status === "0" ? "" : printed]).toEqual(["0", ""]);
-    expect(printed).toMatch(/"status":"ok"/);
-    expect(printed).toContain("through the proxy: 308");
-  });
+      const { status, printed } = runOnDebian(script + served, other);
+      expect([status, status === "0" ? "" : printed]).toEqual(["0", ""]);
+      expect(printed).toMatch(/"status":"ok"/);
+      expect(printed).toContain("through the proxy: 308");
+    },
+    300_000,
+  );
 });

@@ -1,5 +1,5 @@
 /** deploy/systemd: the units are read by systemd, and do what they say. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { theExecutable } from "../../support/executable.ts";
