@@ -6,6 +6,7 @@ import { openDestination, storeBackup } from "../backup/daily.ts";
 import { isS3, type StoredBackup } from "../backup/destinations.ts";
 import { drill } from "../backup/drill.ts";
 import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
+import { dayMs, dayOf } from "../contract/calendar.ts";
 import { insertAct } from "../db/audit.ts";
 import { endingSignals, statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
@@ -101,5 +102,23 @@ export async function unlessStopped<Result>(work: Promise<Result>, left: string)
     const signal = endingSignals.find((signal) => signal === cause);
     if (signal === undefined) throw cause;
     throw new UserError(`Stopped. ${left}`, "Run it again to complete it.", statusAfter[signal]);
+  }
+}
+
+/** Says which backups in BACKUP_TO still hold a person who is erased now, and until when; empty if there are none. */
+export async function storedCopiesText(): Promise<string> {
+  try {
+    const place = readBackups();
+    if (place === null) return "";
+    const backups = await openDestination(place.to, readS3Settings).list();
+    const [newest] = backups;
+    if (newest === undefined) return "";
+    const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);
+    return (
+      `${grouped(backups.length)} ${backups.length === 1 ? "backup" : "backups"} in ${place.to} may still hold the person, from ${backups.at(-1)?.file} to ` +
+      `${newest.file}. Daily rotation deletes the last of them by ${until}.`
+    );
+  } catch (cause) {
+    return cause instanceof UserError ? `The backups could not be listed: ${cause.sentence}` : "";
   }
 }

@@ -116,3 +116,16 @@ test.each([
   const { status, stderr } = await anAdmin().run(...words);
   expect([status, stderr]).toEqual([2, expect.stringContaining(says)]);
 });
+
+test("an erasure says which stored backups may still hold the person, and until when", async () => {
+  const admin = anAdmin();
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  await admin.import("date,pixel_id,email\n2026-01-31,px,d1@example.com\n");
+  await admin.run("backup", join(place, "leadfile-20260503T031500Z.db"));
+  const set = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "3" });
+  const { stderr } = await set.run("lead", "erase", "acme", "--email", "d1@example.com");
+  const until = new Date(Date.now() + 3 * 24 * hourMs).toISOString().slice(0, 10);
+  expect(stderr).toContain(`1 backup in ${place} may still hold the person`);
+  expect(stderr).toContain(`by ${until}.`);
+});

@@ -14,6 +14,7 @@ import { statusAfter } from "../../process.ts";
 import { isFileOfNode } from "../../store/database-files.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
+import { storedCopiesText } from "../backup.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
@@ -64,6 +65,7 @@ export function eraseCommand(context: CommandContext): Command {
       sayStaying(output, erasure);
       await removeResidualBytes(context, output);
       sayElsewhere(output, context, erasure, erased);
+      output.say(await storedCopiesText());
     });
 }
 
