@@ -107,7 +107,7 @@ test("a database behind a link is served, refused to a second server, and restor
   await server.listening();
   const second = start({ DATABASE_PATH: admin.file }, admin.folder);
   expect(await second.exited).toBe(1);
-  expect(second.errors()).toContain("is served by another process");
+  expect(second.errors()).toContain("Another process is serving or restoring");
   expect((await admin.run("restore", file)).status).toBe(1);
   expect(await server.end("SIGTERM")).toBe(0);
   const linked = anAdmin([], { DATABASE_PATH: link });

@@ -49,7 +49,7 @@ test("a second server on the same file is refused, and ends with 1 and one line"
   await first.listening();
   const second = start({ DATABASE_PATH: admin.file }, admin.folder);
   expect(await second.exited).toBe(1);
-  expect(second.errors()).toMatch(/^[^\n]+is served by another process[^\n]+\n$/);
+  expect(second.errors()).toMatch(/^Another process is serving or restoring [^\n]+\n$/);
   expect(await first.end("SIGKILL")).not.toBe(0);
   // The lock goes with its process, however that ended.
   await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
