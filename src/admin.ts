@@ -47,7 +47,7 @@ export async function runCommand(
         status = wanted;
       },
       store: () => openStore(),
-      backups: () => databases().openBackups(),
+      backups: async () => await databases().openBackups(),
     });
     await program.parseAsync(words);
     return status;

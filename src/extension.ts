@@ -24,7 +24,7 @@ export interface Extension {
 
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
 export interface Databases {
-  readonly openForServing: (keepsLedger: boolean) => ServedStore;
+  readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
   readonly openForCommands: () => AdminStore;
-  readonly openBackups: () => Backups;
+  readonly openBackups: () => Promise<Backups>;
 }

@@ -41,13 +41,11 @@ export async function loadDatabases(path: string, cluster: ClusterConfig | null)
     if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
     throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
   }
-  const { openServedStore } = await import("./db/served-store.ts");
   const { openAdminStore } = await import("./db/admin-store.ts");
-  const { openBackups } = await import("./backup/restore.ts");
   return {
-    openForServing: (keepsLedger) => openServedStore(path, keepsLedger),
+    openForServing: async (keepsLedger) => (await import("./db/served-store.ts")).openServedStore(path, keepsLedger),
     openForCommands: () => openAdminStore(path),
-    openBackups: () => openBackups(path),
+    openBackups: async () => (await import("./backup/restore.ts")).openBackups(path),
   };
 }
 

@@ -2,7 +2,6 @@
 
 import { readdirSync, readFileSync, writeSync } from "node:fs";
 import { constants, setPriority } from "node:os";
-import { explain } from "./operator/explain.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process, once it was said why. */
@@ -12,11 +11,10 @@ export function endWith(cause: unknown): never {
 
 /** Says why the program cannot go on, and returns its status. A mistake of ours shows its message, and no stack trace. */
 export function sayWhy(cause: unknown): number {
-  const told = explain(cause);
-  const said = told instanceof Error ? `${told.name}: ${told.message}` : "unknown error";
-  const line = told instanceof UserError ? told.sentence : inOneLine(`Leadfile failed: ${said}`);
+  const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : "unknown error";
+  const line = cause instanceof UserError ? cause.sentence : inOneLine(`Leadfile failed: ${said}`);
   writeNow(2, `${line}\n`);
-  return told instanceof UserError ? told.status : 1;
+  return cause instanceof UserError ? cause.status : 1;
 }
 
 export const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -31,7 +31,7 @@ export async function serve(config: Config): Promise<Running> {
   const companionWords = [delivery?.companionOf?.(config) ?? null, watching].filter((words) => words !== null);
   const log = openLog(config.logLevel);
   const databases = await loadDatabases(config.databasePath, config.cluster);
-  const store = databases.openForServing(config.disclosures);
+  const store = await databases.openForServing(config.disclosures);
   // Before anything is served: a damaged file may say so here first.
   const isEmpty = store.isEmpty();
   const originAt = (port: number) => publicOrigin({ ...config, port });

@@ -9,10 +9,10 @@ import { openClusterStore } from "./served-store.ts";
 export function clusterDatabases(path: string, cluster: ClusterConfig): Databases {
   const node = nodeAt(cluster);
   return {
-    openForServing: (keepsLedger) => openClusterStore({ path, node, name: cluster.name, keepsLedger }),
+    openForServing: async (keepsLedger) => openClusterStore({ path, node, name: cluster.name, keepsLedger }),
     openForCommands: () =>
       openClusterAdminStore({ path, name: cluster.name, node, onSilent: nameSilent, onUnheard: warnOfAge }),
-    openBackups: () => openClusterBackups(path, node, warnOfAge),
+    openBackups: async () => openClusterBackups(path, node, warnOfAge),
   };
 }
 

@@ -3,10 +3,10 @@
  * and each looks at the lease once. Only counts and notes of who received what leave for the cluster.
  */
 import { randomText } from "../../src/contract/random-text.ts";
+import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import { accounts } from "../../src/db/schema.ts";
 import type { ServedStore, StoreGauge } from "../../src/db/serving.ts";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
-import { innermost, StoreError } from "../../src/store/errors.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease } from "./lease/keep-lease.ts";
 import { createLease, type Lease } from "./lease/lease.ts";
@@ -92,7 +92,7 @@ async function writeLast(flush: () => unknown, settle: () => Promise<void>): Pro
       return await settle();
     } catch (cause) {
       const reason = innermost(cause);
-      if (performance.now() > endMs) throw new StoreError({ kind: "usage not written", reason }, { cause });
+      if (performance.now() > endMs) throw lastCountsLost(reason);
     }
     await Bun.sleep(pauseMs);
   }

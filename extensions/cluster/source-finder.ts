@@ -3,9 +3,9 @@
  * was revoked is taken by nobody, also where the node has not heard of it yet.
  */
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
+import type { SourceFinder } from "../../src/db/sources.ts";
+import { openSources } from "../../src/db/sources.ts";
 import { adminCommand } from "../../src/program-name.ts";
-import type { SourceFinder } from "../delivery/source-types.ts";
-import { openSources } from "../delivery/sources.ts";
 import { keepLease } from "./lease/keep-lease.ts";
 import { createLease } from "./lease/lease.ts";
 import type { LocalFile } from "./local-file.ts";

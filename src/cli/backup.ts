@@ -31,7 +31,7 @@ export function backupCommand(context: CommandContext): Command {
 
 async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
   const isThere = isDrill && existsSync(file);
-  const making = () => context.backups().make(file, context.now(), stopSignal);
+  const making = async () => (await context.backups()).make(file, context.now(), stopSignal);
   const made: MadeBackup | null = isThere
     ? null
     : await unlessStopped(making(), "There is no backup, and nothing is left of what was copied.");
@@ -53,7 +53,7 @@ function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested:
 export async function storeIn(context: CommandContext, place: string, listen = stopSignal): Promise<Backup> {
   const stored = await unlessStopped(
     storeBackup({
-      backups: context.backups(),
+      backups: await context.backups(),
       databasePath: readDatabasePath(),
       place,
       destination: openDestination(place, readS3Settings),

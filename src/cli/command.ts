@@ -23,7 +23,7 @@ export interface CommandContext {
   /** The repositories on the same database, until every command uses the database itself. */
   readonly store: () => AdminStore;
   /** Makes and restores backups. The database is not open meanwhile. */
-  readonly backups: () => Backups;
+  readonly backups: () => Promise<Backups>;
 }
 
 /** A command of `bun admin`, which is loaded when it is called. */

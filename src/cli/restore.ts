@@ -43,7 +43,8 @@ export function restoreCommand(context: CommandContext): Command {
       });
       for (const warning of fetched.warnings) output.say(`Warning: ${warning}`);
       const request = { file: fetched.file, newer: fetched.newer, receipts: options.receipts ?? null, nowMs, dryRun };
-      const restoring = context.backups().restore(request, stopSignal, async (report) => {
+      const backups = await context.backups();
+      const restoring = backups.restore(request, stopSignal, async (report) => {
         output.say(replacesText(path, dryRun));
         for (const line of goneTexts(report)) output.say(line);
         await confirmLoss(report, options, nowMs);

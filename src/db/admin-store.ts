@@ -1,6 +1,5 @@
 /** The store that the admin command works with. */
 
-import { openSources } from "../../extensions/delivery/sources.ts";
 import { beginImport } from "../import/write/import.ts";
 import { writeLeads } from "../import/write/lead-writer.ts";
 import { passedLeads, readPositions } from "../privacy/disclosures/passed.ts";
@@ -9,8 +8,9 @@ import type { Connection } from "./connection.ts";
 import { databaseOn } from "./file-database.ts";
 import { openDatabase } from "./open.ts";
 import { openPixelReader } from "./pixels.ts";
+import { openSources } from "./sources.ts";
 
-/** Opens it. Throws a StoreError when the file cannot be used. */
+/** Opens it. Throws a UserError if the file cannot be used. */
 export function openAdminStore(path: string): AdminStore {
   return adminStoreOn(openDatabase(path));
 }

@@ -2,6 +2,7 @@
 import { SQLiteError } from "bun:sqlite";
 import { DrizzleError } from "drizzle-orm";
 import { adminCommand } from "../program-name.ts";
+import { UserError } from "../user-error.ts";
 import { DatabaseUnavailable } from "./connection.ts";
 
 /** What SQLite or the system said, out of what Drizzle has put around it. */
@@ -68,4 +69,12 @@ export function innermost(failure: unknown): string {
   let inner = failure;
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
   return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
+}
+
+/** The refusal of a server that stops and could not write what it has counted. */
+export function lastCountsLost(reason: string): UserError {
+  return new UserError(
+    `The last request counts and the record of which key received which leads were lost (${reason}).`,
+    "Make sure that the disk has room, that no other program keeps the file locked, and that most nodes of a cluster run.",
+  );
 }

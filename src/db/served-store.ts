@@ -6,7 +6,7 @@ import { createDisclosureLedger } from "../privacy/disclosures/pages.ts";
 import { retainInThread } from "../privacy/retention-thread.ts";
 import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
-import { explainFailure, innermost, isFull } from "./failure.ts";
+import { explainFailure, innermost, isFull, lastCountsLost } from "./failure.ts";
 import { createFlush, createGapRecorder, createSettle, withoutWaiting } from "./flush.ts";
 import { takeLock } from "./locks/process-lock.ts";
 import { openDatabase } from "./open.ts";
@@ -107,11 +107,4 @@ function writeLast(flush: () => Flushed): Flushed {
     if (!isFull(cause)) throw cause;
     throw lastCountsLost(innermost(cause));
   }
-}
-
-function lastCountsLost(reason: string): UserError {
-  return new UserError(
-    `The last request counts and the record of which key received which leads were lost (${reason}).`,
-    "Make sure that the disk has room and that no other program keeps the file locked.",
-  );
 }

@@ -30,7 +30,7 @@ export interface ServedStore extends RequestStore {
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
-  /** Hears where the server listens, so that `cluster status` can ask it. Throws a StoreError where it must not serve. */
+  /** Hears where the server listens, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
   listening(url: string): Promise<void>;
   /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
   close(): void | Promise<void>;

@@ -1,7 +1,7 @@
 /** The repositories of the commands that do not use the database itself yet. */
-import type { SourceRepository } from "../../extensions/delivery/source-types.ts";
 import type { LeadDatabase } from "../db/connection.ts";
 import type { PixelReader } from "../db/serving.ts";
+import type { SourceRepository } from "../db/sources.ts";
 import type { Passed, Reached, ReadPosition } from "../privacy/disclosures/passed.ts";
 import type { ImportRepository, LeadRepository } from "./repositories.ts";
 

@@ -10,12 +10,12 @@ import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { digestOf } from "../../../src/contract/key.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
+import type { Source } from "../../../src/db/sources.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { printable } from "../../../src/printable.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { UserError } from "../../../src/user-error.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
-import type { Source } from "../source-types.ts";
 import { testCommand } from "./source-test.ts";
 
 interface CreateOptions {

@@ -13,8 +13,6 @@ import { readMapping } from "../../../src/import/map/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
 import { RejectsNotWritten } from "../../../src/import/parse/rejects.ts";
 import { SourceUnreadable } from "../../../src/import/parse/source.ts";
-import { explain } from "../../../src/operator/explain.ts";
-import { StoreError } from "../../../src/store/errors.ts";
 import { inOneLine, UserError } from "../../../src/user-error.ts";
 import type { Destination } from "../inbox/inbox.ts";
 import { type Outcome, rejectedFolder } from "../inbox/put-away.ts";
@@ -73,10 +71,10 @@ export async function importUnattended(
       remarks: [broughtText(counts), ...passed.map(passedText), ...remarks],
     };
   } catch (cause) {
-    const said = explain(cause);
+    const said = cause;
     if (!(said instanceof UserError)) throw cause;
     // A failure of the database or the disk has nothing to do with the file.
-    const otherCauses = [StoreError, DatabaseUnavailable, ImportInterrupted, RejectsNotWritten, SourceUnreadable];
+    const otherCauses = [DatabaseUnavailable, ImportInterrupted, RejectsNotWritten, SourceUnreadable];
     const isOfFile = !otherCauses.some((kind) => cause instanceof kind);
     if (!isOfFile) return { kind: "later", reason: said.sentence };
     return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };

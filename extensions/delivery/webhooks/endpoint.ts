@@ -3,8 +3,8 @@
 import type { Logger } from "pino";
 import { digestOf, isWellFormed } from "../../../src/contract/key.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
-import { innermost, StoreError } from "../../../src/store/errors.ts";
-import type { Source, SourceFinder } from "../source-types.ts";
+import { innermost } from "../../../src/db/failure.ts";
+import type { Source, SourceFinder } from "../../../src/db/sources.ts";
 import { checkType, readVisits } from "./body.ts";
 import { readBody, reserveMemory } from "./incoming.ts";
 import { DeliveryRefused, retryAfterSeconds, tryAgain } from "./refusal.ts";
@@ -84,8 +84,7 @@ function lookUp(token: string, sources: SourceFinder): Source | null {
   try {
     return sources.findByDigest(digestOf(token));
   } catch (cause) {
-    if (cause instanceof StoreError || cause instanceof DatabaseUnavailable)
-      throw tryAgain("The token could not be looked up", cause);
+    if (cause instanceof DatabaseUnavailable) throw tryAgain("The token could not be looked up", cause);
     throw cause;
   }
 }

@@ -37,6 +37,6 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const { place, other } = await withoutLeader();
     other.engine.kill("SIGKILL");
     expect(await place.server.end("SIGTERM")).toBe(1);
-    expect(place.server.errors()).toMatch(/^The last counts of usage could not be written, and are lost \(.+\)\. See/);
+    expect(place.server.errors()).toMatch(/^The last request counts and the record .+ were lost \(.+\)\./);
   });
 });
