@@ -108,17 +108,17 @@ function openWhole(path: string): Connection {
  * of a process to one file, so one that remains open would keep a deleted index in use for all later ones.
  */
 class ReadOnlyDatabase extends Database {
-  readonly #statements = new Set<WeakRef<{ finalize(): void }>>();
+  /** By their text. A statement that only the garbage collector finalizes would keep the connection open until then. */
+  readonly #statements = new Map<string, ReturnType<Database["prepare"]>>();
 
   // biome-ignore lint/suspicious/noExplicitAny: this is the signature of Bun.
-  override prepare(...asked: Parameters<Database["prepare"]>): any {
-    const statement = super.prepare(...asked);
-    this.#statements.add(new WeakRef(statement));
-    return statement;
+  override prepare(text: string): any {
+    return this.#statements.getOrInsertComputed(text, () => super.prepare(text));
   }
 
   override close(): void {
-    for (const statement of this.#statements) statement.deref()?.finalize();
+    for (const statement of this.#statements.values()) statement.finalize();
+    this.#statements.clear();
     super.close();
   }
 }
