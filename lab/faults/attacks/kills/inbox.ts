@@ -25,8 +25,8 @@ export const killInbox: Fault = {
       patches: [
         {
           file: "extensions/delivery/inbox/drop-folder.ts",
-          from: "sinceMs: nowMs });\n    return false;",
-          to: "sinceMs: nowMs });\n    return true;",
+          from: "return isSame && now.isFile() && nowMs - before.sinceMs >= settleMs;",
+          to: "return now.isFile();",
         },
         // A copy that goes on while its file is imported would be noticed, and the file taken again.
         {
