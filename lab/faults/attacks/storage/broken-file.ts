@@ -30,7 +30,9 @@ export const brokenFile: Fault = {
     {
       name: "an import that does not hear that it failed",
       times: 2,
-      patches: [{ file: "src/import/write/import.ts", from: "throw interrupted(cause);", to: "void interrupted(cause);" }],
+      patches: [
+        { file: "src/import/write/import.ts", from: "throw interrupted(cause);", to: "void interrupted(cause);" },
+      ],
     },
   ],
   missing: missingRecorder,
