@@ -10,7 +10,7 @@ import { countPeople } from "./different-people.ts";
 import { filterStatements } from "./disclosures/ledger.ts";
 import { arrivedLead } from "./disclosures/recipients.ts";
 import { type FoundLeads, findLeads, type OnRead, openLeadAt, type StoredLead } from "./find.ts";
-import { blockedWith, distinct, identifiersOf, isOf, type PersonReference } from "./identifiers.ts";
+import { blockedWith, distinct, identifiersIn, identifiersOf, isOf, type PersonReference } from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
 import { completeThese, findPending, identityOf, type Receipt, storeReceipt } from "./receipts.ts";
 import { residueStatement } from "./retention.ts";
@@ -69,7 +69,7 @@ export class Erasure {
     readonly options: ErasureOptions,
     readonly nowMs: number,
   ) {
-    this.#named = references.flatMap(({ kind, value }, owner) => (kind === "digest" ? [] : [{ kind, value, owner }]));
+    this.#named = references.flatMap((one, owner) => identifiersIn(one).map((given) => ({ ...given, owner })));
   }
 
   /** Each step erases and blocks some persons, and gives how many are done. What it has done is on the disk. */
@@ -212,7 +212,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
     const others = mentions.flatMap(([ms, id]) => leadAt(ms).filter(({ lead }) => lead.id === id));
     const removed = [...theirs, ...others];
     const { kind, value } = reference;
-    const given: PersonIdentifier[] = kind === "digest" ? [] : [{ kind, value }];
+    const given = identifiersIn(reference);
     const idOf = ({ lead }: StoredLead): PersonIdentifier => ({ kind: "id", value: lead.id });
     // Of leads that only mention the person, the IDs are blocked: their own persons may come again.
     const blocked = [...given, ...theirs.flatMap(({ lead }) => blockedWith(reference, lead)), ...others.map(idOf)];

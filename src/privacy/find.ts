@@ -6,7 +6,7 @@ import type { PersonIdentifier } from "../contract/person.ts";
 import type { Connection } from "../db/connection.ts";
 import { placeholder } from "../db/placeholder.ts";
 import { accounts, imports, keys, leads, pixels, sources } from "../db/schema.ts";
-import { blockedWith, digestsOf, identifiersOf, type PersonReference } from "./identifiers.ts";
+import { blockedWith, digestsOf, identifiersIn, identifiersOf, type PersonReference } from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
 
 /** A lead as it is stored. */
@@ -32,7 +32,9 @@ export type OnRead = (leads: number) => void;
 
 /** The place of each person in a list, by what names the person: the first one if it occurs again. */
 export function firstPlaces(persons: readonly PersonReference[]): ReadonlyMap<string, number> {
-  return new Map(persons.map((person, place) => [nameOf(person), place] as const).toReversed());
+  return new Map(
+    persons.flatMap((person, place) => namesOf(person).map((name) => [name, place] as const)).toReversed(),
+  );
 }
 
 /**
@@ -50,8 +52,8 @@ export function findLeads(
   const mentions = new Map<number, Map<number, string>>();
   const places = firstPlaces(persons);
   const further = new Map(before.map((one) => [nameOf(one), one]));
-  const given = [...places.values()].flatMap((place) => wantedAt(persons[place], place));
-  const withDigests = given.length < places.size;
+  const given = [...new Set(places.values())].flatMap((place) => wantedAt(persons[place], place));
+  const withDigests = persons.some(({ kind }) => kind === "digest");
 
   /** Notes whose a lead is, and whom else it mentions. */
   function note({ ms, lead }: ReadLead, matcher: Matcher<number>): Set<number> {
@@ -81,14 +83,17 @@ function nameOf({ kind, value }: PersonReference): string {
   return `${kind} ${value}`;
 }
 
+function namesOf(reference: PersonReference): string[] {
+  return reference.kind === "digest" ? [nameOf(reference)] : identifiersIn(reference).map(nameOf);
+}
+
 function blockedAt(reference: PersonReference | undefined, lead: Lead): PersonIdentifier[] {
   return reference === undefined ? [] : blockedWith(reference, lead);
 }
 
 /** An identifier can be looked for in texts. A digest cannot. */
 function wantedAt(reference: PersonReference | undefined, owner: number): Wanted<number>[] {
-  if (reference === undefined || reference.kind === "digest") return [];
-  return [{ kind: reference.kind, value: reference.value, owner }];
+  return reference === undefined ? [] : identifiersIn(reference).map((one) => ({ ...one, owner }));
 }
 
 function placesOf(lead: Lead, places: ReadonlyMap<string, number>, withDigests: boolean): Set<number> {

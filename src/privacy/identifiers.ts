@@ -7,6 +7,13 @@ import { emailKey, type PersonIdentifier, phoneKey, withDomain } from "../contra
 export interface PersonReference {
   readonly kind: PersonIdentifier["kind"] | "digest";
   readonly value: string;
+  /** Further IDs of leads that a vendor's ID may have become: the ID is derived from that of the pixel as well. */
+  readonly furtherIds?: readonly string[];
+}
+
+/** Returns the identifiers that a reference gives; none for a digest. */
+export function identifiersIn({ kind, value, furtherIds = [] }: PersonReference): PersonIdentifier[] {
+  return kind === "digest" ? [] : [value, ...furtherIds].map((one) => ({ kind, value: one }));
 }
 
 /** The ID of a lead, its email addresses, and its phone. */
@@ -50,10 +57,11 @@ export function digestsOf(identifier: PersonIdentifier): string[] {
 }
 
 /** Whether a lead is one of the person that a reference names. */
-export function isOf(lead: Lead, { kind, value }: PersonReference): boolean {
+export function isOf(lead: Lead, reference: PersonReference): boolean {
   const identifiers = identifiersOf(lead);
-  if (kind === "digest") return identifiers.flatMap(digestsOf).includes(value);
-  return identifiers.some((one) => one.kind === kind && one.value === value);
+  if (reference.kind === "digest") return identifiers.flatMap(digestsOf).includes(reference.value);
+  const given = identifiersIn(reference);
+  return identifiers.some((one) => given.some(({ kind, value }) => one.kind === kind && one.value === value));
 }
 
 /**
@@ -64,6 +72,6 @@ export function blockedWith(reference: PersonReference, lead: Lead): PersonIdent
   return identifiersOf(lead).filter((identifier) => {
     if (identifier.kind === "email" || identifier.value === reference.value) return true;
     if (reference.kind === "digest") return digestsOf(identifier).includes(reference.value);
-    return reference.kind === "id" && identifier.kind === "phone";
+    return reference.kind === "id";
   });
 }

@@ -9,7 +9,7 @@ import { randomText } from "../contract/random-text.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
 import { accounts, audit, instances, suppressedDigests, suppressions } from "../db/schema.ts";
-import { digestsOf, spellingsOf } from "./identifiers.ts";
+import { digestsOf, identifiersIn, type PersonReference, spellingsOf } from "./identifiers.ts";
 
 /** An account as its blocks and receipts know it. */
 export type SuppressedAccount = Pick<typeof accounts.$inferSelect, "number" | "id">;
@@ -134,11 +134,14 @@ function openDigests(database: Connection, account: number): (identifier: Person
     digestsOf(identifier).some((digest) => known.values({ digest: Buffer.from(digest, "hex") }).length > 0);
 }
 
-/** Lifts every block that an import would meet by an identifier, and no other one. Returns how many there were. */
+/**
+ * Lifts every block that an import would meet by an identifier, and no other one. Returns how many there were; the IDs that
+ * one ID of a vendor may have become count as one.
+ */
 export async function liftBlocks(
   database: LeadDatabase,
   account: SuppressedAccount,
-  identifier: PersonIdentifier,
+  reference: PersonReference,
   nowMs: number,
 ): Promise<number> {
   await database.catchUp();
@@ -148,22 +151,23 @@ export async function liftBlocks(
     const isThere = read.select({ account: table.account }).from(table).where(where).values().length > 0;
     return isThere ? [liftStatement(read, table, where, nowMs)] : [];
   };
-  const { kind } = identifier;
-  const lifted = [
-    ...listInstances(read).flatMap((instance) =>
+  const known = listInstances(read);
+  const lifted = identifiersIn(reference).flatMap((identifier) => [
+    ...known.flatMap((instance) =>
       spellingsOf(identifier).flatMap((value) => {
-        const hash = hashOf(instance, account.id, { kind, value });
+        const hash = hashOf(instance, account.id, { kind: identifier.kind, value });
         return lift(suppressions, and(eq(suppressions.instance, instance.number), eq(suppressions.hash, hash)));
       }),
     ),
     ...digestsOf(identifier).flatMap((digest) =>
       lift(suppressedDigests, eq(suppressedDigests.digest, Buffer.from(digest, "hex"))),
     ),
-  ];
-  const detail = { by: kind, unblocked: lifted.length };
+  ]);
+  const unblocked = reference.kind === "id" ? Math.min(lifted.length, 1) : lifted.length;
+  const detail = { by: reference.kind, unblocked };
   const act = insertAct(read, { atMs: nowMs, act: "lead.unblock", account: account.id, detail });
   await database.write([...lifted, act], "everywhere");
-  return lifted.length;
+  return unblocked;
 }
 
 function liftStatement(database: Connection, table: BlockTable, where: SQL | undefined, nowMs: number): Statement {

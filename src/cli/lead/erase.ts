@@ -37,7 +37,7 @@ export function eraseCommand(context: CommandContext): Command {
     .option("--dry-run", "say how many leads would go, and change nothing")
     .action(async (idOrName: string, options: Options) => {
       const account = accountOf(context, idOrName);
-      const persons = await readPersons(context, options);
+      const persons = await readPersons(context, account, options);
       const references = persons.map(({ reference }) => reference);
       const output = outputOf(options);
       const say = throttle(output);

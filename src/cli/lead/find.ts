@@ -5,6 +5,7 @@ import { printable } from "../../printable.ts";
 import { countPeople } from "../../privacy/different-people.ts";
 import { keptDays } from "../../privacy/disclosures/ledger.ts";
 import { findHeld, type Held } from "../../privacy/held.ts";
+import { identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
@@ -21,7 +22,7 @@ export function findCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "ID or exact name")
     .action(async (idOrName: string, options: PersonOptions) => {
       const account = accountOf(context, idOrName);
-      const persons = await readPersons(context, options);
+      const persons = await readPersons(context, account, options);
       const output = outputOf(options);
       const say = throttle(output);
       const references = persons.map(({ reference }) => reference);
@@ -32,8 +33,10 @@ export function findCommand(context: CommandContext): Command {
       else {
         for await (const one of held) printOne(output, account.name, one, options.phone !== undefined);
         const isBlocked = openSuppressions(database.read, account);
-        for (const { kind, value } of references) {
-          if (kind === "digest" || !isBlocked([{ kind, value }])) continue;
+        for (const reference of references) {
+          const identifiers = identifiersIn(reference);
+          const [{ kind } = {}] = identifiers;
+          if (kind === undefined || !isBlocked(identifiers)) continue;
           output.say(`An erasure keeps ${given[kind]} out of later imports; lead unblock lifts that.`);
         }
       }

@@ -1,10 +1,13 @@
 /** The persons that commands take: one by email address, phone or id of a lead, or a list. */
 import type { Command } from "commander";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
-import { idFromSource } from "../../import/map/identity.ts";
+import type { Account } from "../../db/accounts.ts";
+import { listPixels } from "../../db/pixels.ts";
+import { idFromSource, uuid } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
 import type { Gap } from "../../privacy/disclosures/gaps.ts";
+import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/standard-input.ts";
@@ -59,37 +62,46 @@ export const given: Readonly<Record<PersonIdentifier["kind"], string>> = {
 
 interface Way {
   readonly takes: string;
-  /** The value in the form in which persons are compared; null for a text that is something else. */
-  readonly read: (text: string) => string | null;
+  /** The values in the form in which persons are compared; none for a text that is something else. */
+  readonly read: (text: string, pixelIds: () => readonly string[]) => readonly string[];
 }
 
 /** The ways to name one person. */
 const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
   email: { takes: "an email address, such as kim@example.com", read: readEmail },
   phone: { takes: "a phone number, such as 619-555-0142", read: readPhone },
-  id: { takes: "the id of a lead", read: (text) => (text === "" ? null : idFromSource(text, null)) },
+  id: { takes: "the ID of a lead", read: readId },
 };
 
 /** The persons that the options name. Throws a UserError, which never repeats what was typed. */
-export async function readPersons(context: CommandContext, options: PersonOptions): Promise<ListedPerson[]> {
+export async function readPersons(
+  context: CommandContext,
+  account: Account,
+  options: PersonOptions,
+): Promise<ListedPerson[]> {
   const { list } = options;
   if (kindsIn(options).length + (list === undefined ? 0 : 1) !== 1) {
     throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
   }
-  if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, options) }];
+  if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, account, options) }];
   return readList(list, list === "-" ? await readInput(context, "the list") : readListFile(list));
 }
 
 /** The identifier that the options name. Throws a UserError likewise. */
-export async function readIdentifier(context: CommandContext, options: IdentifierOptions): Promise<PersonIdentifier> {
+export async function readIdentifier(
+  context: CommandContext,
+  account: Account,
+  options: IdentifierOptions,
+): Promise<PersonReference & PersonIdentifier> {
   const [kind, another] = kindsIn(options);
   if (kind === undefined || another !== undefined) {
     throw new UserError("This takes one of --email, --phone and --id.", "Run it for each.", 2);
   }
   const typed = options[kind] ?? "";
   const text = (typed === "-" ? await readInput(context, ways[kind].takes) : typed).trim();
-  const value = text.includes("\n") ? null : ways[kind].read(text);
-  if (value !== null) return { kind, value };
+  const pixelIds = () => listPixels(context.database().read, account.number).map(({ id }) => id);
+  const [value, ...furtherIds] = text.includes("\n") ? [] : ways[kind].read(text, pixelIds);
+  if (value !== undefined) return { kind, value, furtherIds };
   throw new UserError(`--${kind} takes ${ways[kind].takes}.`, "", 2);
 }
 
@@ -101,12 +113,19 @@ function readInput(context: CommandContext, what: string): Promise<string> {
   return readAll(context.standardInput(), what);
 }
 
-function readEmail(text: string): string | null {
+function readEmail(text: string): string[] {
   const email = firstEmail([text]);
-  return email && emailKey(email.value);
+  return email === null ? [] : [emailKey(email.value)];
 }
 
-function readPhone(text: string): string | null {
+function readPhone(text: string): string[] {
   const phone = firstPhone([text]);
-  return phone && phoneKey(phone.value);
+  return phone === null ? [] : [phoneKey(phone.value)];
+}
+
+/** A vendor's ID may have become one ID for each pixel, and one without the pixel if it was imported before version 0.3. */
+function readId(text: string, pixelIds: () => readonly string[]): string[] {
+  if (text === "") return [];
+  if (uuid.test(text)) return [text.toLowerCase()];
+  return [null, ...pixelIds()].map((pixelId) => idFromSource(text, pixelId));
 }

@@ -23,7 +23,7 @@ backups first.`,
     )
     .action(async (idOrName: string, options: IdentifierOptions) => {
       const account = accountOf(context, idOrName);
-      const identifier = await readIdentifier(context, options);
+      const identifier = await readIdentifier(context, account, options);
       const unblocked = await liftBlocks(context.database(), account, identifier, context.now());
       const output = outputOf(options);
       const by = `by ${given[identifier.kind]} in ${account.name}`;
