@@ -1,6 +1,7 @@
 /** bun admin: config → database → one command. */
 import { existsSync } from "node:fs";
 import { CommanderError } from "commander";
+import type { AdminStore } from "./admin-store.ts";
 import { noDatabase } from "./cli/arguments.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
@@ -10,7 +11,6 @@ import { explainFailure } from "./db/failure.ts";
 import type { Databases } from "./extension.ts";
 import { loadDatabases } from "./extensions.ts";
 import { endWith, giveWay } from "./process.ts";
-import type { AdminStore } from "./store/admin.ts";
 
 /** Tells a command the time, and lets it wait. */
 export interface Clock {

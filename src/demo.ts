@@ -1,8 +1,8 @@
 /** bun run demo: config → store → made-up leads → server, on a file of its own. */
 
+import { openAdminStore } from "./admin-store.ts";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
-import { openAdminStore } from "./db/admin-store.ts";
 import { loadExtension } from "./extensions.ts";
 import { endWith, writeNow } from "./process.ts";
 import { serve } from "./serve.ts";

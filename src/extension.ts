@@ -1,11 +1,12 @@
 /** What the core asks of an extension. src/extensions.ts loads those that there are. */
+
+import type { AdminStore } from "./admin-store.ts";
 import type { Inflow } from "./api/ops/metrics.ts";
 import type { Backups } from "./backup/restore.ts";
 import type { CommandEntry } from "./cli/command.ts";
 import type { Examined, Finding } from "./cli/doctor/finding.ts";
 import type { ClusterConfig, Config } from "./config.ts";
-import type { ServedStore } from "./db/serving.ts";
-import type { AdminStore } from "./store/admin.ts";
+import type { ServedStore } from "./served-store.ts";
 
 /** What an extension adds to the core. Its file `extension.ts` exports it as `extension`, and loads the rest on demand. */
 export interface Extension {

@@ -5,8 +5,8 @@
 import { existsSync } from "node:fs";
 import type { CommandEntry } from "./cli/command.ts";
 import type { ClusterConfig } from "./config.ts";
+import { raftLogOf } from "./db/database-files.ts";
 import type { Databases, Extension } from "./extension.ts";
-import { raftLogOf } from "./store/database-files.ts";
 import { UserError } from "./user-error.ts";
 
 /** The literal paths let `bun build --compile` include the files. */
@@ -41,9 +41,9 @@ export async function loadDatabases(path: string, cluster: ClusterConfig | null)
     if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
     throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
   }
-  const { openAdminStore } = await import("./db/admin-store.ts");
+  const { openAdminStore } = await import("./admin-store.ts");
   return {
-    openForServing: async (keepsLedger) => (await import("./db/served-store.ts")).openServedStore(path, keepsLedger),
+    openForServing: async (keepsLedger) => (await import("./served-store.ts")).openServedStore(path, keepsLedger),
     openForCommands: () => openAdminStore(path),
     openBackups: async () => (await import("./backup/restore.ts")).openBackups(path),
   };

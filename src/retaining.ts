@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { dayMs, dayOf } from "./contract/calendar.ts";
 import { writeMoment } from "./contract/time.ts";
 import { innermost } from "./db/failure.ts";
-import type { ServedStore } from "./db/serving.ts";
+import type { ServedStore } from "./served-store.ts";
 
 /** How often the server looks whether a new day has begun. */
 const lookEveryMs = 3_600_000;

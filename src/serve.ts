@@ -6,13 +6,13 @@ import { noInflow } from "./api/ops/metrics.ts";
 import { type Companion, startCompanion } from "./companion.ts";
 import type { Config } from "./config.ts";
 import { publicOrigin } from "./config.ts";
-import type { ServedStore } from "./db/serving.ts";
 import { loadDatabases, loadExtension } from "./extensions.ts";
 import { createLimiter } from "./limiter.ts";
 import { listeningFailure, warnOfPlainHttp } from "./listening.ts";
 import { openLog } from "./log.ts";
 import { type EndingSignal, endWith, onEndingSignal, statusOfService } from "./process.ts";
 import { keepRetaining } from "./retaining.ts";
+import type { ServedStore } from "./served-store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
 interface Running {

@@ -3,9 +3,9 @@
  * rqlite. Most of it is the store of a file, on a connection that writes into the cluster.
  */
 
-import { adminStoreOn } from "../../src/db/admin-store.ts";
+import type { AdminStore } from "../../src/admin-store.ts";
+import { adminStoreOn } from "../../src/admin-store.ts";
 import { openPixels } from "../../src/db/pixels.ts";
-import type { AdminStore } from "../../src/store/admin.ts";
 import { openCapturing } from "./capturing.ts";
 import { openClusterDatabase } from "./cluster-database.ts";
 import { beginClusterImport } from "./import/import.ts";

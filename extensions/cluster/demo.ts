@@ -2,10 +2,10 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { openAdminStore } from "../../src/admin-store.ts";
 import { demoText, makeDemo } from "../../src/cli/demo/demo.ts";
 import { demoServerEnvironment } from "../../src/config.ts";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
-import { openAdminStore } from "../../src/db/admin-store.ts";
 import { onEndingSignal } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";

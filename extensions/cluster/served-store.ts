@@ -5,8 +5,9 @@
 import { randomText } from "../../src/contract/random-text.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import { accounts } from "../../src/db/schema.ts";
-import type { ServedStore, StoreGauge } from "../../src/db/serving.ts";
+import type { StoreGauge } from "../../src/db/serving.ts";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
+import type { ServedStore } from "../../src/served-store.ts";
 import { announce } from "./lease/announce.ts";
 import { keepLease } from "./lease/keep-lease.ts";
 import { createLease, type Lease } from "./lease/lease.ts";

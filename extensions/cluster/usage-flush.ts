@@ -6,8 +6,8 @@
 import { sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import { usage } from "../../src/db/schema.ts";
+import type { KeyNumber } from "../../src/db/serving.ts";
 import type { CountedUsage, Flushed, UsagePart } from "../../src/db/usage-counter.ts";
-import type { KeyNumber } from "../../src/store/reading.ts";
 import type { RqliteNode, Statement } from "./node/node.ts";
 import { statementOf } from "./node/statement.ts";
 import { flushes } from "./tables.ts";

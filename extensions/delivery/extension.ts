@@ -1,8 +1,8 @@
 /** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
 import { statSync } from "node:fs";
 import { wrong } from "../../src/config.ts";
+import { spoolOf } from "../../src/db/database-files.ts";
 import type { Extension } from "../../src/extension.ts";
-import { spoolOf } from "../../src/store/database-files.ts";
 import { readBacklog, total } from "./inbox/backlog.ts";
 
 export const extension: Extension = {

@@ -6,14 +6,14 @@ import { namesOf } from "../contract/names.ts";
 import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/parameters.ts";
 import { paths } from "../contract/paths.ts";
 import { writeMoment } from "../contract/time.ts";
-import type { RequestStore } from "../db/serving.ts";
+import type { AccountNumber } from "../db/accounts.ts";
 import { type DisclosedPage, writeFilter } from "../privacy/disclosures/pages.ts";
-import type { AccountNumber } from "../store/reading.ts";
 import { auth } from "./auth.ts";
 import { createCache } from "./cache.ts";
 import { errorResponses } from "./errors.ts";
 import { strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
+import type { RequestStore } from "./request-store.ts";
 
 interface Page {
   readonly body: Uint8Array;

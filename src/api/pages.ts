@@ -4,7 +4,6 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
-import type { RequestStore } from "../db/serving.ts";
 import { build } from "../version.ts";
 import { type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
@@ -12,6 +11,7 @@ import { describeApi } from "./docs/openapi.ts";
 import { docsHeaders, docsPage } from "./docs/page.ts";
 import { isFromThisMachine } from "./ops/metrics.ts";
 import type { AccessLog } from "./reply.ts";
+import type { RequestStore } from "./request-store.ts";
 
 interface Parts {
   readonly store: RequestStore;

@@ -1,8 +1,8 @@
 /** The context of a command, and how a command is set up. */
 import { Command } from "commander";
+import type { AdminStore } from "../admin-store.ts";
 import type { Backups } from "../backup/restore.ts";
 import type { LeadDatabase } from "../db/connection.ts";
-import type { AdminStore } from "../store/admin.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/signals.ts";
 

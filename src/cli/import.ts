@@ -2,11 +2,11 @@
 import { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
+import type { Account } from "../db/accounts.ts";
 import { type Batch, findBatch, listBatches } from "../db/imports.ts";
 import { hasReplaced, undoBatch } from "../import/write/undo.ts";
 import { statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
-import type { Account } from "../store/repositories.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";

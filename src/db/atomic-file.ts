@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { filesOf } from "../store/database-files.ts";
+import { filesOf } from "./database-files.ts";
 import { codeOf } from "./failure.ts";
 import { openFile } from "./file.ts";
 

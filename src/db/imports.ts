@@ -1,6 +1,6 @@
 /** Imports: what each brought, from where, and what became of it. */
 import { and, desc, eq, getTableColumns, max, sql } from "drizzle-orm";
-import type { AccountNumber } from "../store/reading.ts";
+import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { imports } from "./schema.ts";
 

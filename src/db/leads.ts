@@ -3,7 +3,7 @@
 import { desc, eq, sql } from "drizzle-orm";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
-import type { AccountNumber } from "../store/reading.ts";
+import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { preparePage } from "./page-statement.ts";
 import { placeholder } from "./placeholder.ts";

@@ -1,15 +1,18 @@
 /** Brings the schema of a file up to the migrations under drizzle/. */
+import { randomBytes } from "node:crypto";
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../package.json";
+import { randomText } from "../contract/random-text.ts";
 import { UserError } from "../user-error.ts";
 import { build } from "../version.ts";
 import { draftOf, removeDraft, sync } from "./atomic-file.ts";
 import type { Connection } from "./connection.ts";
 import { removeStaleDrafts } from "./leftovers.ts";
+import { instances } from "./schema.ts";
 import { withTemporaryFiles } from "./vacuum.ts";
 
 /** The executable has its code in one folder, and this one in it. */
@@ -95,6 +98,13 @@ export function recordBuild(database: Connection): void {
   } catch {
     // The next one that opens the file tries again.
   }
+}
+
+/** Makes the random key when the file is made, so that the receipts of all erasures fit every backup. */
+export function ensureInstance(database: Connection): void {
+  if (database.select().from(instances).limit(1).all().length > 0) return;
+  const made = { number: 1, id: `ins_${randomText(12)}`, secret: randomBytes(32) };
+  database.insert(instances).values(made).onConflictDoNothing().run();
 }
 
 /** How many migrations a file lacks, or why it cannot be used. */

@@ -2,13 +2,12 @@
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { ensureInstance } from "../privacy/suppressions.ts";
 import type { Connection } from "./connection.ts";
 import { explainFailure, isLocked } from "./failure.ts";
 import { inodeOf } from "./file.ts";
 import { lockWaitMs } from "./locks/lock-wait.ts";
 import { RequestingDatabase } from "./locks/requesting-database.ts";
-import { migrateSchema, recordBuild, refuseUnusable } from "./migrate.ts";
+import { ensureInstance, migrateSchema, recordBuild, refuseUnusable } from "./migrate.ts";
 import { pagesUntilCopied } from "./wal.ts";
 
 /** Opens the file at a path. Throws a UserError if it cannot be used. */

@@ -3,8 +3,8 @@
  * that another program writes, such as a replica.
  */
 import { closeSync, openSync, statSync } from "node:fs";
-import { shmOf, walOf } from "../store/database-files.ts";
 import type { Connection } from "./connection.ts";
+import { shmOf, walOf } from "./database-files.ts";
 import { beginsLikeSqlite } from "./file.ts";
 import { openKeyFinder } from "./keys.ts";
 import { openLeads } from "./leads.ts";

@@ -1,40 +1,11 @@
-/**
- * What a server needs of its database. served-store.ts implements it on the file, and extensions/cluster on the file of
- * an rqlite node. Requests only read, so that another program may write the file: counts and the ledger leave by `flush`.
- */
+/** What a request reads of the database. */
 import type { KeyLife } from "../contract/key.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { Pixel } from "../contract/pixel.ts";
-import type { DisclosedPage } from "../privacy/disclosures/pages.ts";
-import type { Retained } from "../privacy/retention.ts";
-import type { KeyNumber } from "../store/reading.ts";
 import type { AccountNumber } from "./accounts.ts";
-import type { Flushed, UsageCounter } from "./usage-counter.ts";
 
-/** What a request needs: what it reads, where it is counted, and where its page is recorded. */
-export interface RequestStore extends ReadStore {
-  readonly usage: UsageCounter;
-  readonly disclosures: {
-    /** Notes a page that is answered; it is in the ledger a second later at the latest. */
-    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
-  };
-}
-
-/** What the server needs as well: counts go to the disk while it runs, and all of them when it stops. */
-export interface ServedStore extends RequestStore {
-  /** Writes some of the counted requests and recorded pages, if nobody else is writing. */
-  flush(): Flushed;
-  /** Resolves when what was flushed is on the disk, which may be slow. */
-  settle(): Promise<void>;
-  /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
-  applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
-  /** Whether nothing has been set up yet, so that a first start can say what to do next. */
-  isEmpty(): boolean;
-  /** Hears where the server listens, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
-  listening(url: string): Promise<void>;
-  /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
-  close(): void | Promise<void>;
-}
+/** The number by which the database refers to a key; people see its ID. */
+export type KeyNumber = number;
 
 /** A query of a server failed, which its client gets as `query_failed` (§7). The cause is for the log alone. */
 export class QueryFailed extends Error {
@@ -118,5 +89,10 @@ export interface LeadPage {
    * The time of which the page has all leads that fit: from its oldest lead, or from `since` if there are no more, to its
    * newest lead; and the newest import that it can contain. Null for a page without leads.
    */
-  readonly span: Pick<DisclosedPage, "oldestMs" | "newestMs" | "seen"> | null;
+  readonly span: {
+    readonly oldestMs: number;
+    readonly newestMs: number;
+    /** Twice the number of the newest import that it can contain, plus one if that was complete; null if unknown. */
+    readonly seen: number | null;
+  } | null;
 }

@@ -2,8 +2,8 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { count, type SQL, sql } from "drizzle-orm";
-import { walOf } from "../store/database-files.ts";
 import type { Connection } from "./connection.ts";
+import { walOf } from "./database-files.ts";
 import { sizeOf } from "./file.ts";
 import { openLastImport } from "./imports.ts";
 import { leads as stored } from "./schema.ts";

@@ -4,8 +4,9 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
-import { walOf } from "../store/database-files.ts";
 import type { Connection } from "./connection.ts";
+import { walOf } from "./database-files.ts";
+import { withoutWaiting } from "./locks/lock-wait.ts";
 
 export interface Wal {
   /** Resolves when everything that was committed before is on the disk. */
@@ -50,4 +51,16 @@ export function copyWal(database: Connection): void {
 export function truncateWal(database: Connection): boolean {
   const [result] = database.$client.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();
   return result?.busy === 0;
+}
+
+/** Makes what brings the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
+export function createSettle(database: Connection, wal: Wal): () => Promise<void> {
+  let isWhole = true;
+  return async () => {
+    if (!isWhole) isWhole = withoutWaiting(database, () => truncateWal(database));
+    if (!isWhole) throw new Error("another program keeps the log of the database in use");
+    isWhole = false;
+    await wal.fsync();
+    isWhole = true;
+  };
 }

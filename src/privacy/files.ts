@@ -2,7 +2,7 @@
 import { closeSync, type Dirent, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { filesOf, serverLockOf, spoolOf } from "../store/database-files.ts";
+import { filesOf, serverLockOf, spoolOf } from "../db/database-files.ts";
 import type { Matcher } from "./mentions.ts";
 
 /** A file, and whether it holds an erased person: null if it cannot be read. */

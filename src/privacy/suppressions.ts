@@ -2,10 +2,9 @@
  * The blocks that keep erased persons out of their account: HMAC-SHA-256 of their identifiers, under a random key of this
  * instance. Nobody can read from the file who they were; whoever has the file can test guesses.
  */
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { and, asc, count, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { PersonIdentifier } from "../contract/person.ts";
-import { randomText } from "../contract/random-text.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
 import { accounts, audit, instances, suppressedDigests, suppressions } from "../db/schema.ts";
@@ -15,13 +14,6 @@ import { digestsOf, identifiersIn, type PersonReference, spellingsOf } from "./i
 export type SuppressedAccount = Pick<typeof accounts.$inferSelect, "number" | "id">;
 
 export type Instance = typeof instances.$inferSelect;
-
-/** Makes the random key when the file is made, so that the receipts of all erasures fit every backup. */
-export function ensureInstance(database: Connection): void {
-  if (listInstances(database).length > 0) return;
-  const made = { number: 1, id: `ins_${randomText(12)}`, secret: randomBytes(32) };
-  database.insert(instances).values(made).onConflictDoNothing().run();
-}
 
 /** The key of this file first, then those that a restore brought over. */
 export function listInstances(database: Connection): Instance[] {

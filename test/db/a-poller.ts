@@ -1,6 +1,6 @@
 /** A client that polls, on a store itself. */
 import type { Lead } from "../../src/contract/lead.ts";
-import type { openServedStore } from "../../src/db/served-store.ts";
+import type { openServedStore } from "../../src/served-store.ts";
 
 /** A client that polls as the README says: since the newest it has seen, all pages, known ids dropped. */
 export function aPoller(served: ReturnType<typeof openServedStore>, account: number) {

@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
-import { openServedStore } from "../../src/db/served-store.ts";
 import { QueryFailed } from "../../src/db/serving.ts";
+import { openServedStore } from "../../src/served-store.ts";
 import { someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 

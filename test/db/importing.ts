@@ -1,8 +1,8 @@
 /** An import as its command makes it: leads are put aside, looked at, and merged. */
 
+import type { Account } from "../../src/db/accounts.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
 import type { MergeProgress } from "../../src/import/staged-import.ts";
-import type { Account } from "../../src/store/repositories.ts";
 import type { AdminStore } from "../support/admin-store.ts";
 import { noonMs } from "../support/builders.ts";
 

@@ -1,6 +1,7 @@
 /** What the model keeps: arrays, in the order in which things were made. */
 import { randomText } from "../../src/contract/random-text.ts";
-import type { Account, KeyRecord } from "../../src/store/repositories.ts";
+import type { Account } from "../../src/db/accounts.ts";
+import type { KeyRecord } from "../../src/db/keys.ts";
 import type { Row } from "./model-import.ts";
 
 interface ModelPixel {

@@ -1,5 +1,5 @@
 /** A store that is a few arrays: slow, and so simple that it is right at sight. The real one must do as it does. */
-import type { KeyRecord } from "../../src/store/repositories.ts";
+import type { KeyRecord } from "../../src/db/keys.ts";
 import { beginModelImport } from "./model-import.ts";
 import { documentOf, newestFirst, servedModel } from "./model-served.ts";
 import {

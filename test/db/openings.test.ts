@@ -16,7 +16,7 @@ import { dirname, join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { version } from "../../package.json";
 import { leads } from "../../src/db/schema.ts";
-import { openServedStore } from "../../src/db/served-store.ts";
+import { openServedStore } from "../../src/served-store.ts";
 import { UserError } from "../../src/user-error.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
@@ -173,7 +173,7 @@ describe("a file of an older version", () => {
 
 /** Opens and closes a file in a process of its own, with the code in a folder. */
 async function open(folder: string, path: string): Promise<{ status: number; said: string }> {
-  const code = `import { openAdminStore } from ${JSON.stringify(join(folder, "src/db/admin-store.ts"))};
+  const code = `import { openAdminStore } from ${JSON.stringify(join(folder, "src/admin-store.ts"))};
     openAdminStore(${JSON.stringify(path)}).close();`;
   const running = Bun.spawn([process.execPath, "-e", code], { cwd: folder, stdout: "pipe", stderr: "pipe" });
   const said = (await running.stdout.text()) + (await running.stderr.text());

@@ -1,6 +1,6 @@
 /** What the tests of every store ask of it. */
 import type { Account } from "../../src/db/accounts.ts";
-import type { ServedStore } from "../../src/db/serving.ts";
+import type { ServedStore } from "../../src/served-store.ts";
 import type { AdminStore } from "../support/admin-store.ts";
 
 /** Both sides of a store: what an admin command does, and what the server then sees. */

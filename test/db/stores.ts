@@ -1,7 +1,7 @@
 /** The stores that there are: what one must do, each must do. */
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
-import { openServedStore } from "../../src/db/served-store.ts";
+import { openServedStore } from "../../src/served-store.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aFolder } from "../support/folder.ts";
 import { openModel } from "./model.ts";

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { writeMoment } from "../../src/contract/time.ts";
-import { openServedStore } from "../../src/db/served-store.ts";
+import { openServedStore } from "../../src/served-store.ts";
 import { aPoller } from "../db/a-poller.ts";
 import { imported, importing } from "../db/importing.ts";
 import { openAdminStore } from "../support/admin-store.ts";

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, jest, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
-import { openServedStore } from "../../src/db/served-store.ts";
+import { openServedStore } from "../../src/served-store.ts";
 import { startUsageWriter } from "../../src/usage-writer.ts";
 import { noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";

@@ -1,6 +1,7 @@
 /** The database of a test, which is set up without waiting. */
+
+import { openAdminStore as openRest } from "../../src/admin-store.ts";
 import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
-import { openAdminStore as openRest } from "../../src/db/admin-store.ts";
 import { listActs } from "../../src/db/audit.ts";
 import { exportDocuments } from "../../src/db/export.ts";
 import {

@@ -1,9 +1,10 @@
 /** The ordinary things of this service; a test states only what matters to it. */
+
+import type { LeadRepository } from "../../src/admin-store.ts";
 import type { Lead } from "../../src/contract/lead.ts";
+import type { AccountNumber } from "../../src/db/accounts.ts";
 import { prepareLead } from "../../src/import/map/lead.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
-import type { AccountNumber } from "../../src/store/reading.ts";
-import type { LeadRepository } from "../../src/store/repositories.ts";
 
 /** When the clock of a test stands, unless it says otherwise: ten seconds into a minute. */
 export const noonMs = Date.parse("2026-02-01T12:00:10.000Z");

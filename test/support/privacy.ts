@@ -1,10 +1,11 @@
 /** Erases and retains as the commands do, without their output. */
+
+import type { Account } from "../../src/db/accounts.ts";
 import type { LeadDatabase } from "../../src/db/connection.ts";
 import { type ErasedPerson, Erasure } from "../../src/privacy/erase.ts";
 import { findHeld, type Held } from "../../src/privacy/held.ts";
 import type { PersonReference } from "../../src/privacy/identifiers.ts";
 import { eraseOlder, setRetention } from "../../src/privacy/retention.ts";
-import type { Account } from "../../src/store/repositories.ts";
 
 /** Erases persons, and gives them. Their bytes stay for `removeResidualBytes`. */
 export async function erase(

@@ -4,6 +4,7 @@
  */
 import { tmpdir } from "node:os";
 import { eq } from "drizzle-orm";
+import type { Account } from "../../../src/db/accounts.ts";
 import { type Connection, closing } from "../../../src/db/connection.ts";
 import { imports } from "../../../src/db/schema.ts";
 import type { ImportOptions, ImportOrigin, NewLead } from "../../../src/import/new-lead.ts";
@@ -20,7 +21,6 @@ import {
 import { openPreparation } from "../../../src/import/write/import.ts";
 import { type Material, merge, nextSize, shadowTables } from "../../../src/import/write/merge.ts";
 import { openStaging } from "../../../src/import/write/staging.ts";
-import type { Account } from "../../../src/store/repositories.ts";
 import { openReadOnly } from "../local-file.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";

@@ -1,7 +1,7 @@
 /** A plan as the statements of one transaction: it goes in as it was made, or SQLite refuses all of it. */
 import { sql } from "drizzle-orm";
+import type { AccountNumber } from "../../../src/db/accounts.ts";
 import { accounts, audit, imports, leads, suppressedDigests, suppressions } from "../../../src/db/schema.ts";
-import type { AccountNumber } from "../../../src/store/reading.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
 import { premise } from "../transaction.ts";

@@ -3,6 +3,7 @@
  * yet. Somebody else may write first, so a plan says what it relies on.
  */
 import { and, count, eq, sql } from "drizzle-orm";
+import type { AccountNumber } from "../../../src/db/accounts.ts";
 import type { Connection } from "../../../src/db/connection.ts";
 import { placeholder } from "../../../src/db/placeholder.ts";
 import { accounts, leads as stored, suppressedDigests, suppressions } from "../../../src/db/schema.ts";
@@ -15,7 +16,6 @@ import {
 } from "../../../src/import/write/lead-writer.ts";
 import type { Place, Placed } from "../../../src/import/write/stored-leads.ts";
 import { countUnblockings } from "../../../src/privacy/suppressions.ts";
-import type { AccountNumber } from "../../../src/store/reading.ts";
 
 /** A lead at its moment, as its columns have it. */
 export interface PlannedLead extends Placed, Pick<NewLead, "id" | "state" | "cityKey" | "hasEmail"> {}

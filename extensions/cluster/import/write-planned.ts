@@ -1,10 +1,10 @@
 /** Plans some leads and writes the plan, until it fits what is there: somebody else may have written in between. */
+
+import type { AccountNumber } from "../../../src/db/accounts.ts";
 import type { Connection } from "../../../src/db/connection.ts";
 import type { openPixels } from "../../../src/db/pixels.ts";
 import { ImportInterrupted, type ImportOptions, type NewLead } from "../../../src/import/new-lead.ts";
-import type { WriteContext } from "../../../src/import/write/lead-writer.ts";
-import type { AccountNumber } from "../../../src/store/reading.ts";
-import type { LeadImport } from "../../../src/store/repositories.ts";
+import type { LeadImport, WriteContext } from "../../../src/import/write/lead-writer.ts";
 import type { Statement } from "../node/node.ts";
 import { type Writer, wentIn } from "../writer.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";

@@ -1,6 +1,6 @@
 /** Checks that the node at CLUSTER is the one that the settings name, and that the file at DATABASE_PATH belongs to it. */
 import { statSync } from "node:fs";
-import { walOf } from "../../../src/store/database-files.ts";
+import { walOf } from "../../../src/db/database-files.ts";
 import { UserError } from "../../../src/user-error.ts";
 import type { RqliteNode } from "./node.ts";
 import { stateOf } from "./state.ts";

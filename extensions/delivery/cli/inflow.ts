@@ -5,9 +5,9 @@ import { broken, type Examined, type Finding, fine, warning } from "../../../src
 import { andMore, bytesText, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
+import { spoolOf } from "../../../src/db/database-files.ts";
+import type { AccountInflow } from "../../../src/db/examination/contents.ts";
 import { adminCommand } from "../../../src/program-name.ts";
-import { spoolOf } from "../../../src/store/database-files.ts";
-import type { AccountInflow } from "../../../src/store/examination.ts";
 import { type FolderBacklog, readBacklog, total } from "../inbox/backlog.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { digestOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
-import type { Account } from "../../../src/store/repositories.ts";
+import type { Account } from "../../../src/db/accounts.ts";
 import type { AdminStore } from "../../../test/support/admin-store.ts";
 import { openAdminStore } from "../../../test/support/admin-store.ts";
 import { importLeads, newLead, someLeads } from "../../../test/support/builders.ts";

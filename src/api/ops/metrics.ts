@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { isLoopback } from "../../config.ts";
 import { paths } from "../../contract/paths.ts";
-import type { RequestStore } from "../../db/serving.ts";
 import type { Limiter } from "../../limiter.ts";
+import type { RequestStore } from "../request-store.ts";
 
 /** Deliveries that are not imported yet. */
 export interface Inflow {

@@ -1,6 +1,7 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
 
 import { type Command, Option } from "commander";
+import type { AdminStore } from "../../admin-store.ts";
 import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf } from "../../contract/key.ts";
 import { createKey as generateKey, prefixOf } from "../../contract/new-key.ts";
@@ -11,7 +12,6 @@ import type { LeadDatabase } from "../../db/connection.ts";
 import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
-import type { AdminStore } from "../../store/admin.ts";
 import { readSeconds, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";

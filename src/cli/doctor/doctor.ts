@@ -1,10 +1,10 @@
 /** bun admin doctor: looks for what is wrong with the file, the settings and the disk, and changes nothing. */
 import type { Command } from "commander";
 import { examineSettings, ownAddress, readDatabasePath } from "../../config.ts";
+import { isFileOfNode } from "../../db/database-files.ts";
 import { examineFile } from "../../db/examination/examine.ts";
 import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../printable.ts";
-import { isFileOfNode } from "../../store/database-files.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { paintCell } from "../terminal/paint.ts";
 import { labelled } from "../terminal/table.ts";

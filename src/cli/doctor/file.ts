@@ -1,8 +1,8 @@
 /** The file, its log and their folder: who may read and write them, and the room on the disk. */
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { filesOf, walOf } from "../../db/database-files.ts";
 import { adminCommand } from "../../program-name.ts";
-import { filesOf, walOf } from "../../store/database-files.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 

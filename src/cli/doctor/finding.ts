@@ -1,6 +1,6 @@
 /** A finding of the doctor: something is fine, worth a warning, or broken. */
 import type { Config } from "../../config.ts";
-import type { Examination } from "../../store/examination.ts";
+import type { Examination } from "../../db/examination/examine.ts";
 
 /** What the doctor knows before it looks further. */
 export interface Examined {

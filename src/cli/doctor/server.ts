@@ -5,8 +5,8 @@ import { basename, dirname, join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import type { Config } from "../../config.ts";
 import { dayOf } from "../../contract/calendar.ts";
+import { filesOf } from "../../db/database-files.ts";
 import { adminCommand } from "../../program-name.ts";
-import { filesOf } from "../../store/database-files.ts";
 import { askHealth, patienceMs } from "../server.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 

@@ -1,6 +1,7 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
+import { isFileOfNode } from "../../db/database-files.ts";
 import { takeLock } from "../../db/locks/process-lock.ts";
 import { printable } from "../../printable.ts";
 import { notedWithinMs } from "../../privacy/disclosures/pages.ts";
@@ -11,7 +12,6 @@ import { accountsHolding, surveyErasure } from "../../privacy/held.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { findReceipt, type Receipt } from "../../privacy/receipts.ts";
 import { statusAfter } from "../../process.ts";
-import { isFileOfNode } from "../../store/database-files.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import { storedCopiesText } from "../backup.ts";

@@ -1,13 +1,41 @@
 /** What the doctor asks of a database that can be read: whether it is whole, and what there is in it. */
 import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { AccountInflow, Contents } from "../../store/examination.ts";
 import type { Connection } from "../connection.ts";
 import { hasBrought } from "../imports.ts";
-import { listKeys } from "../keys.ts";
+import { type KeyRecord, listKeys } from "../keys.ts";
 import { type Filters, preparePage } from "../page-statement.ts";
 import * as schema from "../schema.ts";
 import { accounts, audit, imports, keys, leads, sources, usage } from "../schema.ts";
+
+export interface Contents {
+  /** How many migrations the next start will apply. */
+  readonly migrationsBehind: number;
+  /** The first lines of what SQLite's integrity check found; empty when all is well. */
+  readonly damage: readonly string[];
+  /** Tables and indexes that are missing. */
+  readonly lost: readonly string[];
+  /** Filters of GET /leads for which SQLite reads more rows than it returns. */
+  readonly slowFilters: readonly string[];
+  /** The newest moment in the file, in Unix milliseconds. */
+  readonly newestMs: number | null;
+  readonly hasLeads: boolean;
+  /** When the last backup was made, in Unix milliseconds. */
+  readonly lastBackupMs: number | null;
+  /** Every account. */
+  readonly inflows: readonly AccountInflow[];
+  /** Every key. */
+  readonly keys: readonly KeyRecord[];
+}
+
+export interface AccountInflow {
+  readonly id: string;
+  readonly name: string;
+  /** When leads came in last, in Unix milliseconds; null where none ever did. */
+  readonly lastImportMs: number | null;
+  /** Whether a source delivers to it that is not revoked. */
+  readonly hasSource: boolean;
+}
 
 /** Asks a file that can be read. `full` compares every index with its table as well. */
 export function readContents(database: Connection, migrationsBehind: number, full: boolean): Contents {

@@ -3,12 +3,24 @@ import { constants, Database, SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { shmOf, walOf } from "../../store/database-files.ts";
-import type { Examination } from "../../store/examination.ts";
+import { shmOf, walOf } from "../database-files.ts";
 import { isSqlite, sizeOf } from "../file.ts";
 import { lockWaitMs } from "../locks/lock-wait.ts";
-import { lastBuild, migrationsBehind } from "../migrate.ts";
-import { readContents } from "./contents.ts";
+import { lastBuild, migrationsBehind, type Unusable } from "../migrate.ts";
+import { type Contents, readContents } from "./contents.ts";
+
+/** What was found. */
+export type Examination =
+  | { readonly kind: "missing" }
+  /** The system does not let this user read it. */
+  | { readonly kind: "unreadable"; readonly reason: string }
+  /** No SQLite file, or too damaged to be read. */
+  | { readonly kind: "no database"; readonly reason: string }
+  /** Another program or another build wrote it. */
+  | { readonly kind: "unusable"; readonly why: Unusable; readonly build: string }
+  /** Its log is not empty, and only a program that may write can copy it into the file. */
+  | { readonly kind: "unfinished"; readonly logBytes: number }
+  | { readonly kind: "read"; readonly contents: Contents };
 
 /** Examines the file at a path; `full` compares every index with its table as well. */
 export function examineFile(path: string, full: boolean): Examination {

@@ -5,8 +5,8 @@
  * (large-transactions.ts).
  */
 import { appendFileSync, rmSync, statSync } from "node:fs";
-import { lockRequestsOf } from "../../store/database-files.ts";
 import { giveToOwner } from "../atomic-file.ts";
+import { lockRequestsOf } from "../database-files.ts";
 
 /** A writer that waits requests the lock this often. When no more requests come, nobody waits. */
 export const requestEveryMs = 4;

@@ -5,8 +5,8 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { serverLockOf } from "../../store/database-files.ts";
 import { giveToOwner } from "../atomic-file.ts";
+import { serverLockOf } from "../database-files.ts";
 import { explainFailure, isLocked } from "../failure.ts";
 import { removeStaleDrafts } from "../leftovers.ts";
 import { lockWaitMs } from "./lock-wait.ts";

@@ -1,7 +1,7 @@
 /** The connection of a writer that waits: where it finds the file locked, it requests the lock (lock-requests.ts). */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { closeSync, constants, existsSync, openSync, writeSync } from "node:fs";
-import { lockRequestsOf } from "../../store/database-files.ts";
+import { lockRequestsOf } from "../database-files.ts";
 import { isLocked } from "../failure.ts";
 import { requestEveryMs } from "./lock-requests.ts";
 

@@ -3,7 +3,7 @@ import { detailFields, type LeadDetails } from "../../contract/lead.ts";
 import { isPixelId } from "../../contract/pixel.ts";
 import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
-import type { NewLead } from "../../store/imports.ts";
+import type { NewLead } from "../new-lead.ts";
 import { firstText, largestRecord, type Row, textIn } from "../row.ts";
 import { readDetails } from "./details.ts";
 import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";

@@ -1,8 +1,8 @@
 /** Every import is a batch with a number, which its leads carry. Its row is written in the transactions that write them. */
 import { and, eq, isNull, max } from "drizzle-orm";
+import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { imports } from "../../db/schema.ts";
-import type { AccountNumber } from "../../store/reading.ts";
 import { UserError } from "../../user-error.ts";
 import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
 import type { MergeProgress } from "../staged-import.ts";

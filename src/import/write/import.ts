@@ -1,10 +1,10 @@
 /** An import: a file is staged completely, previewed, and then merged into the stored leads. */
 import { dirname } from "node:path";
+import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
 import { enlargeCache, openForImport } from "../../db/open.ts";
 import { openPixels } from "../../db/pixels.ts";
-import type { AccountNumber } from "../../store/reading.ts";
 import { UserError } from "../../user-error.ts";
 import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
 import type { StagedImport } from "../staged-import.ts";

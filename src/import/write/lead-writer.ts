@@ -5,11 +5,11 @@ import type { LeadDetails } from "../../contract/lead.ts";
 import { emailKey } from "../../contract/person.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
+import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { accounts } from "../../db/schema.ts";
 import { identifiersOf } from "../../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
-import type { AccountNumber } from "../../store/reading.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
 import { openPixelNumbers, openStoredLeads, type PixelNumbers, type Place, type StoredLeads } from "./stored-leads.ts";
 
@@ -33,6 +33,11 @@ export interface LeadWriter {
   acceptsAllFrom(oldestMs: number): boolean;
   /** Must be called after leads were inserted without `write`, with the time of the newest. */
   noteNewest(newestMs: number): void;
+}
+
+export interface LeadImport {
+  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
+  write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
 }
 
 /** What leads are written to: the account in the file, or a draft of what will be written there. */

@@ -3,10 +3,10 @@
  * receives every lead that is newer than what the account had, whatever the order of the file.
  */
 import { sql } from "drizzle-orm";
+import type { AccountNumber } from "../../db/accounts.ts";
 import { type Connection, changedRows } from "../../db/connection.ts";
 import { codeOf } from "../../db/failure.ts";
 import { leads, pixels } from "../../db/schema.ts";
-import type { AccountNumber } from "../../store/reading.ts";
 import type { ImportCounts, ImportOptions, ImportOrigin } from "../new-lead.ts";
 import type { MergeListener, MergeProgress } from "../staged-import.ts";
 import { type BatchRecord, beginBatch, nextBatch, noteAdded, noteOutcome, progressOf, recordBatch } from "./batch.ts";

@@ -1,8 +1,8 @@
 /** What an import would change, counted from the staged leads and the stored ones before the first lead is written. */
 import type { Database } from "bun:sqlite";
 import { sql } from "drizzle-orm";
+import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
-import type { AccountNumber } from "../../store/reading.ts";
 import type { ImportOptions } from "../new-lead.ts";
 import type { Preview } from "../staged-import.ts";
 import type { Staging } from "./staging.ts";

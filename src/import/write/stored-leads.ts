@@ -1,12 +1,12 @@
 /** The stored leads and the pixels of an account, as an import finds and writes them. Each statement is prepared once. */
 import { and, desc, eq, gte, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
+import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { openPixels, pixelOfAccount } from "../../db/pixels.ts";
 import { placeholder } from "../../db/placeholder.ts";
 import { leads, pixels } from "../../db/schema.ts";
 import { bytesOf } from "../../db/uuid.ts";
-import type { AccountNumber } from "../../store/reading.ts";
 import type { NewLead } from "../new-lead.ts";
 
 /** Where a lead is stored. */

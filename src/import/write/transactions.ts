@@ -5,11 +5,11 @@
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Connection } from "../../db/connection.ts";
-import { withoutWaiting } from "../../db/flush.ts";
+import { walOf } from "../../db/database-files.ts";
 import { openLockRequests } from "../../db/locks/lock-requests.ts";
+import { withoutWaiting } from "../../db/locks/lock-wait.ts";
 import { beginImmediate } from "../../db/locks/requesting-database.ts";
 import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
-import { walOf } from "../../store/database-files.ts";
 
 /**
  * How much a transaction may add to the log. The first one adds little, so that its commit takes a moment, and each one that

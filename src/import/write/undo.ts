@@ -1,9 +1,9 @@
 /** Undoes a batch: removes exactly the leads that it added, in short writes, so that nobody waits. Works on a cluster too. */
 import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
+import type { Account } from "../../db/accounts.ts";
 import type { LeadDatabase } from "../../db/connection.ts";
 import { type Batch, findBatch } from "../../db/imports.ts";
 import { audit, imports, leads } from "../../db/schema.ts";
-import type { Account } from "../../store/repositories.ts";
 import { UserError } from "../../user-error.ts";
 import { nextSize } from "./merge.ts";
 

@@ -10,7 +10,7 @@ import {
   startNode,
 } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import type { Account } from "../../../src/store/repositories.ts";
+import type { Account } from "../../../src/db/accounts.ts";
 import { type Admin, anAdmin } from "../../support/admin.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { aFolder } from "../../support/folder.ts";

@@ -3,8 +3,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../../../src/contract/lead.ts";
+import type { Account } from "../../../../src/db/accounts.ts";
 import { listBatches } from "../../../../src/db/imports.ts";
-import type { Account } from "../../../../src/store/repositories.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";

@@ -1,6 +1,7 @@
 /** One import, from its file to its last lead. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
+import type { Account } from "../../../db/accounts.ts";
 import { listBatches } from "../../../db/imports.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
@@ -12,7 +13,6 @@ import { type FileRead, type Reading, readFile } from "../../../import/reading.t
 import type { MergeProgress, StagedImport } from "../../../import/staged-import.ts";
 import type { Passed, Reached } from "../../../privacy/disclosures/passed.ts";
 import { giveWay } from "../../../process.ts";
-import type { Account } from "../../../store/repositories.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";

@@ -3,6 +3,8 @@
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { readDatabasePath } from "../../../config.ts";
+import type { Account } from "../../../db/accounts.ts";
+import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/database-files.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
 import type { LeadRules } from "../../../import/map/lead.ts";
 import { createDateOrders } from "../../../import/map/values/date-orders.ts";
@@ -10,8 +12,6 @@ import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
 import { checkWritable } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../program-name.ts";
-import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../store/database-files.ts";
-import type { Account } from "../../../store/repositories.ts";
 import { UserError } from "../../../user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";

@@ -1,5 +1,6 @@
 /** What an import says of its rows: why some are rejected, what was left out, and what the counts mean. */
 
+import type { Account } from "../../../db/accounts.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
 import { reportOn } from "../../../import/map/report.ts";
@@ -10,7 +11,6 @@ import type { MergeProgress } from "../../../import/staged-import.ts";
 import { printable } from "../../../printable.ts";
 import type { Passed } from "../../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../../program-name.ts";
-import type { Account } from "../../../store/repositories.ts";
 import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";

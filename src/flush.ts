@@ -1,14 +1,11 @@
 /** How the counts of a server get into the file, and onto the disk, while requests go on. */
-
-import { type openGapMarker, recordGap } from "../privacy/disclosures/gaps.ts";
-import { writeDisclosures } from "../privacy/disclosures/ledger.ts";
-import type { DisclosurePart } from "../privacy/disclosures/pages.ts";
-import type { Connection } from "./connection.ts";
-import { isLocked } from "./failure.ts";
-import { lockWaitMs } from "./locks/lock-wait.ts";
-import { addUsage } from "./usage.ts";
-import type { Flushed, UsagePart } from "./usage-counter.ts";
-import { truncateWal, type Wal } from "./wal.ts";
+import type { Connection } from "./db/connection.ts";
+import { isLocked } from "./db/failure.ts";
+import { addUsage } from "./db/usage.ts";
+import type { Flushed, UsagePart } from "./db/usage-counter.ts";
+import { type openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
+import { writeDisclosures } from "./privacy/disclosures/ledger.ts";
+import type { DisclosurePart } from "./privacy/disclosures/pages.ts";
 
 /** What is written in parts. */
 interface Pending<Part> {
@@ -80,26 +77,4 @@ function flush<Part>(pending: Pending<Part>, write: (part: Part) => void): Flush
     throw cause;
   }
   return pending.drop(part) ? "more" : "done";
-}
-
-/** Makes what brings the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
-export function createSettle(database: Connection, wal: Wal): () => Promise<void> {
-  let isWhole = true;
-  return async () => {
-    if (!isWhole) isWhole = withoutWaiting(database, () => truncateWal(database));
-    if (!isWhole) throw new Error("another program keeps the log of the database in use");
-    isWhole = false;
-    await wal.fsync();
-    isWhole = true;
-  };
-}
-
-/** Does something that must not wait for other programs: it fails when the file is locked. */
-export function withoutWaiting<Result>(database: Connection, work: () => Result): Result {
-  database.$client.run("PRAGMA busy_timeout = 0");
-  try {
-    return work();
-  } finally {
-    database.$client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
-  }
 }

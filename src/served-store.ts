@@ -1,22 +1,39 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
-import { sql } from "drizzle-orm";
-import { ledgerBegins, ledgerEnds, openGapMarker } from "../privacy/disclosures/gaps.ts";
-import { openDisclosureReader } from "../privacy/disclosures/ledger.ts";
-import { createDisclosureLedger } from "../privacy/disclosures/pages.ts";
-import { retainInThread } from "../privacy/retention-thread.ts";
-import { UserError } from "../user-error.ts";
-import type { Connection } from "./connection.ts";
-import { explainFailure, innermost, isFull, lastCountsLost } from "./failure.ts";
-import { createFlush, createGapRecorder, createSettle, withoutWaiting } from "./flush.ts";
-import { takeLock } from "./locks/process-lock.ts";
-import { openDatabase } from "./open.ts";
-import { guarded, openReader, type Reader } from "./reader.ts";
-import { accounts } from "./schema.ts";
-import type { ServedStore } from "./serving.ts";
-import { openUsageReader } from "./usage.ts";
-import type { Flushed } from "./usage-counter.ts";
-import { createUsageCounter } from "./usage-counter.ts";
-import { openWal, pagesUntilCopied, truncateWal, type Wal } from "./wal.ts";
+import type { RequestStore } from "./api/request-store.ts";
+import { listAccounts } from "./db/accounts.ts";
+import type { Connection } from "./db/connection.ts";
+import { explainFailure, innermost, isFull, lastCountsLost } from "./db/failure.ts";
+import { withoutWaiting } from "./db/locks/lock-wait.ts";
+import { takeLock } from "./db/locks/process-lock.ts";
+import { openDatabase } from "./db/open.ts";
+import { guarded, openReader, type Reader } from "./db/reader.ts";
+import { openUsageReader } from "./db/usage.ts";
+import type { Flushed } from "./db/usage-counter.ts";
+import { createUsageCounter } from "./db/usage-counter.ts";
+import { createSettle, openWal, pagesUntilCopied, truncateWal, type Wal } from "./db/wal.ts";
+import { createFlush, createGapRecorder } from "./flush.ts";
+import { ledgerBegins, ledgerEnds, openGapMarker } from "./privacy/disclosures/gaps.ts";
+import { openDisclosureReader } from "./privacy/disclosures/ledger.ts";
+import { createDisclosureLedger } from "./privacy/disclosures/pages.ts";
+import type { Retained } from "./privacy/retention.ts";
+import { retainInThread } from "./privacy/retention-thread.ts";
+import { UserError } from "./user-error.ts";
+
+/** What a server needs: counts go to the disk while it runs, and all of them when it stops. extensions/cluster has another one. */
+export interface ServedStore extends RequestStore {
+  /** Writes some of the counted requests and recorded pages, if nobody else is writing. */
+  flush(): Flushed;
+  /** Resolves when what was flushed is on the disk, which may be slow. */
+  settle(): Promise<void>;
+  /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
+  applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
+  /** Whether nothing has been set up yet, so that a first start can say what to do next. */
+  isEmpty(): boolean;
+  /** Hears where the server listens, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
+  listening(url: string): Promise<void>;
+  /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
+  close(): void | Promise<void>;
+}
 
 /** Opens the store of the server. Throws a UserError if it cannot be used, or another process serves it. */
 export function openServedStore(path: string, keepsLedger = true): ServedStore {
@@ -56,7 +73,7 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     listening: async () => {},
     isEmpty() {
       try {
-        return database.select({ number: accounts.number }).from(accounts).limit(1).values().length === 0;
+        return listAccounts(database).length === 0;
       } catch (cause) {
         throw explainFailure(cause, path);
       }
@@ -79,7 +96,7 @@ function openForServing(path: string): Connection {
   const database = openDatabase(path);
   database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byServer}`);
   // A server writes only counts, and another thread brings them to the disk.
-  database.run(sql`PRAGMA synchronous = NORMAL`);
+  database.$client.run("PRAGMA synchronous = NORMAL");
   return database;
 }
 

@@ -1,2 +1,0 @@
-/** Being dissolved: import these types from src/import/new-lead.ts. */
-export * from "../import/new-lead.ts";
