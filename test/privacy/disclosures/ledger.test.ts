@@ -1,6 +1,7 @@
 /** How much the ledger keeps: one row a day for a client that polls, a hundred filters a key and day, 400 days. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
@@ -24,6 +25,7 @@ function aLedger() {
     note: (filter: string, oldestMs: number, newestMs: number, nowMs = noonMs) =>
       ledger.note(1, { filter, oldestMs, newestMs, beforeMs: null, seen: 1 }, nowMs),
     ledger,
+    database,
     write() {
       for (let part = ledger.next(); part !== null; part = ledger.next()) {
         writeDisclosures(database, part);
@@ -97,4 +99,19 @@ test("pages of 400 days are kept, and older ones go once a day, but not while th
   expect(await daysLeft(noonMs + 401 * dayMs)).toEqual([0, 2, 402]);
   expect(await daysLeft(noonMs + 402 * dayMs)).toEqual([2, 402]);
   served.close();
+});
+
+test("a client that polls from just after the newest lead adds one row a day, whatever is imported in between", () => {
+  const { ledger, write, rows, database } = aLedger();
+  const polls = 1440;
+  for (let minute = 0; minute < polls; minute++) {
+    const nowMs = Date.parse(day) + minute * 60_000;
+    database.run(sql`INSERT INTO imports (number, account, at, finished_at, file, "by", read, imported, duplicates,
+      replaced, moved, late, suppressed, rejected, oldest, newest) VALUES (${minute + 1}, 1, ${nowMs}, ${nowMs}, '-', '', 1, 1,
+      0, 0, 0, 0, 0, 0, ${nowMs}, ${nowMs})`);
+    const page = { filter: "", oldestMs: nowMs - 60_000 + 1, newestMs: nowMs, beforeMs: null, seen: 2 * minute + 3 };
+    ledger.note(1, page, nowMs);
+    write();
+  }
+  expect(rows()).toHaveLength(1);
 });

@@ -1,0 +1,49 @@
+/** bun admin account delete: an account ends, with every byte of it, and its keys stay revoked. */
+import { expect, test } from "bun:test";
+import { anAdmin } from "../support/admin.ts";
+import { filesWith } from "../support/bytes.ts";
+
+const rows = "pixel_id,email\npx,dana@example.com\npx,robin@example.com\n";
+
+/** An account with everything that an account can have, next to another one. */
+async function aFullAccount() {
+  const admin = anAdmin(["acme", "other"]);
+  await admin.import(rows);
+  await admin.run("lead", "import", "other", admin.put("other.csv", rows), "--create-pixels");
+  const { json } = await admin.run("key", "create", "acme", "--json");
+  await admin.run("source", "create", "acme");
+  await admin.run("lead", "erase", "acme", "--email", "dana@example.com");
+  await admin.run("retain", "acme", "--days", "30000");
+  return { admin, key: String(json["key"]) };
+}
+
+test("a deleted account leaves no byte of its leads, and its key is revoked", async () => {
+  const { admin, key } = await aFullAccount();
+  const [{ id }] = JSON.parse((await admin.run("account", "list", "--json")).stdout);
+  await admin.run("lead", "erase", "other", "--email", "robin@example.com");
+  const { status, stdout } = await admin.run("account", "delete", "acme", "--yes", "--json");
+  expect([status, JSON.parse(stdout)]).toEqual([0, { id, name: "acme", leads: 1 }]);
+  expect(filesWith(admin.folder, "robin@example.com").filter((file) => !file.endsWith(".csv"))).toEqual([]);
+  const accounts = JSON.parse((await admin.run("account", "list", "--json")).stdout);
+  expect(accounts).toMatchObject([{ name: "other" }]);
+  expect(JSON.parse((await admin.give(key, "key", "check", "--json")).stdout)).toEqual({ state: "revoked" });
+  const audit = await admin.run("audit", "list", "--account", "other", "--json");
+  expect(audit.stdout).not.toContain("account.delete");
+  expect((await admin.run("audit", "list", "--json")).stdout).toContain('"act":"account.delete"');
+});
+
+test("an account of the same name can be created again, and starts empty", async () => {
+  const { admin } = await aFullAccount();
+  await admin.run("account", "delete", "acme", "--yes");
+  expect((await admin.run("account", "create", "acme")).status).toBe(0);
+  expect(await admin.leads()).toEqual([]);
+  // Its blocks went with it.
+  expect((await admin.import(rows)).json).toMatchObject({ imported: 2, suppressed: 0 });
+});
+
+test("without a terminal nothing is deleted unless --yes is given", async () => {
+  const { admin } = await aFullAccount();
+  const { status, stderr } = await admin.run("account", "delete", "acme");
+  expect([status, stderr]).toEqual([1, expect.stringContaining("Pass --yes.")]);
+  expect(await admin.leads()).toHaveLength(1);
+});

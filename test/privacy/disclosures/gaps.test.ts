@@ -1,0 +1,66 @@
+/** Times in which it was not recorded who received leads are named instead of claiming that nobody received them. */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { openServedStore } from "../../../src/db/served-store.ts";
+import { anAdmin } from "../../support/admin.ts";
+
+const find = ["lead", "find", "acme", "--email", "dana@example.com", "--json"] as const;
+
+async function anAccount() {
+  const admin = anAdmin();
+  await admin.import("pixel_id,email\npx,dana@example.com\n");
+  await admin.run("key", "create", "acme");
+  return admin;
+}
+
+/** Serves for a moment. */
+async function serve(path: string, keepsLedger: boolean): Promise<void> {
+  const served = openServedStore(path, keepsLedger);
+  await Bun.sleep(20);
+  await served.close();
+}
+
+test("a server with DISCLOSURES=off leaves a gap, which find, erase, receipts, and key list name", async () => {
+  const admin = await anAccount();
+  await serve(admin.file, false);
+  await serve(admin.file, true);
+  const gap = { from: expect.stringMatching(/Z$/), to: expect.stringMatching(/Z$/), reason: "DISCLOSURES=off" };
+  const found = await admin.run(...find);
+  expect(found.json).toMatchObject({ received: [], gaps: [gap] });
+  expect(found.stderr).toContain("it was not recorded who received leads (DISCLOSURES=off)");
+  expect(found.stderr).not.toContain("no key is known");
+  const keys = await admin.run("key", "list", "acme", "--json");
+  expect(JSON.parse(keys.stdout)).toMatchObject([{ gaps: [gap] }]);
+  const erased = await admin.run("lead", "erase", "acme", "--email", "dana@example.com", "--json");
+  expect(erased.json).toMatchObject({ erased: 1, receipt: { gaps: [gap] } });
+  expect(erased.stderr).toContain("DISCLOSURES=off");
+});
+
+test("a gap lasts until a server keeps the ledger again, also if the other one was killed", async () => {
+  const admin = await anAccount();
+  const killed = openServedStore(admin.file, false);
+  const before = await admin.run(...find);
+  expect(before.json).toMatchObject({ gaps: [{ reason: "DISCLOSURES=off" }] });
+  await killed.close();
+});
+
+test("a gap does not concern a lead that came later, nor a key that was created later", async () => {
+  const admin = await anAccount();
+  await serve(admin.file, false);
+  await admin.import("pixel_id,email\npx,robin@example.com\n");
+  await admin.run("key", "create", "acme");
+  const { json } = await admin.run("lead", "find", "acme", "--email", "robin@example.com", "--json");
+  expect(json).toMatchObject({ gaps: [] });
+  const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
+  expect(keys.map(({ gaps }: { gaps: unknown[] }) => gaps.length)).toEqual([1, 0]);
+});
+
+test("a disk that was full when the server was killed is a gap, at once and after the next start", async () => {
+  const admin = await anAccount();
+  const sinceMs = Date.now() - 60_000;
+  writeFileSync(`${admin.file}.gap`, String(sinceMs).padStart(16, "0"));
+  expect((await admin.run(...find)).json).toMatchObject({ gaps: [{ reason: "disk full" }] });
+  await serve(admin.file, true);
+  const { json } = await admin.run(...find);
+  expect(json).toMatchObject({ gaps: [{ from: new Date(sinceMs).toISOString(), reason: "disk full" }] });
+});
