@@ -1,7 +1,7 @@
 /** Times in which it was not recorded who received leads are named instead of claiming that nobody received them. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { openServedStore } from "../../../src/db/served-store.ts";
+import { openServedStore } from "../../../src/served-store.ts";
 import { anAdmin } from "../../support/admin.ts";
 
 const find = ["lead", "find", "acme", "--email", "dana@example.com", "--json"] as const;
