@@ -173,3 +173,15 @@ test.each(["PK", "BZh", "SQLi"])("a CSV whose first header is %s is a CSV", asyn
   const { json } = await anAdmin().import(`${header},email\n1,d@example.com\n`, ...px);
   expect(json).toMatchObject({ imported: 1 });
 });
+
+test.each([
+  ["Time,Date", "15:04,2026-01-05", "Date + Time"],
+  ["visit_date,visit_time", "2026-01-05,3:04 PM", "visit_date + visit_time"],
+  ["Event Time,Event Date (UTC),date", "15:04,2026-01-05,", "Event Date (UTC) + Event Time"],
+  ["timestamp,Date,Time", "2026-01-05T15:04:00Z,2026-01-05,15:04", "timestamp"],
+])("columns %s are shown as they are read: a date and a time are joined", async (header, values, shown) => {
+  const admin = anAdmin();
+  const { stderr } = await admin.import(`${header},email,pixel_id\n${values},a@example.com,px\n`);
+  expect(/^identified_at +(.*)$/m.exec(stderr)?.[1]?.split(", then ")[0]).toBe(shown);
+  expect(await admin.leads()).toMatchObject([{ identified_at: "2026-01-05T15:04:00.000Z" }]);
+});

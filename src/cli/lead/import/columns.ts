@@ -36,7 +36,7 @@ export function announceColumns(columns: Columns, format: Format, file: string):
 
 /** Which column is read as which field, in order of preference, and which are not kept. */
 function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string {
-  const rows = withWholeNames(matched).flatMap(({ field, names }) => columnRows(field, names));
+  const rows = withJoinedColumns(matched).flatMap(({ field, names }) => columnRows(field, names));
   const read =
     rows.length === 0
       ? "No column was recognised; --map theirs=ours says which is which."
@@ -77,16 +77,28 @@ function shownName(name: string): string {
   return printable(name.length > longestName ? `${name.slice(0, longestName)}…` : name);
 }
 
-/** First and last names are told with the field that they make. */
-function withWholeNames(matched: ColumnReport["matched"]): FieldColumns[] {
+/** Columns that are joined are shown as one: first and last name, date and time of day. */
+function withJoinedColumns(matched: ColumnReport["matched"]): FieldColumns[] {
   const of = (target: string) => matched.find((entry) => entry.target === target)?.names ?? [];
   const halves = [of("first_name"), of("last_name")]
     .filter((names) => names.length > 0)
     .map((names) => names.join(" or "));
   const whole = [...of("name"), ...(halves.length === 0 ? [] : [halves.join(" + ")])];
   return leadFields
-    .map((field) => ({ field, names: field === "name" ? whole : of(field) }))
+    .map((field) => ({ field, names: field === "name" ? whole : withJoinedTime(field, of(field)) }))
     .filter(({ names }) => names.length > 0);
+}
+
+/** By their names: the header is shown before the values are read. */
+function withJoinedTime(field: string, names: readonly string[]): readonly string[] {
+  if (field !== "identified_at") return names;
+  const letters = (name: string) => name.replace(/\(.*\)/, "").replace(/[^a-z]/gi, "");
+  const isClock = (name: string) => /(?:(?<!date)time|hour|clock|timeofday)$/i.test(letters(name));
+  const clock = names.find(isClock);
+  const date = names.find((name) => !isClock(name) && /(?:date|day)$/i.test(letters(name)));
+  const isPreferred = names[0] === date || names[0] === clock;
+  if (clock === undefined || date === undefined || !isPreferred) return names;
+  return [`${date} + ${clock}`, ...names.filter((name) => name !== date && name !== clock)];
 }
 
 /** One line where it fits a terminal, else one for each column. */
