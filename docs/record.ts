@@ -10,9 +10,17 @@ import { drawing, type Scene } from "./recording.ts";
 const root = join(import.meta.dir, "..");
 const columns = 80;
 
-const scenes: readonly { readonly command: string; readonly until?: RegExp }[] = [
+interface Step {
+  readonly command: string;
+  /** What the terminal shows when it has shown enough of a command that goes on. */
+  readonly until?: RegExp;
+  /** The answer to the question that the command asks. */
+  readonly answer?: string;
+}
+
+const scenes: readonly Step[] = [
   { command: "bun admin account create acme" },
-  { command: "bun admin lead import acme export.csv --create-pixels" },
+  { command: "bun admin lead import acme export.csv --create-pixels", answer: "y" },
   { command: 'bun admin key create acme --label "my first client" > key.txt' },
   { command: "bun admin key list acme" },
   { command: "bun start", until: /listening on \S+/ },
@@ -34,7 +42,7 @@ try {
   }
   cpSync(join(root, "docs/export.csv"), join(folder, "export.csv"));
   const recorded: Scene[] = [];
-  for (const { command, until } of scenes) recorded.push({ command, shown: await run(command, until) });
+  for (const step of scenes) recorded.push({ command: step.command, shown: await run(step) });
   writeFileSync(Bun.argv[2] ?? join(root, "docs/images/first-minutes.svg"), drawing(recorded, columns));
 } finally {
   // As a person ends them; whatever ignores that is not waited for.
@@ -45,8 +53,9 @@ try {
 }
 
 /** Runs a command on a terminal until it ends, or until it has shown enough; gives what the terminal shows. */
-async function run(command: string, until?: RegExp): Promise<string> {
+async function run({ command, until, answer }: Step): Promise<string> {
   let shown = "";
+  let isAnswered = answer === undefined;
   const enough = Promise.withResolvers<void>();
   const decoder = new TextDecoder();
   const child = Bun.spawn(["bash", "-c", command.replaceAll(":3000", `:${port}`)], {
@@ -62,8 +71,12 @@ async function run(command: string, until?: RegExp): Promise<string> {
     terminal: {
       cols: columns,
       rows: 30,
-      data(_, bytes) {
+      data(terminal, bytes) {
         shown += decoder.decode(bytes, { stream: true });
+        if (!isAnswered && shown.includes("[y/N]")) {
+          isAnswered = true;
+          terminal.write(`${answer}\n`);
+        }
         if (until?.test(shown)) enough.resolve();
       },
     },

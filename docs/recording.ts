@@ -88,7 +88,7 @@ function linesOf({ command, shown }: Scene, columns: number): Span[][] {
     .trimEnd()
     .split("\n")
     .flatMap((line) => broken(spansOf(line), columns));
-  return [...typed, ...said].slice(0, rows);
+  return [...typed, ...said.slice(-(rows - typed.length))];
 }
 
 const styles: Readonly<Record<string, string>> = { "1": "b", "2": "d", "31": "r", "32": "g", "33": "y" };

@@ -118,7 +118,8 @@ async function read({ file, output, notes }: ImportRun, reading: Reading): Promi
   using progress = createProgress("Reading", source.size, output);
   return await readFile(reading, {
     ...notes,
-    onColumns: (format) => output.say(announceColumns(columns, format, file === "-" ? "standard input" : file)),
+    onColumns: (format) =>
+      output.say(announceColumns(columns, format, file === "-" ? "standard input" : basename(file))),
     onProgress: (rows) => progress.update(source.bytesRead(), rows),
   });
 }
