@@ -1,14 +1,13 @@
 /** bun admin: config → database → one command. */
 import { existsSync } from "node:fs";
 import { CommanderError } from "commander";
-import type { AdminStore } from "./admin-store.ts";
 import { noDatabase } from "./cli/arguments.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
 import { companionOption } from "./companion.ts";
 import { readCluster, readDatabasePath } from "./config.ts";
 import { explainFailure } from "./db/failure.ts";
-import type { Databases } from "./extension.ts";
+import type { CommandDatabase, Databases } from "./extension.ts";
 import { loadDatabases } from "./extensions.ts";
 import { endWith, giveWay } from "./process.ts";
 
@@ -30,15 +29,15 @@ export async function runCommand(
   const { now, pause } = clock ?? { now: Date.now, pause: signals.pause };
   const path = readDatabasePath();
   const databases = await prepareDatabases(path);
-  let store: AdminStore | null = null;
-  function openStore(ifMissing?: "create"): AdminStore {
-    if (store === null && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
-    return (store ??= databases().openForCommands());
+  let opened: CommandDatabase | null = null;
+  function open(ifMissing?: "create"): CommandDatabase {
+    if (opened === null && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
+    return (opened ??= databases().openForCommands());
   }
   let status = 0;
   try {
     const program = await createProgram(words.slice(2), {
-      database: (ifMissing) => openStore(ifMissing).database,
+      database: (ifMissing) => open(ifMissing).database,
       now,
       pause,
       forgetSignals: signals.forget,
@@ -46,7 +45,8 @@ export async function runCommand(
       endWith: (wanted) => {
         status = wanted;
       },
-      store: () => openStore(),
+      loadImporter: async () => await open().loadImporter(),
+      loadSourceFinder: async () => await open().loadSourceFinder(),
       backups: async () => await databases().openBackups(),
     });
     await program.parseAsync(words);
@@ -56,12 +56,12 @@ export async function runCommand(
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
     throw explainFailure(cause, path);
   } finally {
-    closeStore(store);
+    closeDatabase(opened);
   }
 }
 
-function closeStore(store: AdminStore | null): void {
-  store?.close();
+function closeDatabase(opened: CommandDatabase | null): void {
+  opened?.close();
 }
 
 /** Loads what opens the database. A command that needs none runs although the settings of a cluster are wrong. */

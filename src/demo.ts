@@ -1,9 +1,10 @@
 /** bun run demo: config → store → made-up leads → server, on a file of its own. */
 
-import { openAdminStore } from "./admin-store.ts";
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
+import { openFileDatabase } from "./db/file-database.ts";
 import { loadExtension } from "./extensions.ts";
+import { importerOn } from "./import/write/import.ts";
 import { endWith, writeNow } from "./process.ts";
 import { serve } from "./serve.ts";
 import { UserError } from "./user-error.ts";
@@ -24,9 +25,9 @@ async function demoCluster(): Promise<void> {
 
 async function demoAlone(): Promise<void> {
   const config = readDemoConfig();
-  const store = openAdminStore(config.databasePath);
-  const demo = await makeDemo(store.database, store.leads.beginImport, Date.now());
-  store.close();
+  const database = openFileDatabase(config.databasePath);
+  const demo = await makeDemo(database, importerOn(database.read), Date.now());
+  database.close();
   const running = await serve(config);
   writeNow(1, `listening on ${running.url}\n\n${demoText(demo, running.baseUrl)}\nCtrl-C ends it.\n`);
 }

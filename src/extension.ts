@@ -1,11 +1,13 @@
 /** What the core asks of an extension. src/extensions.ts loads those that there are. */
 
-import type { AdminStore } from "./admin-store.ts";
 import type { Inflow } from "./api/ops/metrics.ts";
 import type { Backups } from "./backup/restore.ts";
 import type { CommandEntry } from "./cli/command.ts";
 import type { Examined, Finding } from "./cli/doctor/finding.ts";
 import type { ClusterConfig, Config } from "./config.ts";
+import type { LeadDatabase } from "./db/connection.ts";
+import type { SourceFinder } from "./db/sources.ts";
+import type { Importer } from "./import/staged-import.ts";
 import type { ServedStore } from "./served-store.ts";
 
 /** What an extension adds to the core. Its file `extension.ts` exports it as `extension`, and loads the rest on demand. */
@@ -23,9 +25,18 @@ export interface Extension {
   readonly demo?: () => Promise<void>;
 }
 
+/** The open database of a command. What few commands need is loaded on demand. */
+export interface CommandDatabase {
+  readonly database: LeadDatabase;
+  readonly loadImporter: () => Promise<Importer>;
+  /** What a webhook endpoint asks for as long as the database is open. */
+  readonly loadSourceFinder: () => Promise<SourceFinder>;
+  close(): void;
+}
+
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
 export interface Databases {
   readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
-  readonly openForCommands: () => AdminStore;
+  readonly openForCommands: () => CommandDatabase;
   readonly openBackups: () => Promise<Backups>;
 }

@@ -5,8 +5,9 @@
 import { existsSync } from "node:fs";
 import type { CommandEntry } from "./cli/command.ts";
 import type { ClusterConfig } from "./config.ts";
+import type { LeadDatabase } from "./db/connection.ts";
 import { raftLogOf } from "./db/database-files.ts";
-import type { Databases, Extension } from "./extension.ts";
+import type { CommandDatabase, Databases, Extension } from "./extension.ts";
 import { UserError } from "./user-error.ts";
 
 /** The literal paths let `bun build --compile` include the files. */
@@ -41,11 +42,24 @@ export async function loadDatabases(path: string, cluster: ClusterConfig | null)
     if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
     throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
   }
-  const { openAdminStore } = await import("./admin-store.ts");
+  const { openFileDatabase } = await import("./db/file-database.ts");
   return {
     openForServing: async (keepsLedger) => (await import("./served-store.ts")).openServedStore(path, keepsLedger),
-    openForCommands: () => openAdminStore(path),
+    openForCommands: () => commandDatabaseOn(openFileDatabase(path)),
     openBackups: async () => (await import("./backup/restore.ts")).openBackups(path),
+  };
+}
+
+function commandDatabaseOn(database: LeadDatabase): CommandDatabase {
+  const { read, close } = database;
+  return {
+    database,
+    loadImporter: async () => (await import("./import/write/import.ts")).importerOn(read),
+    async loadSourceFinder() {
+      const { findSourceByDigest } = await import("./db/sources.ts");
+      return { findByDigest: (digest) => findSourceByDigest(read, digest) };
+    },
+    close,
   };
 }
 

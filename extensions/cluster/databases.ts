@@ -1,8 +1,8 @@
 /** Opens what the local rqlite node has, for the server and for commands. */
 import type { ClusterConfig } from "../../src/config.ts";
 import type { Databases } from "../../src/extension.ts";
-import { openClusterAdminStore } from "./admin-store.ts";
 import { openClusterBackups } from "./cluster/backups.ts";
+import { openCommandDatabase } from "./command-database.ts";
 import { nodeAt } from "./node/node.ts";
 import { openClusterStore } from "./served-store.ts";
 
@@ -11,7 +11,7 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
   return {
     openForServing: async (keepsLedger) => openClusterStore({ path, node, name: cluster.name, keepsLedger }),
     openForCommands: () =>
-      openClusterAdminStore({ path, name: cluster.name, node, onSilent: nameSilent, onUnheard: warnOfAge }),
+      openCommandDatabase({ path, name: cluster.name, node, onSilent: nameSilent, onUnheard: warnOfAge }),
     openBackups: async () => openClusterBackups(path, node, warnOfAge),
   };
 }

@@ -2,10 +2,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { openAdminStore } from "../../src/admin-store.ts";
 import { demoText, makeDemo } from "../../src/cli/demo/demo.ts";
 import { demoServerEnvironment } from "../../src/config.ts";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
+import { openFileDatabase } from "../../src/db/file-database.ts";
+import { importerOn } from "../../src/import/write/import.ts";
 import { onEndingSignal } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
@@ -27,9 +28,9 @@ export async function demoCluster(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, "demo.db");
-  const store = openAdminStore(file);
-  const demo = await makeDemo(store.database, store.leads.beginImport, Date.now());
-  store.close();
+  const database = openFileDatabase(file);
+  const demo = await makeDemo(database, importerOn(database.read), Date.now());
+  database.close();
   const started: Pick<Server, "kill">[] = [];
   const end = () => {
     for (const { kill } of started) kill("SIGTERM");

@@ -4,7 +4,7 @@
  */
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
 import type { SourceFinder } from "../../src/db/sources.ts";
-import { openSources } from "../../src/db/sources.ts";
+import { findSourceByDigest } from "../../src/db/sources.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { keepLease } from "./lease/keep-lease.ts";
 import { createLease } from "./lease/lease.ts";
@@ -42,7 +42,7 @@ export function openSourceFinder(node: RqliteNode, name: string, file: LocalFile
         const advice = `To see the state of the cluster, run ${adminCommand} cluster status.`;
         throw new DatabaseUnavailable(`Sources cannot be looked up: ${asking.refusal()}.`, advice);
       }
-      return openSources(database).finder().findByDigest(digest);
+      return findSourceByDigest(database, digest);
     },
     close: asking.end,
   };

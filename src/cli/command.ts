@@ -1,8 +1,9 @@
 /** The context of a command, and how a command is set up. */
 import { Command } from "commander";
-import type { AdminStore } from "../admin-store.ts";
 import type { Backups } from "../backup/restore.ts";
 import type { LeadDatabase } from "../db/connection.ts";
+import type { SourceFinder } from "../db/sources.ts";
+import type { Importer } from "../import/staged-import.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 import type { Pause } from "./terminal/signals.ts";
 
@@ -20,8 +21,10 @@ export interface CommandContext {
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** Sets the exit status of the process. */
   readonly endWith: (status: number) => void;
-  /** The repositories on the same database, until every command uses the database itself. */
-  readonly store: () => AdminStore;
+  /** Loads what imports leads into the same database. */
+  readonly loadImporter: () => Promise<Importer>;
+  /** Loads what looks up the sources of a webhook endpoint in it. */
+  readonly loadSourceFinder: () => Promise<SourceFinder>;
   /** Makes and restores backups. The database is not open meanwhile. */
   readonly backups: () => Promise<Backups>;
 }

@@ -1,7 +1,7 @@
 /** The audit: what was done to the database, when, and to which account. It never says who was found or erased. */
 import { desc, eq, type SQL } from "drizzle-orm";
 import type { Connection } from "./connection.ts";
-import { type Act, accounts, audit } from "./schema.ts";
+import { type Act, audit } from "./schema.ts";
 
 /** One act, without personal data. */
 export interface AuditEntry {
@@ -21,45 +21,6 @@ export function insertAct(database: Pick<Connection, "insert">, { atMs, act, acc
 /** Records an act, within the transaction of the act if there is one. */
 export function recordAct(database: Pick<Connection, "insert">, entry: AuditEntry): void {
   insertAct(database, entry).run();
-}
-
-/**
- * Changes things of one kind, such as keys, each in one transaction with its record. On a cluster a transaction does not
- * see what it writes, so a thing is looked up before the transaction and after it.
- */
-export function openRecorded<Thing extends { readonly account: string }>(
-  database: Connection,
-  kind: "key" | "source",
-  find: (id: string) => Thing | null,
-) {
-  const record = (act: Act, id: string, account: string | null, atMs: number) =>
-    recordAct(database, { atMs, act, account, detail: { [kind]: id } });
-
-  return {
-    /** Makes a thing in an account. */
-    create(id: string, account: number, nowMs: number, write: () => void): Thing {
-      const create = () => {
-        write();
-        const owner = database.select({ id: accounts.id }).from(accounts).where(eq(accounts.number, account)).get();
-        record(`${kind}.create`, id, owner?.id ?? null, nowMs);
-      };
-      database.transaction(create, { behavior: "immediate" });
-      const made = find(id);
-      if (made === null) throw new Error(`a ${kind} that was just made is not there`);
-      return made;
-    },
-    /** Changes a thing, and gives it as it is then; null where there is none, and then nothing is recorded. */
-    change(act: Act, id: string, nowMs: number, write: () => void): Thing | null {
-      const change = () => {
-        const thing = find(id);
-        if (thing === null) return;
-        write();
-        record(act, id, thing.account, nowMs);
-      };
-      database.transaction(change, { behavior: "immediate" });
-      return find(id);
-    },
-  };
 }
 
 /** The last recorded act that meets a condition, or of all. It has the highest number: a clock may be set back. */

@@ -1,9 +1,9 @@
 /** Sources: the addresses at which vendors deliver leads. Only the digest of a token is kept, and a revocation is final. */
 import { and, asc, eq, isNull, type SQL } from "drizzle-orm";
 import { randomText } from "../contract/random-text.ts";
-import type { AccountNumber } from "./accounts.ts";
-import { openRecorded } from "./audit.ts";
-import type { Connection } from "./connection.ts";
+import type { Account, AccountNumber } from "./accounts.ts";
+import { insertAct } from "./audit.ts";
+import type { Connection, LeadDatabase } from "./connection.ts";
 import { accounts, sources } from "./schema.ts";
 
 export interface Source {
@@ -29,51 +29,71 @@ export interface SourceFinder {
   findByDigest(digest: Buffer): Source | null;
 }
 
-export interface SourceRepository {
-  /** For an endpoint, which goes on for as long as the store is open. */
-  finder(): SourceFinder;
-  create(account: AccountNumber, source: NewSource, nowMs: number): Source;
-  list(account: AccountNumber): Source[];
-  find(id: string): Source | null;
-  /** The source as it is after its revocation, which is final; null if there is none with this ID. */
-  revoke(id: string, nowMs: number): Source | null;
+function select(read: Connection, where: SQL): Source[] {
+  return read
+    .select({
+      id: sources.id,
+      account: accounts.id,
+      prefix: sources.prefix,
+      label: sources.label,
+      options: sources.options,
+      createdMs: sources.createdAt,
+      revokedMs: sources.revokedAt,
+    })
+    .from(sources)
+    .innerJoin(accounts, eq(accounts.number, sources.account))
+    .where(where)
+    .orderBy(asc(sources.number))
+    .all()
+    .map((row) => ({ ...row, options: JSON.parse(row.options) }));
 }
 
-export function openSources(database: Connection): SourceRepository {
-  const select = (where: SQL): Source[] =>
-    database
-      .select({
-        id: sources.id,
-        account: accounts.id,
-        prefix: sources.prefix,
-        label: sources.label,
-        options: sources.options,
-        createdMs: sources.createdAt,
-        revokedMs: sources.revokedAt,
-      })
-      .from(sources)
-      .innerJoin(accounts, eq(accounts.number, sources.account))
-      .where(where)
-      .orderBy(asc(sources.number))
-      .all()
-      .map((row) => ({ ...row, options: JSON.parse(row.options) }));
+/** Finds a source by its ID; null if there is none. */
+export function findSource(read: Connection, id: string): Source | null {
+  return select(read, eq(sources.id, id))[0] ?? null;
+}
 
-  const find = (id: string) => select(eq(sources.id, id))[0] ?? null;
-  const recorded = openRecorded(database, "source", find);
+/** Finds a source by the digest of its token; null if there is none. */
+export function findSourceByDigest(read: Connection, digest: Buffer): Source | null {
+  return select(read, eq(sources.digest, digest))[0] ?? null;
+}
 
-  return {
-    create(account, { options, ...source }, nowMs) {
-      const id = `src_${randomText(12)}`;
-      const row = { account, id, ...source, options: JSON.stringify(options), createdAt: nowMs };
-      return recorded.create(id, account, nowMs, () => database.insert(sources).values(row).run());
-    },
-    find,
-    list: (account) => select(eq(sources.account, account)),
-    revoke(id, nowMs) {
-      const live = and(eq(sources.id, id), isNull(sources.revokedAt));
-      const revoke = () => void database.update(sources).set({ revokedAt: nowMs }).where(live).run();
-      return recorded.change("source.revoke", id, nowMs, revoke);
-    },
-    finder: () => ({ findByDigest: (digest) => select(eq(sources.digest, digest))[0] ?? null }),
-  };
+/** Lists the sources of an account in the order of their creation. */
+export function listSources(read: Connection, account: AccountNumber): Source[] {
+  return select(read, eq(sources.account, account));
+}
+
+/** Creates a source in an account. */
+export async function createSource(
+  database: LeadDatabase,
+  account: Pick<Account, "number" | "id">,
+  { options, ...source }: NewSource,
+  nowMs: number,
+): Promise<Source> {
+  const id = `src_${randomText(12)}`;
+  const { read } = database;
+  const row = { account: account.number, id, ...source, options: JSON.stringify(options), createdAt: nowMs };
+  await database.write([
+    read.insert(sources).values(row),
+    insertAct(read, { atMs: nowMs, act: "source.create", account: account.id, detail: { source: id } }),
+  ]);
+  const made = findSource(database.read, id);
+  if (made === null) throw new Error("a source that was just created is not there");
+  return made;
+}
+
+/** Revokes a source on all servers. Gives the source as it is then; null if there is none with this ID. */
+export async function revokeSource(database: LeadDatabase, id: string, nowMs: number): Promise<Source | null> {
+  const { read } = database;
+  const source = findSource(read, id);
+  if (source === null) return null;
+  const live = and(eq(sources.id, id), isNull(sources.revokedAt));
+  await database.write(
+    [
+      read.update(sources).set({ revokedAt: nowMs }).where(live),
+      insertAct(read, { atMs: nowMs, act: "source.revoke", account: source.account, detail: { source: id } }),
+    ],
+    "everywhere",
+  );
+  return findSource(database.read, id);
 }

@@ -1,5 +1,18 @@
 /** An import while it is staged, previewed, and merged, as its command sees it. */
-import type { ImportCounts, NewLead, RejectedRow } from "./new-lead.ts";
+import type { Account, AccountNumber } from "../db/accounts.ts";
+import type { ImportCounts, ImportOptions, ImportOrigin, ImportOutcome, NewLead, RejectedRow } from "./new-lead.ts";
+
+/** Writes leads into the database: a file, or a cluster. */
+export interface Importer {
+  /** Begins an import. Nothing is written before its `merge`. */
+  begin(account: Account, options: ImportOptions, origin: ImportOrigin): StagedImport;
+  beginLeads(account: AccountNumber, options: Omit<ImportOptions, "dryRun">): LeadImport;
+}
+
+export interface LeadImport {
+  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
+  write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
+}
 
 /** A summary of staged leads that follow one another in time order. */
 export interface Summary {

@@ -1,6 +1,6 @@
 /** How the model imports: every rule of an import in its plainest form. */
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
-import type { LeadImport } from "../../src/import/write/lead-writer.ts";
+import type { LeadImport } from "../../src/import/staged-import.ts";
 
 export interface Row extends NewLead {
   readonly account: number;

@@ -1,9 +1,9 @@
 /** The database of a test, which is set up without waiting. */
 
-import { openAdminStore as openRest } from "../../src/admin-store.ts";
 import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
 import { listActs } from "../../src/db/audit.ts";
 import { exportDocuments } from "../../src/db/export.ts";
+import { openFileDatabase } from "../../src/db/file-database.ts";
 import {
   createKey,
   expireKey,
@@ -15,7 +15,9 @@ import {
 } from "../../src/db/keys.ts";
 import { openLeads } from "../../src/db/leads.ts";
 import { createPixel, listPixels, openPixelReader, setPixelStatus } from "../../src/db/pixels.ts";
+import { createSource, findSourceByDigest, revokeSource } from "../../src/db/sources.ts";
 import { readStats } from "../../src/db/stats.ts";
+import { importerOn } from "../../src/import/write/import.ts";
 
 /** What a function would read after its write is read here; by then the test may have closed the database. */
 const written = (work: Promise<unknown>): void => void work.catch(() => undefined);
@@ -24,16 +26,17 @@ export type AdminStore = ReturnType<typeof openAdminStore>;
 
 /** Opens the file at a path. On a file, a write is done when its function returns; only its result has to be waited for. */
 export function openAdminStore(path: string) {
-  const rest = openRest(path);
-  const { database } = rest;
+  const database = openFileDatabase(path);
   const { read } = database;
+  const importer = importerOn(read);
   const accountOf = (number: number): Account => {
     const account = listAccounts(read).find((one) => one.number === number);
     if (account === undefined) throw new Error(`there is no account ${number}`);
     return account;
   };
   return {
-    ...rest,
+    database,
+    close: database.close,
     accounts: {
       create(name: string, nowMs: number): Account | null {
         if (findAccount(read, name) !== null) return null;
@@ -79,9 +82,20 @@ export function openAdminStore(path: string) {
       },
     },
     leads: {
-      ...rest.leads,
+      beginImport: importer.beginLeads,
       ...openLeads(read),
       export: (account: number) => exportDocuments(read, account),
+    },
+    imports: { begin: importer.begin },
+    sources: {
+      create(account: number, source: Parameters<typeof createSource>[2], nowMs: number) {
+        written(createSource(database, accountOf(account), source, nowMs));
+        const made = findSourceByDigest(read, source.digest);
+        if (made === null) throw new Error("the source was not stored");
+        return made;
+      },
+      revoke: (id: string, nowMs: number) => written(revokeSource(database, id, nowMs)),
+      finder: () => ({ findByDigest: (digest: Buffer) => findSourceByDigest(read, digest) }),
     },
     stats: (account: number, sinceMs: number) => readStats(read, account, sinceMs),
     audit: { list: (max: number, account: string | null) => listActs(read, max, account) },

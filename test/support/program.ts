@@ -8,7 +8,8 @@ export function theProgram(): Promise<Command> {
   };
   return createProgram("all", {
     database: nothing,
-    store: nothing,
+    loadImporter: nothing,
+    loadSourceFinder: nothing,
     backups: nothing,
     now: nothing,
     pause: nothing,

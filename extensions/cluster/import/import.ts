@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { eq } from "drizzle-orm";
 import type { Account } from "../../../src/db/accounts.ts";
 import { type Connection, closing } from "../../../src/db/connection.ts";
+import { openPixels } from "../../../src/db/pixels.ts";
 import { imports } from "../../../src/db/schema.ts";
 import type { ImportOptions, ImportOrigin, NewLead } from "../../../src/import/new-lead.ts";
-import type { MergeProgress, StagedImport } from "../../../src/import/staged-import.ts";
+import type { Importer, MergeProgress, StagedImport } from "../../../src/import/staged-import.ts";
 import {
   type BatchRecord,
   beginBatch,
@@ -21,11 +22,13 @@ import {
 import { openPreparation } from "../../../src/import/write/import.ts";
 import { type Material, merge, nextSize, shadowTables } from "../../../src/import/write/merge.ts";
 import { openStaging } from "../../../src/import/write/staging.ts";
+import { openCapturing } from "../capturing.ts";
 import { openReadOnly } from "../local-file.ts";
 import type { Statement } from "../node/node.ts";
 import { statementOf } from "../node/statement.ts";
+import type { Writer } from "../writer.ts";
 import { openPlanner, type Plan, type Planner } from "./plan.ts";
-import { type ClusterImporting, writePlanned } from "./write-planned.ts";
+import { beginClusterLeads, type ClusterImporting, writePlanned } from "./write-planned.ts";
 
 /**
  * Most of the time of a small step goes into the way to the nodes and their disks. All nodes answer from their leases
@@ -35,8 +38,18 @@ const steps = { min: 500, max: 2_000, shortMs: 200, longMs: 500 };
 /** A step of large leads has fewer of them: it ends with the one that brings it to this many characters. */
 const mostCharacters = 2 << 20;
 
+/** What imports into the cluster. */
+export function clusterImporter(writer: Writer): Importer {
+  const database = openCapturing(writer);
+  const importing = { database, writer, pixels: openPixels(database) };
+  return {
+    begin: (...asked) => beginClusterImport(importing, ...asked),
+    beginLeads: (account, options) => beginClusterLeads(importing, account, options),
+  };
+}
+
 /** Begins an import; nothing reaches the cluster before `merge`. */
-export function beginClusterImport(
+function beginClusterImport(
   cluster: ClusterImporting,
   account: Account,
   options: ImportOptions,

@@ -7,6 +7,7 @@ import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/database-files.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
+import { findSource } from "../../../src/db/sources.ts";
 import { type EndingSignal, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { openInbox } from "../inbox/inbox.ts";
@@ -53,7 +54,7 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
   }
   context.database("create");
   const spool = await openSpool(folder, context.now);
-  const endpoint = createEndpoint({ sources: context.store().sources.finder(), spool, log, baseUrl, trustProxy });
+  const endpoint = createEndpoint({ sources: await context.loadSourceFinder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
   // Whoever reads the line may send a signal at once; it is heard from here on.
   await context.pause(0);
@@ -85,7 +86,7 @@ async function importSpool(context: CommandContext): Promise<void> {
   if (release === null) return;
   const inbox = openInbox(folder, {
     destinationOf(sourceId) {
-      const source = context.store().sources.find(sourceId);
+      const source = findSource(context.database().read, sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
       return destinationWith(context, source.account, checkSettings(source.options, "the source"));
     },

@@ -7,7 +7,7 @@ import type { Lead } from "../../../src/contract/lead.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { findAccount } from "../../../src/db/accounts.ts";
 import { openPixelReader } from "../../../src/db/pixels.ts";
-import type { Source } from "../../../src/db/sources.ts";
+import { findSource, type Source } from "../../../src/db/sources.ts";
 import { Columns } from "../../../src/import/map/columns.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { reportOn } from "../../../src/import/map/report.ts";
@@ -28,7 +28,7 @@ export function testCommand(context: CommandContext): Command {
     .argument("<ID>", "ID of the source, as source list shows it")
     .addHelpText("after", "\nReads the payload from standard input, as the vendor would send it.")
     .action(async (id: string, options: { json?: boolean }) => {
-      const source = context.store().sources.find(id);
+      const source = findSource(context.database().read, id);
       if (source === null) {
         throw new UserError(
           `No source has the ID ${JSON.stringify(id)}.`,

@@ -10,7 +10,7 @@ import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { digestOf } from "../../../src/contract/key.ts";
 import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
-import type { Source } from "../../../src/db/sources.ts";
+import { createSource, findSource, listSources, revokeSource, type Source } from "../../../src/db/sources.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { printable } from "../../../src/printable.ts";
 import { adminCommand } from "../../../src/program-name.ts";
@@ -60,7 +60,7 @@ function createCommand(context: CommandContext): Command {
     .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
 }
 
-function create(context: CommandContext, idOrName: string, options: CreateOptions): void {
+async function create(context: CommandContext, idOrName: string, options: CreateOptions): Promise<void> {
   const account = accountOf(context, idOrName);
   const label = options.label === undefined ? null : checkText("--label", options.label);
   const request = { ...options, onDuplicate: "skip" } as const;
@@ -70,13 +70,8 @@ function create(context: CommandContext, idOrName: string, options: CreateOption
   // A token that nobody saw could only be revoked.
   refuseUnseen("address");
   const token = createKey("lfin_");
-  const source = context
-    .store()
-    .sources.create(
-      account.number,
-      { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) },
-      context.now(),
-    );
+  const made = { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) };
+  const source = await createSource(context.database(), account, made, context.now());
   const url = `${receiveOrigin(readConfig())}/in/${token}`;
   const output = outputOf(options);
   showOnce(output, "address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
@@ -118,7 +113,7 @@ function listCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "id or exact name")
     .action((idOrName: string, options) => {
       const { number } = accountOf(context, idOrName);
-      const all = context.store().sources.list(number).map(view);
+      const all = listSources(context.database().read, number).map(view);
       const rows = all.map(({ id, prefix, state, created_at, label }) => [
         id,
         prefix,
@@ -139,11 +134,11 @@ function revokeCommand(context: CommandContext): Command {
     .argument("<ID>", "id of the source, as source list shows it")
     .option("--yes", "do not ask")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
-      const { sources } = context.store();
-      const { label, account } = sources.find(id) ?? unknownSource(id);
+      const database = context.database();
+      const { label, account } = findSource(database.read, id) ?? unknownSource(id);
       const named = label === null ? `account ${account}` : `"${printable(label)}", account ${account}`;
       await confirm(`Revoke ${printable(id)} (${named})? This cannot be undone.`, options);
-      const source = sources.revoke(id, context.now()) ?? unknownSource(id);
+      const source = (await revokeSource(database, id, context.now())) ?? unknownSource(id);
       outputOf(options).result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);
     });
 }

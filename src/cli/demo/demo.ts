@@ -1,7 +1,5 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
-
 import { type Command, Option } from "commander";
-import type { AdminStore } from "../../admin-store.ts";
 import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf } from "../../contract/key.ts";
 import { createKey as generateKey, prefixOf } from "../../contract/new-key.ts";
@@ -12,13 +10,12 @@ import type { LeadDatabase } from "../../db/connection.ts";
 import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
+import type { Importer } from "../../import/staged-import.ts";
 import { readSeconds, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { demoLeads, demoPixels } from "./leads.ts";
 import { goOn } from "./live.ts";
-
-type WriteLeads = AdminStore["leads"]["beginImport"];
 
 const demoName = "Demo";
 const leadCount = 1000;
@@ -56,7 +53,8 @@ export function demoCommand(context: CommandContext): Command {
     )
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());
-      const demo = await makeDemo(context.database("create"), context.store().leads.beginImport, context.now());
+      const database = context.database("create");
+      const demo = await makeDemo(database, await context.loadImporter(), context.now());
       const { account, pixels, key } = demo;
       const output = outputOf(options);
       output.result({ account, pixels, key, url }, demoText(demo, url));
@@ -65,13 +63,13 @@ export function demoCommand(context: CommandContext): Command {
 }
 
 /** Creates what does not exist yet, and a new key in any case. */
-export async function makeDemo(database: LeadDatabase, write: WriteLeads, nowMs: number): Promise<Demo> {
+export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs: number): Promise<Demo> {
   const account = findAccount(database.read, demoName) ?? (await createAccount(database, demoName, nowMs));
   if (account === null) throw new Error("another program created the account at the same time");
   const key = generateKey();
   await createKey(database, account, { digest: digestOf(key), prefix: prefixOf(key), label: "demo" }, nowMs);
   const page = (limit: number) => openLeads(database.read).page(account.number, { ...everything, limit });
-  if (page(1).documents.length === 0) await fill(database, write, account, nowMs);
+  if (page(1).documents.length === 0) await fill(database, importer, account, nowMs);
   return {
     account: account.id,
     pixels: listPixels(database.read, account.number).map(({ id }) => id),
@@ -83,10 +81,10 @@ export async function makeDemo(database: LeadDatabase, write: WriteLeads, nowMs:
 
 const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, city: null, hasEmail: false };
 
-async function fill(database: LeadDatabase, write: WriteLeads, account: Account, nowMs: number): Promise<void> {
+async function fill(database: LeadDatabase, importer: Importer, account: Account, nowMs: number): Promise<void> {
   for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
   const leads = demoLeads(account.id, leadCount, nowMs);
-  const target = write(account.number, { onDuplicate: "skip" });
+  const target = importer.beginLeads(account.number, { onDuplicate: "skip" });
   for (let done = 0; done < leads.length; ) done += target.write(leads.slice(done), nowMs).length;
 }
 

@@ -16,7 +16,8 @@ export async function goOn(context: CommandContext, output: Output, accountId: s
   const account = accountOf(context, accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
-  const target = context.store().leads.beginImport(account.number, { onDuplicate: "skip", createPixels: true });
+  const importer = await context.loadImporter();
+  const target = importer.beginLeads(account.number, { onDuplicate: "skip", createPixels: true });
   output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
   let count = 0;
   while (!(await context.pause(live.every * 1000))) {

@@ -7,11 +7,22 @@ import { enlargeCache, openForImport } from "../../db/open.ts";
 import { openPixels } from "../../db/pixels.ts";
 import { UserError } from "../../user-error.ts";
 import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
-import type { StagedImport } from "../staged-import.ts";
+import type { Importer, StagedImport } from "../staged-import.ts";
+import { writeLeads } from "./lead-writer.ts";
 import { merge, shadowTables } from "./merge.ts";
 import { readPreview } from "./preview.ts";
 import { openStaging, type Staging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
+
+/** What imports into the file of a database. */
+export function importerOn(database: Connection): Importer {
+  return {
+    begin: (account, options, origin) => beginImport(database, account.number, options, origin),
+    beginLeads: (account, options) => ({
+      write: (leads, nowMs) => writeLeads(database, account, leads, { ...options, nowMs }),
+    }),
+  };
+}
 
 /** Begins an import into the file of a database. A connection of its own writes it. */
 export function beginImport(

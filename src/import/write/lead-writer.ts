@@ -35,11 +35,6 @@ export interface LeadWriter {
   noteNewest(newestMs: number): void;
 }
 
-export interface LeadImport {
-  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
-  write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
-}
-
 /** What leads are written to: the account in the file, or a draft of what will be written there. */
 export interface Destination {
   readonly leads: StoredLeads;

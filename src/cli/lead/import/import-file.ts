@@ -3,6 +3,7 @@ import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import type { Account } from "../../../db/accounts.ts";
 import { listBatches } from "../../../db/imports.ts";
+import { listPixels } from "../../../db/pixels.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
@@ -11,7 +12,7 @@ import { unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress, StagedImport } from "../../../import/staged-import.ts";
-import type { Passed, Reached } from "../../../privacy/disclosures/passed.ts";
+import { type Passed, passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
 import { giveWay } from "../../../process.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
@@ -61,21 +62,22 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const request = withUnusedRejects(asked.request);
   const columns = new Columns(readMapping(request.map ?? null));
   const run = { ...asked, request, columns, notes: createNotes() };
-  const { imports, pixels, recipients } = context.store();
+  const database = context.database();
   const account = accountOf(context, idOrName);
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
   checkRejects(file, request);
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.standardInput, request.followsNoLink);
+  const importer = await context.loadImporter();
   giveWay();
-  const staged = imports.begin(account, request, originOf(file, request, context.now()));
+  const staged = importer.begin(account, request, originOf(file, request, context.now()));
   try {
     const { retainDays } = account;
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
     const fileRead = await interruption.beforeWriting(read(run, reading));
-    const known = new Set(pixels.list(account.number).map(({ id }) => id));
-    const isFirst = listBatches(context.database().read, account.number).length === 0;
+    const known = new Set(listPixels(database.read, account.number).map(({ id }) => id));
+    const isFirst = listBatches(database.read, account.number).length === 0;
     const { leads, doubts } = await interruption.beforeWriting(
       announcePreview({ ...run, known, isFirst }, staged, fileRead),
     );
@@ -84,7 +86,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
       const titles = columns.all.map(({ title }) => title);
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, request.followsNoLink);
     }
-    const positions = () => recipients.positions(account.number, context.now());
+    const positions = () => readPositions(database.read, account.number, context.now());
     const reached: Reached[] = [{ afterMs: null, positions: positions() }];
     // Leads are late for clients as far as they have read by then: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
@@ -93,7 +95,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
     for (const line of remarks) output.say(line);
-    const passed = merged.batch === null ? [] : recipients.passed(account.number, merged.batch, reached);
+    const passed = merged.batch === null ? [] : passedLeads(database.read, account.number, merged.batch, reached);
     const { sample } = fileRead;
     const rejectedFor = run.notes.rejectedFor();
     const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects, rejectedFor };

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/database-files.ts";
+import { openPixelReader } from "../../../db/pixels.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
 import type { LeadRules } from "../../../import/map/lead.ts";
 import { createDateOrders } from "../../../import/map/values/date-orders.ts";
@@ -81,7 +82,8 @@ function readIdentity(text: string): IdentityField[] {
 
 /** Throws a UserError when --pixel names one that the account does not have and that is not to be made. */
 export function checkPixel(context: CommandContext, account: Account, { pixel, createPixels }: ImportRequest): void {
-  if (pixel === undefined || createPixels === true || context.store().pixels.has(account.number, pixel.trim())) return;
+  if (pixel === undefined || createPixels === true) return;
+  if (openPixelReader(context.database().read).has(account.number, pixel.trim())) return;
   throw new UserError(
     `The account has no pixel ${JSON.stringify(pixel)}.`,
     `Make it, ${adminCommand} pixel create, or let the import do it: --create-pixels, or "create-pixels": true in import.json.`,
