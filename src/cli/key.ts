@@ -103,10 +103,7 @@ function listCommand(context: CommandContext): Command {
     .action((idOrName: string, options) => {
       const { number } = accountOf(context, idOrName);
       const { read } = context.database();
-      const all = listKeysOf(read, number).map((key) => ({
-        ...view(context, key),
-        gaps: gapsOfKey(read, key.id, context.now()),
-      }));
+      const all = listKeysOf(read, number).map((key) => view(context, key));
       const output = outputOf(options);
       output.result(all, listText(all));
       for (const text of new Set(all.flatMap(({ gaps }) => gaps.map(gapText)))) output.say(text);
@@ -168,6 +165,7 @@ function stateOf(key: KeyRecord, nowMs: number): "active" | "revoked" {
 function view(context: CommandContext, record: KeyRecord) {
   const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed, readUpToMs } = record;
   const nowMs = context.now();
+  const { read } = context.database();
   return {
     id,
     prefix,
@@ -179,7 +177,8 @@ function view(context: CommandContext, record: KeyRecord) {
     expires_at: expiresMs === null ? null : writeMoment(expiresMs),
     last_used: lastUsed,
     read_up_to: readUpToMs === null ? null : writeMoment(readUpToMs),
-    requests_this_month: requestsOfMonth(context.database().read, id, nowMs),
+    requests_this_month: requestsOfMonth(read, id, nowMs),
+    gaps: gapsOfKey(read, id, nowMs),
   };
 }
 

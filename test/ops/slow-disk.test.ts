@@ -96,7 +96,7 @@ slow(`an import whose log cannot be put on the disk says so, and completes when 
     onDisk("fdatasync:error=EIO", "admin.ts", ...args),
   );
   expect([await failing.exited, failing.output()]).toEqual([1, ""]);
-  expect(failing.errors()).toMatch(/\nThe import was cut short \(EIO[^\n]+\)\. [^\n]+run it again[^\n]+\n$/);
+  expect(failing.errors()).toMatch(/\nThe import was interrupted \(EIO[^\n]+\)\. [^\n]+import the file again[^\n]+\n$/);
   const again = await admin.run(...args);
   expect(again.json).toMatchObject({ read: 100, rejected: 0 });
 });

@@ -42,7 +42,6 @@ test("nothing in the sources runs a program, or a text as a program, but for the
     "extensions/cluster/cli/cluster.ts",
     "extensions/cluster/cluster/local-cluster.ts",
     "extensions/cluster/demo.ts",
-    "extensions/cluster/privacy/scrub.ts",
     "packages/client/program/receiver.ts",
     "src/companion.ts",
   ]);

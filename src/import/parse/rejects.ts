@@ -16,8 +16,16 @@ export function unusedPath(path: string): string {
   const { dir, name, ext } = parse(path);
   for (let number = 2, unused = path; ; number++) {
     // A folder is refused, and a device is written to.
-    if (statSync(unused, { throwIfNoEntry: false })?.isFile() !== true) return unused;
+    if (fileAt(unused)?.isFile() !== true) return unused;
     unused = join(dir, `${name}-${number}${ext}`);
+  }
+}
+
+function fileAt(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw unwritable(path, cause);
   }
 }
 
@@ -33,7 +41,7 @@ export function checkWritable(path: string): void {
 }
 
 /**
- * Writes all rows that were rejected to a new file. Throws a UserError that names it if that fails. If it follows no link,
+ * Writes all rows that were rejected to a new file; creates none without such a row. Throws a UserError that names it if that fails. If it follows no link,
  * the new file takes the place of another one: that may be a link.
  */
 export function writeRejects(
@@ -46,12 +54,16 @@ export function writeRejects(
   try {
     if (followsNoLink) rmSync(path, { force: true });
     const isDevice = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-    const file = openSync(path, isDevice && !followsNoLink ? "w" : "wx", 0o600);
+    const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
+    let file: number | null = null;
     try {
-      const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
-      for (const text of texts) writeWhole(file, text);
+      for (const text of texts) {
+        // Opened for the first row: without a rejected row there is no file.
+        file ??= openSync(path, isDevice && !followsNoLink ? "w" : "wx", 0o600);
+        writeWhole(file, text);
+      }
     } finally {
-      closeSync(file);
+      if (file !== null) closeSync(file);
     }
   } catch (cause) {
     throw unwritable(path, cause);
