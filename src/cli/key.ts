@@ -16,12 +16,11 @@ import {
   requestsOfMonth,
   revokeKey,
 } from "../db/keys.ts";
-import { gapsOfKey } from "../privacy/disclosures/gaps.ts";
+import { gapsOfKey, gapText } from "../privacy/disclosures/gaps.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, checkText } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { gapText } from "./lead/person.ts";
 import { confirm } from "./terminal/confirm.ts";
 import { grouped } from "./terminal/numbers.ts";
 import { type Output, refuseUnseen, showOnce } from "./terminal/output.ts";

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Lead } from "../../contract/lead.ts";
 import { printable } from "../../printable.ts";
 import { countPeople } from "../../privacy/different-people.ts";
+import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { keptDays } from "../../privacy/disclosures/ledger.ts";
 import { findHeld, type Held } from "../../privacy/held.ts";
 import { identifiersIn } from "../../privacy/identifiers.ts";
@@ -12,7 +13,7 @@ import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
-import { gapText, given, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { given, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
 import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
 

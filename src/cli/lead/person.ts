@@ -6,7 +6,6 @@ import { listPixels } from "../../db/pixels.ts";
 import { idFromSource, uuid } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
-import type { Gap } from "../../privacy/disclosures/gaps.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../user-error.ts";
 import type { CommandContext } from "../command.ts";
@@ -46,12 +45,6 @@ export const otherPhones = "A phone is compared by its digits alone: try it with
 /** What no search can see through. */
 export const notSearched =
   "Not searchable: the same values as a hash, in Base64, or encrypted, such as in the address of a page.";
-
-/** Says that the ledger of recipients has a gap. */
-export function gapText({ from, to, reason }: Gap): string {
-  const minute = (time: string) => time.slice(0, 16).replace("T", " ");
-  return `From ${minute(from)} to ${minute(to)} UTC it was not recorded who received leads (${reason}).`;
-}
 
 /** What was given, in a sentence. */
 export const given: Readonly<Record<PersonIdentifier["kind"], string>> = {

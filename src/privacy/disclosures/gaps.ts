@@ -15,6 +15,12 @@ export interface Gap {
   readonly reason: string;
 }
 
+/** Says that the ledger of recipients has a gap. */
+export function gapText({ from, to, reason }: Gap): string {
+  const minute = (time: string) => time.slice(0, 16).replace("T", " ");
+  return `From ${minute(from)} to ${minute(to)} UTC it was not recorded who received leads (${reason}).`;
+}
+
 type Reason = (typeof ledgerGaps.$inferSelect)["reason"];
 
 /** The statements with which a server begins: a gap lasts until a server keeps the ledger again. */
