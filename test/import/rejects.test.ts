@@ -1,6 +1,6 @@
 /** --rejects: rejected rows with line and reason, which can be mended and imported as they are. */
 import { expect, test } from "bun:test";
-import { linkSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
@@ -12,7 +12,7 @@ async function importRejecting(admin: Admin, text: string, ...options: readonly 
   const rejects = join(admin.folder, "rejects");
   rmSync(rejects, { force: true });
   const ended = await admin.import(text, ...px, "--rejects", rejects, ...options);
-  return { ...ended.json, status: ended.status, written: readFileSync(rejects, "utf8") };
+  return { ...ended.json, status: ended.status, written: existsSync(rejects) ? readFileSync(rejects, "utf8") : "" };
 }
 
 const table = (text: string, delimiter = ",") => parse(text, { delimiter, relax_column_count: true }) as string[][];
@@ -110,7 +110,7 @@ test("rejected lines of NDJSON come with their text, and are mended and imported
   });
 });
 
-test("rows whose pixel is unknown are rejected into the file as well, and a file of good rows is left empty", async () => {
+test("rows whose pixel is unknown are rejected into the file as well, and good rows leave no file", async () => {
   const admin = anAdmin();
   const rejects = join(admin.folder, "rejects");
   const file = admin.put("export.csv", "pixel_id,email\npx_new,a@example.com\n");
@@ -123,7 +123,7 @@ test("rows whose pixel is unknown are rejected into the file as well, and a file
     expect.stringContaining("px_new"),
   ]);
   expect(await admin.run(...importing, "--create-pixels")).toMatchObject({ status: 0 });
-  expect(readFileSync(`${rejects}-2`, "utf8")).toBe("");
+  expect(existsSync(`${rejects}-2`)).toBe(false);
 });
 
 const good = "date,email\n2026-01-31,a@example.com\n";
