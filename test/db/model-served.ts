@@ -69,7 +69,7 @@ function pageOf({ rows }: ModelState, account: number, query: LeadQuery) {
     span:
       newest === undefined || oldest === undefined
         ? null
-        : { oldestMs: reachMs ?? oldest.at, newestMs: newest.at, seen: null },
+        : { oldestMs: reachMs ?? oldest.at, newestMs: newest.at, seen: 0 },
     documents: page.map((lead) => Buffer.from(documentOf(lead))),
     nextMs: found.length > limit ? (oldest?.at ?? null) : null,
   };
