@@ -74,6 +74,18 @@ describe("all of a visit inside an object that is called the", () => {
   });
 });
 
+test.each<[string, object, string | null]>([
+  ["a list of visits", { visits: [{ url: "/a", at: "2026-01-05T10:00:00Z" }] }, "2026-01-05T10:00:00.000Z"],
+  ["an event", { event: { at: "2026-01-05T10:00:00Z" } }, "2026-01-05T10:00:00.000Z"],
+  ["the record itself", { at: "2026-01-05T10:00:00Z" }, "2026-01-05T10:00:00.000Z"],
+  ["a person", { person: { at: "2026-01-05T10:00:00Z" } }, null],
+  ["an owner", { owner: { at: "2026-01-05T10:00:00Z" } }, null],
+])("a time that is called at is that of the visit if it is in a visit or the record: %s", async (_, object, time) => {
+  const [reading] = await leadsOf(`${JSON.stringify({ email: "d@example.com", ...object })}\n`);
+  const ms = reading !== undefined && "lead" in reading ? reading.lead.identifiedMs : undefined;
+  expect(ms).toBe(time === null ? null : Date.parse(time));
+});
+
 test.each<[string, object]>([
   ["where the IP address is", { network: { city: "Ashburn", region: "VA" } }],
   ["where the IP address is, in another word", { ip_location: { city: "Ashburn", region: "VA" } }],

@@ -51,7 +51,9 @@ export const flatWrapper = "lead";
 
 /** Names that a field has under the visitor's parents only if they are spelled out: a bare `url` there is any link. */
 export const bareNames: ReadonlySet<string> = new Set([
-  ...words("url uri href link source channel pixel timestamp datetime ts time date day epoch unixtime unixtimestamp"),
+  ...words(
+    "url uri href link source channel pixel timestamp datetime ts time at date day epoch unixtime unixtimestamp",
+  ),
   ...combine("_ un", "created createdat createdon createddate createdtime createdate updatedat"),
   ...words("creationdate datecreated clock hour timeofday occurred occurredat occurredon recordedat detectedat"),
   ...words("started startedat startdate start starttime starttimestamp begin beganat"),
@@ -100,7 +102,7 @@ export const aliases: Record<Target, readonly string[]> = {
     ),
     ...combine("visitor capture resolution match detection occurrence", "date time datetime timestamp"),
     ...combine("event visit pageview pageviewed hit session activity", "timestamp time datetime ts date at hour"),
-    ...words("timestamp datetime ts time epoch unixtime unixtimestamp visited visitedat visitedon viewedat"),
+    ...words("timestamp datetime ts time at epoch unixtime unixtimestamp visited visitedat visitedon viewedat"),
     ...combine(
       "last timelast mostrecent latest",
       "seenat seen seenon seendate seentime visitedat visited visit visitat visitdate",

@@ -94,7 +94,9 @@ export function isForeignTime(path: readonly string[]): boolean {
   if (parents === null || parents.some(({ kind }) => kind !== "wrapper" && kind !== "visit")) return true;
   const words = segments.at(-1) ?? [];
   if (words.some((word) => word.startsWith("birth"))) return true;
-  return words.some((_, split) => split > 0 && aliasOf(words.slice(split).join(""))?.target === "identified_at");
+  const endings = words.map((_, split) => words.slice(split).join("")).slice(1);
+  // `Updated At` does not say whose time it is.
+  return endings.some((ending) => ending !== "at" && aliasOf(ending)?.target === "identified_at");
 }
 
 /** Returns the field that a path which is no field would be by its last words: what its owner may want to map it to. */

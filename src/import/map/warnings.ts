@@ -7,7 +7,7 @@ const texts = {
   email: "the email address is not valid, so it was left empty",
   "beside email": "the cell holds more than email addresses; the first address was kept",
   phone: "the phone number is not valid, so it was left empty",
-  "beside phone": "the cell holds more than one phone number; the first number was kept",
+  "beside phone": "the cell holds more than one phone number, or an extension; the first number was kept",
   people: "the record holds several people in a list; the first was kept",
   visits: "the record holds several visits in a list; the first was kept",
   values: "two columns of the same rank hold different values for one field; the first was kept",
