@@ -230,18 +230,20 @@ function shortened(source: Row["source"]): Row["source"] {
 /** Keeps leads at even distances, so that the middle one of any number is among them or next to them. */
 function openSample() {
   const maxKept = 256;
+  const maxKeptLength = 8 * 1024 * 1024;
   let kept: NewLead[] = [];
   let last: NewLead | null = null;
   let step = 1;
   let count = 0;
   return {
     add(lead: NewLead): void {
-      if (count % step === 0) kept.push(lead);
       last = lead;
-      count++;
-      if (kept.length < maxKept) return;
-      kept = kept.filter((_, place) => place % 2 === 0);
-      step *= 2;
+      if (count++ % step !== 0) return;
+      kept.push(lead);
+      while (kept.length >= maxKept || (kept.length > 1 && lengthOf(kept) > maxKeptLength)) {
+        kept = kept.filter((_, place) => place % 2 === 0);
+        step *= 2;
+      }
     },
     leads(nowMs: number): Lead[] {
       const middle = Math.floor(Math.floor((count - 1) / 2) / step);
@@ -249,6 +251,10 @@ function openSample() {
       return chosen.flatMap((lead) => (lead === undefined || lead === null ? [] : [asServed(lead, nowMs)]));
     },
   };
+}
+
+function lengthOf(leads: readonly NewLead[]): number {
+  return leads.reduce((sum, { document }) => sum + document.length, 0);
 }
 
 /** Returns a lead as it would be served; without a time of its own it gets the time of import. */

@@ -10,6 +10,8 @@ import { isObject, readValues } from "./json-values.ts";
 const largestPage = 8 * largestRecord;
 /** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
 const maxObjects = 1_000_000;
+/** A new name takes about 300 bytes, with the shape of its object. No export has so many. */
+const maxNames = 200_000;
 /** A row has its text and its cells: all rows of a page would be several times the page. */
 const rowsAtOnce = 5000;
 /** Pages that were joined stand in a list, or in a page of pages. */
@@ -94,11 +96,33 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   return rowsOf(value, () => text, line, columns);
 }
 
+/** Returns what a text holds too many of to be parsed in little memory; null if it can be parsed. */
 function excessIn(text: string): string | null {
-  if (text.length <= 2 * maxObjects) return null;
-  let count = 0;
-  for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) count++;
-  return count > maxObjects ? "a million objects" : null;
+  if (text.length > 2 * maxObjects) {
+    let count = 0;
+    for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) count++;
+    if (count > maxObjects) return "a million objects";
+  }
+  return hasTooManyNames(text) ? `${maxNames.toLocaleString("en-US")} different names` : null;
+}
+
+/** Counts the hashes of names, because the names themselves would be a copy of the text. */
+function hasTooManyNames(text: string): boolean {
+  if (text.length < 5 * maxNames) return false;
+  const names = new Set<number>();
+  let hash = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length && names.size <= maxNames; at++) {
+    const letter = text[at];
+    if (letter === '"') {
+      if (!isInString) hash = 0;
+      isInString = !isInString;
+    } else if (isInString) {
+      hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+      if (letter === "\\") at++;
+    } else if (letter === ":") names.add(hash);
+  }
+  return names.size > maxNames;
 }
 
 /** Returns the rows of a JSON value: one, or as many as its page has records. An item of a page is read like a line. */
