@@ -111,11 +111,12 @@ test("a page of 8 MiB on one line is read whole in less than 300 MB, and a large
   expect((await mostMemory(aPage(9))).said).toMatch(/more than 8 MiB.* jq -c '\.data\[\]' FILE/);
 });
 
-test("a page of 4 MB with 299,000 records of an id each is read in less than 230 MB", async () => {
+test("a page of 4 MB with 299,000 records of an id each is read in less than 300 MB", async () => {
   const records = Array.from({ length: 299_000 }, (_, n) => `{"id":${100_000 + n}}`);
   const { bytes, said } = await mostMemory(Buffer.from(`{"data":[${records.join(",")}]}`));
   expect(said).toContain("299,000 rejected");
-  expect(bytes / 1e6).toBeLessThan(230);
+  // The bound of every import (docs/performance.md).
+  expect(bytes / 1e6).toBeLessThan(300);
 });
 
 test("a page of more than a million objects is refused in less than 300 MB, with what converts it", async () => {
