@@ -110,7 +110,7 @@ test("a signal ends a restore, and the database is as it was", async () => {
   expect(await admin.leads()).toHaveLength(20_000);
 });
 
-test("a signal ends an erasure that looks for bytes, and a retention that completes it; the next one does", async () => {
+test("a signal ends an erasure that rewrites the file, and a retention that completes it; the next one does", async () => {
   const admin = anAdmin();
   const page = `https://example.com/${"x".repeat(100_000)}`;
   const young = Array.from({ length: 1_100 }, (_, n) => `${new Date().toISOString()},px,d${n}@example.com,${page}\n`);
@@ -131,14 +131,14 @@ test("a signal ends an erasure that looks for bytes, and a retention that comple
       said += Buffer.from(chunk).toString();
       if (said.endsWith("removes its bytes.\n")) child.kill("SIGINT");
     }
-    const last = /(?:^|\n)Its bytes are now looked for in 1\d\d MB\. Ctrl-C is safe: [^\n]+\n$/;
+    const last = /(?:^|\n)The file is now rewritten without it \(1\d\d MB\)\. Ctrl-C is safe: [^\n]+\n$/;
     expect([await child.exited, said]).toEqual([130, expect.stringMatching(last)]);
   }
   reader.run(sql`ROLLBACK`);
   expect(await admin.run("retain", "acme", "--days", "45")).toMatchObject({
     status: 0,
     stdout: "Leads of acme are kept for 45 days; none was older.\n",
-    stderr: expect.stringMatching(/\nNothing of what was erased before is left in the file and its log\.\n$/),
+    stderr: expect.stringMatching(/ was rewritten: nothing of the deleted leads is left in it and its log\.\n$/),
   });
   expect(filesWith(admin.folder, "old@example.com")).toEqual([]);
 });

@@ -172,7 +172,7 @@ test("doctor shows a warning in yellow", async () => {
 
 test("a person who asks by standard input is told what to type", async () => {
   const terminal = onTerminal(anAdmin().file, ["lead", "find", "acme", "--email", "-"]);
-  await terminal.seen(/Waiting for an e-mail address, .* Ctrl-D\./);
+  await terminal.seen(/Waiting for an email address, .* Ctrl-D\./);
   terminal.type("\u0003");
   expect(await terminal.ended).toBe(130);
 });

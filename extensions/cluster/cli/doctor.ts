@@ -44,7 +44,11 @@ async function lookAtNodes(path: string, node: RqliteNode, name: string, nowMs: 
     return findings.length > 0 ? findings : [fine("cluster", `All ${status.nodes.length} nodes are reachable.`)];
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
-    return [broken("cluster", cause.message, cause.advice)];
+    const findings = [broken("cluster", cause.message, cause.advice)];
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return findings;
+    const advice =
+      "Start rqlited with -join. Do not restore a backup; in a cluster rqlited does that from the other nodes.";
+    return [broken("file", `There is no file ${path}.`, advice), ...findings];
   }
 }
 

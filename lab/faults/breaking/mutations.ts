@@ -122,7 +122,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a write of usage that waits for others",
-    "src/flush.ts",
+    "src/db/locks/lock-wait.ts",
     'PRAGMA busy_timeout = 0"',
     'PRAGMA busy_timeout = 9000"',
     "test/db/usage-writing.test.ts",

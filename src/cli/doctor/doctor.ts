@@ -45,7 +45,8 @@ export async function findAll(nowMs: number, full: boolean): Promise<Finding[]> 
   );
   const address = config === null ? null : ownAddress(config);
   return [
-    ...lookAtContents(path, examination, full, nowMs),
+    // What is wrong with the file of a node, its extension says: a backup would be the wrong advice.
+    ...(isInCluster && examination.kind !== "read" ? [] : lookAtContents(path, examination, full, nowMs)),
     ...(isInCluster ? [] : lookAtFileOrNode(path)),
     ...lookAtSettings(faults, config, nowMs),
     ...ofExtensions.flat(),

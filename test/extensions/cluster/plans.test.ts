@@ -6,6 +6,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import fc from "fast-check";
 import { openPlanner } from "../../../extensions/cluster/import/plan.ts";
 import { statementsOf } from "../../../extensions/cluster/import/plan-statements.ts";
+import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
@@ -13,7 +14,8 @@ import { aFolder } from "../../support/folder.ts";
 
 test("no statement of a step goes through the leads of the account", () => {
   const { file } = anAdmin(["acme"]);
-  using database = new Database(file, { readonly: true });
+  using database = new Database(file);
+  for (const statement of tableStatements) database.run(statement);
   const lead = {
     id: crypto.randomUUID(),
     at: 1,
@@ -66,6 +68,7 @@ test("a plan relies on the rules from before its first lead, whatever is changed
 test("a plan does not go in once a block was lifted, though as many are there as before", () => {
   const { file } = anAdmin(["acme"]);
   using client = new Database(file);
+  for (const statement of tableStatements) client.run(statement);
   const block = (digest: string) =>
     client.run(`INSERT INTO suppressed_digests (account, digest, erased_at) VALUES (1, x'${digest}', 1)`);
   block("01");
