@@ -65,7 +65,7 @@ function migrateCommand(): Command {
       const migrations = await withClusterDatabase(readDatabasePath(), node, (database) =>
         migrateCluster(node, database),
       );
-      const done = migrations === 0 ? "The schema is up to date." : `${grouped(migrations)} migrations were applied.`;
+      const done = migrations === 0 ? "The schema is up to date." : `Migrations applied: ${grouped(migrations)}.`;
       outputOf(options).result({ migrations }, `${done} Servers of the earlier version continue to serve.`);
     });
 }

@@ -53,14 +53,14 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
     const migrated = run("cluster", "migrate");
     expect([await migrated.exited, migrated.output()]).toEqual([
       0,
-      "It is of this version now. Servers of the version before go on.\n",
+      "Migrations applied: 1. Servers of the earlier version continue to serve.\n",
     ]);
     await until(async () => (await (await ask()).text()) === page);
     for (const other of [place, ...others]) expect((await answerOf(cluster.as(other), "/leads")).text).toBe(page);
     const again = run("cluster", "migrate");
     expect([await again.exited, again.output()]).toEqual([
       0,
-      "It is of this version already. Servers of the version before go on.\n",
+      "The schema is up to date. Servers of the earlier version continue to serve.\n",
     ]);
   });
 });
