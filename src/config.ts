@@ -167,24 +167,10 @@ export function demoServerEnvironment(
 /** Reads DATABASE_PATH alone, for commands: a wrong PORT must not keep anybody from revoking a key. */
 export function readDatabasePath(environment: Environment = process.env): string {
   const value = text(environment, "DATABASE_PATH");
-  refuseBesideService(environment, value);
   const isFolder = existsSync(value) && statSync(value).isDirectory();
   // SQLite would take the first two for a database in memory, which is lost at the end.
   if (!/^(?::memory:|file:)|\/$/.test(value) && !isFolder) return followLink(value);
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
-}
-
-/** The settings of the service that deploy/install.sh installs. */
-const serviceSettings = "/etc/leadfile.env";
-
-/** Throws a UserError if the executable would start a new database on a machine whose service has another one. */
-function refuseBesideService(environment: Environment, path: string): void {
-  if (!Bun.isStandaloneExecutable || given(environment, "DATABASE_PATH") !== null) return;
-  if (!existsSync(serviceSettings) || existsSync(path)) return;
-  throw new UserError(
-    `This machine runs Leadfile as a service, with its settings in ${serviceSettings}.`,
-    "Use leadfile-admin in place of leadfile, or set DATABASE_PATH to another file.",
-  );
 }
 
 /** Follows links: SQLite keeps the log next to the real file, and two names of one file must not get two servers. */
