@@ -80,6 +80,8 @@ const cannotCompose =
 
 describe.skipIf(cannotCompose !== null)(`compose.yaml${cannotCompose === null ? "" : ` (${cannotCompose})`}`, () => {
   test("starts three nodes and servers under its own arguments, users, and permissions", async () => {
+    // A test before it may have opened a database here, which makes new files private; other users read these.
+    process.umask(0o022);
     const secrets = someSecrets("rqlite1", "rqlite2", "rqlite3");
     const folder = aFolder();
     // Other users have to get through to what the containers mount.
