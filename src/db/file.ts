@@ -34,23 +34,3 @@ export function sizeOf(path: string): number {
 export function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
-
-/** Finds a descriptor to read the bytes of a file with, which must not be closed; null where there is no such file. */
-export type Descriptors = (path: string) => number | null;
-
-/**
- * Opens files that SQLite may have open as well, each once. None is closed for as long as the process lives: closing one
- * would drop the locks of SQLite.
- */
-export function keepDescriptors(): Descriptors {
-  const kept = new Map<string, { readonly file: number; readonly inode: number }>();
-  return (path) => {
-    const inode = inodeOf(path);
-    if (inode === undefined) return null;
-    const known = kept.get(path);
-    if (known?.inode === inode) return known.file;
-    const file = openSync(path, "r");
-    kept.set(path, { file, inode });
-    return file;
-  };
-}

@@ -7,7 +7,7 @@ import { and, asc, count, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm"
 import type { PersonIdentifier } from "../contract/person.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
-import { accounts, audit, instances, suppressedDigests, suppressions } from "../db/schema.ts";
+import { type accounts, audit, instances, suppressedDigests, suppressions } from "../db/schema.ts";
 import { digestsOf, identifiersIn, type PersonReference, spellingsOf } from "./identifiers.ts";
 
 /** An account as its blocks and receipts know it. */
@@ -65,11 +65,6 @@ type BlockTable = typeof suppressions | typeof suppressedDigests;
 /** Whether a block holds: it was not lifted since. */
 function holds({ liftedAt, erasedAt }: Pick<BlockTable, "liftedAt" | "erasedAt">): SQL {
   return or(isNull(liftedAt), gt(erasedAt, liftedAt)) ?? sql`TRUE`;
-}
-
-/** The accounts with at least one block. */
-export function accountsWithBlocks(database: Connection): SuppressedAccount[] {
-  return database.select({ number: accounts.number, id: accounts.id }).from(accounts).where(hasBlocks()).all();
 }
 
 /** SQL: whether the account of a row of `accounts` has a block. */

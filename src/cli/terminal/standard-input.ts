@@ -13,14 +13,3 @@ export async function readAll(input: AsyncIterable<Uint8Array>, what: string): P
   for await (const chunk of input) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
 }
-
-/** The first line, as soon as it is there. */
-export async function readFirstLine(input: AsyncIterable<Uint8Array>, what: string): Promise<string> {
-  sayThatItWaits(what, "Enter");
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of input) {
-    chunks.push(chunk);
-    if (chunk.includes(10)) break;
-  }
-  return Buffer.concat(chunks).toString("utf8").split("\n", 1)[0] ?? "";
-}
