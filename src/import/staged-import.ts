@@ -6,12 +6,12 @@ import type { ImportCounts, ImportOptions, ImportOrigin, ImportOutcome, NewLead,
 export interface Importer {
   /** Begins an import. Nothing is written before its `merge`. */
   begin(account: Account, options: ImportOptions, origin: ImportOrigin): StagedImport;
-  beginLeads(account: AccountNumber, options: Omit<ImportOptions, "dryRun">): LeadImport;
-}
-
-export interface LeadImport {
   /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
-  write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
+  writeLeads(
+    account: AccountNumber,
+    leads: readonly NewLead[],
+    options: ImportOptions & { readonly nowMs: number },
+  ): Promise<ImportOutcome[]>;
 }
 
 /** A summary of staged leads that follow one another in time order. */
@@ -67,7 +67,7 @@ export interface StagedImport {
   isStored(id: string): boolean;
   hasPixel(id: string): boolean;
   /** Returns what the import would change. Must be called after the last `add`. */
-  preview(mayShareIds: boolean): Preview;
+  preview(mayShareIds: boolean): Promise<Preview>;
   /**
    * Merges the staged leads, and adds to the counts of the reading. At each step, one more transaction is on the disk. Throws
    * a UserError if it is interrupted.

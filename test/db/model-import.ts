@@ -1,6 +1,6 @@
 /** How the model imports: every rule of an import in its plainest form. */
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
-import type { LeadImport } from "../../src/import/staged-import.ts";
+import type { LeadImport } from "../support/admin-store.ts";
 
 export interface Row extends NewLead {
   readonly account: number;

@@ -17,10 +17,17 @@ import { openLeads } from "../../src/db/leads.ts";
 import { createPixel, listPixels, openPixelReader, setPixelStatus } from "../../src/db/pixels.ts";
 import { createSource, findSourceByDigest, revokeSource } from "../../src/db/sources.ts";
 import { readStats } from "../../src/db/stats.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import { importerOn } from "../../src/import/write/import.ts";
+import { writeLeads } from "../../src/import/write/lead-writer.ts";
 
 /** What a function would read after its write is read here; by then the test may have closed the database. */
 const written = (work: Promise<unknown>): void => void work.catch(() => undefined);
+
+/** Writes leads in one transaction, and returns the outcome of each. */
+export interface LeadImport {
+  write(leads: readonly NewLead[], nowMs: number): ImportOutcome[];
+}
 
 export type AdminStore = ReturnType<typeof openAdminStore>;
 
@@ -28,7 +35,6 @@ export type AdminStore = ReturnType<typeof openAdminStore>;
 export function openAdminStore(path: string) {
   const database = openFileDatabase(path);
   const { read } = database;
-  const importer = importerOn(read);
   const accountOf = (number: number): Account => {
     const account = listAccounts(read).find((one) => one.number === number);
     if (account === undefined) throw new Error(`there is no account ${number}`);
@@ -82,11 +88,13 @@ export function openAdminStore(path: string) {
       },
     },
     leads: {
-      beginImport: importer.beginLeads,
+      beginImport: (account: number, options: ImportOptions): LeadImport => ({
+        write: (leads, nowMs) => writeLeads(read, account, leads, { ...options, nowMs }),
+      }),
       ...openLeads(read),
       export: (account: number) => exportDocuments(read, account),
     },
-    imports: { begin: importer.begin },
+    imports: { begin: importerOn(read).begin },
     sources: {
       create(account: number, source: Parameters<typeof createSource>[2], nowMs: number) {
         written(createSource(database, accountOf(account), source, nowMs));

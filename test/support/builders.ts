@@ -3,7 +3,7 @@ import type { Lead } from "../../src/contract/lead.ts";
 import type { AccountNumber } from "../../src/db/accounts.ts";
 import { prepareLead } from "../../src/import/map/lead.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
-import type { Importer } from "../../src/import/staged-import.ts";
+import type { AdminStore } from "./admin-store.ts";
 
 /** When the clock of a test stands, unless it says otherwise: ten seconds into a minute. */
 export const noonMs = Date.parse("2026-02-01T12:00:10.000Z");
@@ -57,7 +57,7 @@ const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true,
 
 /** Imports leads, however many transactions that takes, and returns the outcome of each. */
 export function importLeads(
-  book: Pick<{ readonly beginImport: Importer["beginLeads"] }, "beginImport">,
+  book: Pick<AdminStore["leads"], "beginImport">,
   account: AccountNumber,
   leads: readonly NewLead[],
   { nowMs = noonMs, ...options }: Partial<ImportOptions> & { nowMs?: number } = {},

@@ -44,7 +44,8 @@ export function clusterImporter(writer: Writer): Importer {
   const importing = { database, writer, pixels: openPixels(database) };
   return {
     begin: (...asked) => beginClusterImport(importing, ...asked),
-    beginLeads: (account, options) => beginClusterLeads(importing, account, options),
+    writeLeads: async (account, leads, { nowMs, ...options }) =>
+      beginClusterLeads(importing, account, options).write(leads, nowMs),
   };
 }
 
@@ -62,9 +63,9 @@ function beginClusterImport(
   const preparation = openPreparation(database, account.number, { connection, staging }, options);
   return {
     ...preparation,
-    preview(mayShareIds) {
+    async preview(mayShareIds) {
       writer.catchUp();
-      return preparation.preview(mayShareIds);
+      return await preparation.preview(mayShareIds);
     },
     async *merge(counts, now) {
       staging.sort();

@@ -3,8 +3,12 @@
 import type { AccountNumber } from "../../../src/db/accounts.ts";
 import type { Connection } from "../../../src/db/connection.ts";
 import type { openPixels } from "../../../src/db/pixels.ts";
-import { ImportInterrupted, type ImportOptions, type NewLead } from "../../../src/import/new-lead.ts";
-import type { LeadImport } from "../../../src/import/staged-import.ts";
+import {
+  ImportInterrupted,
+  type ImportOptions,
+  type ImportOutcome,
+  type NewLead,
+} from "../../../src/import/new-lead.ts";
 import type { WriteContext } from "../../../src/import/write/lead-writer.ts";
 import type { Statement } from "../node/node.ts";
 import { type Writer, wentIn } from "../writer.ts";
@@ -59,14 +63,10 @@ export function writePlanned(
 }
 
 /** Begins to write leads as they come, which belong to no batch. */
-export function beginClusterLeads(
-  cluster: ClusterImporting,
-  account: AccountNumber,
-  options: ImportOptions,
-): LeadImport {
+export function beginClusterLeads(cluster: ClusterImporting, account: AccountNumber, options: ImportOptions) {
   const planner = openPlanner(cluster.database, account, options);
   return {
-    write(leads, nowMs) {
+    write(leads: readonly NewLead[], nowMs: number): ImportOutcome[] {
       const context = () => ({ batch: 0, nowMs, stampMs: nowMs });
       const around = { context, isThere: false, recorded: () => [], refused: () => {} };
       return [...writePlanned(cluster, planner, account, leads, around).outcomes];

@@ -84,8 +84,7 @@ const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, 
 async function fill(database: LeadDatabase, importer: Importer, account: Account, nowMs: number): Promise<void> {
   for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
   const leads = demoLeads(account.id, leadCount, nowMs);
-  const target = importer.beginLeads(account.number, { onDuplicate: "skip" });
-  for (let done = 0; done < leads.length; ) done += target.write(leads.slice(done), nowMs).length;
+  await importer.writeLeads(account.number, leads, { onDuplicate: "skip", nowMs });
 }
 
 /** Lines to paste into another terminal. */

@@ -17,14 +17,14 @@ export async function goOn(context: CommandContext, output: Output, accountId: s
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
   const importer = await context.loadImporter();
-  const target = importer.beginLeads(account.number, { onDuplicate: "skip", createPixels: true });
   output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
   let count = 0;
   while (!(await context.pause(live.every * 1000))) {
     const nowMs = context.now();
     const visit = invent();
     // A lead without a time comes after all others, where a client that polls finds it.
-    target.write([{ ...newLead(account.id, nowMs, visit), identifiedMs: null }], nowMs);
+    const lead = { ...newLead(account.id, nowMs, visit), identifiedMs: null };
+    await importer.writeLeads(account.number, [lead], { onDuplicate: "skip", createPixels: true, nowMs });
     count += 1;
     const { name, city, state, page_url: page } = visit.details;
     // Every page is of the same site: its name would only make the line longer.

@@ -18,9 +18,7 @@ import { openStoredLeads } from "./stored-leads.ts";
 export function importerOn(database: Connection): Importer {
   return {
     begin: (account, options, origin) => beginImport(database, account.number, options, origin),
-    beginLeads: (account, options) => ({
-      write: (leads, nowMs) => writeLeads(database, account, leads, { ...options, nowMs }),
-    }),
+    writeLeads: async (...leads) => writeLeads(database, ...leads),
   };
 }
 
@@ -82,7 +80,7 @@ export function openPreparation(
     ...{ add, reject, rejectedRows },
     isStored: (id) => stored.find(id) !== null,
     hasPixel: (id) => pixels.has(account, id),
-    preview(mayShareIds) {
+    async preview(mayShareIds) {
       staging.sort();
       return readPreview(connection, account, staging, { ...options, mayShareIds });
     },

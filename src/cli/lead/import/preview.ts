@@ -36,7 +36,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   const report = reportOn(columns);
   const { matched } = report;
   const idColumns = matched.find(({ target }) => target === "id")?.names ?? [];
-  const preview = staged.preview(idColumns.length > 0);
+  const preview = await staged.preview(idColumns.length > 0);
   output.say(previewText(preview, read, known));
   const isAttended = request.followsNoLink !== true && canAsk();
   // Nobody can be asked, and the leads would get a time that is not theirs.
