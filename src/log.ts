@@ -1,8 +1,8 @@
 /** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
 import { styleText } from "node:util";
 import { type Logger, pino } from "pino";
-import { printable } from "./printable.ts";
 import { writeNow } from "./process.ts";
+import { printable } from "./user-error.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,6 +1,5 @@
-/** An error that is said to a person in one line, and ends the process with a status. */
-import { withoutKeys } from "./contract/new-key.ts";
-import { printable } from "./printable.ts";
+/** Errors for a person, in one line, and text of others made safe for a terminal. */
+import { withoutKeys } from "./contract/key.ts";
 
 /** 1: refused or failed. 2: a command or a setting is wrong. The others: ended by a signal, as a shell says it. */
 type UserErrorStatus = 1 | 2 | 129 | 130 | 143;
@@ -27,4 +26,18 @@ export class UserError extends Error {
 /** A text in one line, for a terminal. An API key in it is cut to its first characters. */
 export function inOneLine(text: string): string {
   return printable(withoutKeys(text).replaceAll(/\s*\n\s*/g, " "));
+}
+
+/** A text with a ? for each control character, which a terminal would obey. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
+}
+
+/** JSON in lines that means the same, with \u and a number for each character that a terminal would obey. */
+export function inEscapes(json: string): string {
+  return json.replaceAll(/(?!\n)[\p{Cc}\p{Cf}]/gu, (letter) => letter.split("").map(escapeOf).join(""));
+}
+
+function escapeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -3,7 +3,7 @@
  * done when the local file shows it.
  */
 import { sql } from "drizzle-orm";
-import { randomText } from "../../src/contract/random-text.ts";
+import { randomText } from "../../src/contract/key.ts";
 import { DatabaseUnavailable, type LeadDatabase, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
 import { residues } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/program-name.ts";

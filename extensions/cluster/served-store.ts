@@ -2,7 +2,7 @@
  * The store of a server beside an rqlite node. Requests read the node's file as a server without a cluster reads its own,
  * and each looks at the lease once. Only counts and notes of who received what leave for the cluster.
  */
-import { randomText } from "../../src/contract/random-text.ts";
+import { randomText } from "../../src/contract/key.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import { accounts } from "../../src/db/schema.ts";
 import type { StoreGauge } from "../../src/db/serving.ts";

@@ -1,9 +1,8 @@
 /** A file of 1,000 accounts with ten keys each, whose leads lie between one another in time and in the file. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { digestOf } from "../../src/contract/key.ts";
+import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import { createKey, prefixOf } from "../../src/contract/new-key.ts";
 import { prepareLead } from "../../src/import/map/lead.ts";
 import type { NewLead } from "../../src/import/new-lead.ts";
 import { type AdminStore, openAdminStore } from "../../test/support/admin-store.ts";

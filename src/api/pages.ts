@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
-import { build } from "../version.ts";
+import { build } from "../program-name.ts";
 import { type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";

@@ -1,8 +1,8 @@
 /** The query string, read strictly before Elysia validates it: every parameter known, sent once, and decodable. */
 import { Type } from "@sinclair/typebox";
 import { ApiError, errors } from "../contract/errors.ts";
+import { withoutKeys } from "../contract/key.ts";
 import { namesOf } from "../contract/names.ts";
-import { withoutKeys } from "../contract/new-key.ts";
 import { accepts, type LeadParameter } from "../contract/parameters.ts";
 import { editDistance } from "../contract/similar.ts";
 import type { Call } from "./call.ts";

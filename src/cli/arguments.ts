@@ -5,9 +5,8 @@ import { readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { editDistance } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
-import { printable } from "../printable.ts";
 import { adminCommand } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { printable, UserError } from "../user-error.ts";
 import type { CommandContext } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 

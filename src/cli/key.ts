@@ -1,8 +1,7 @@
 /** bun admin key: API keys (§3, §5). A key is never an argument, and is shown once. */
 import { Command } from "commander";
 import { dayMs } from "../contract/calendar.ts";
-import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
-import { createKey as generateKey, prefixOf } from "../contract/new-key.ts";
+import { digestOf, createKey as generateKey, isActive, isWellFormed, prefixOf } from "../contract/key.ts";
 import { readMoment, writeMoment } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
 import {

@@ -1,7 +1,7 @@
 /** bun admin pixel: the pixels of an account (§2.3). */
 import { Command } from "commander";
+import { randomText } from "../contract/key.ts";
 import type { Pixel } from "../contract/pixel.ts";
-import { randomText } from "../contract/random-text.ts";
 import type { Account } from "../db/accounts.ts";
 import { createPixel, listPixels, setPixelStatus } from "../db/pixels.ts";
 import { adminCommand } from "../program-name.ts";

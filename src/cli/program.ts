@@ -2,9 +2,8 @@
 import { Command, type CommanderError } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { loadExtensions, packageCommands } from "../extensions.ts";
-import { adminCommand } from "../program-name.ts";
+import { adminCommand, build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { build } from "../version.ts";
 import type { CommandContext, CommandEntry } from "./command.ts";
 import { addExamples, examples } from "./examples.ts";
 import { print } from "./terminal/output.ts";

@@ -2,10 +2,9 @@
 
 import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
-import { printable } from "../printable.ts";
 import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
 import { statusAfter } from "../process.ts";
-import { UserError } from "../user-error.ts";
+import { printable, UserError } from "../user-error.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { tryUpgrade } from "../backup/upgrade.ts";
 import { readDatabasePath } from "../config.ts";
+import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { build } from "../version.ts";
 import { unlessStopped } from "./backup.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, leadsText } from "./terminal/numbers.ts";

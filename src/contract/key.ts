@@ -3,13 +3,17 @@
  * can be detected, and a secret scanner can recognize a key, without a database. Only the SHA-256 of a key is stored. The
  * write token of a source has the same form and begins with `lfin_`.
  */
-import { hash } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { base62 } from "./random-text.ts";
+
+export const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** The beginning of a secret: of a key, which reads leads, or of the write token of a source. */
 export type Marker = "lf_" | "lfin_";
+const secretLength = 32;
 const checksumLength = 6;
+/** How many characters of a key are stored and shown. */
+const prefixLength = 8;
 const shape = /^lf(?:in)?_[0-9A-Za-z]{38}$/;
 
 /** Returns whether a text can be a key: its length, characters, and checksum are right. */
@@ -46,4 +50,25 @@ export function checksum(body: string): string {
     rest = Math.floor(rest / base62.length);
   }
   return text;
+}
+
+/** Returns a new key from a cryptographic source. It is shown once; only its digest is stored. */
+export function createKey(marker: Marker = "lf_"): string {
+  const body = marker + randomText(secretLength);
+  return body + checksum(body);
+}
+
+/** Returns the first characters of a key, by which people recognize theirs. */
+export function prefixOf(key: string): string {
+  return key.slice(0, prefixLength);
+}
+
+/** Returns a text with every key in it cut to its prefix. Somebody may have put a key there by mistake. */
+export function withoutKeys(text: string): string {
+  return text.replaceAll(/lf(?:in)?_[0-9A-Za-z]{9,}/g, (key) => `${prefixOf(key)}…`);
+}
+
+/** Returns base62 characters from a cryptographic source, each as likely as any other. */
+export function randomText(length: number): string {
+  return Array.from({ length }, () => base62[randomInt(base62.length)]).join("");
 }

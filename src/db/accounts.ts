@@ -1,6 +1,6 @@
 /** Accounts: who has leads, pixels, and keys, and whether the subscription is active (§3). */
 import { asc, eq, or } from "drizzle-orm";
-import { randomText } from "../contract/random-text.ts";
+import { randomText } from "../contract/key.ts";
 import { insertAct } from "./audit.ts";
 import { type Connection, type LeadDatabase, WriteRefused } from "./connection.ts";
 import { accounts } from "./schema.ts";

@@ -2,7 +2,7 @@
 import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { dayOf, monthOf } from "../contract/calendar.ts";
 import type { KeyLife } from "../contract/key.ts";
-import { randomText } from "../contract/random-text.ts";
+import { randomText } from "../contract/key.ts";
 import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";

@@ -1,6 +1,6 @@
 /** Sources: the addresses at which vendors deliver leads. Only the digest of a token is kept, and a revocation is final. */
 import { and, asc, eq, isNull, type SQL } from "drizzle-orm";
-import { randomText } from "../contract/random-text.ts";
+import { randomText } from "../contract/key.ts";
 import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";

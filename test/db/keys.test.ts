@@ -1,7 +1,6 @@
 /** What every store does with keys and their usage. */
 import { describe, expect, test } from "bun:test";
-import { digestOf } from "../../src/contract/key.ts";
-import { createKey, prefixOf } from "../../src/contract/new-key.ts";
+import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import { noonMs } from "../support/builders.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
 import { accountIn, stores } from "./stores.ts";

@@ -1,5 +1,5 @@
 /** What the model keeps: arrays, in the order in which things were made. */
-import { randomText } from "../../src/contract/random-text.ts";
+import { randomText } from "../../src/contract/key.ts";
 import type { Account } from "../../src/db/accounts.ts";
 import type { KeyRecord } from "../../src/db/keys.ts";
 import type { Row } from "./model-import.ts";

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
-import { createKey } from "../../src/contract/new-key.ts";
+import { createKey } from "../../src/contract/key.ts";
 import { leads } from "../../src/db/schema.ts";
 import { aLead } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,7 +1,7 @@
 /** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the real server. */
 import { describe, expect, onTestFinished } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { createKey } from "../../src/contract/new-key.ts";
+import { createKey } from "../../src/contract/key.ts";
 import { receive } from "../extensions/delivery/webhooks/receiving.ts";
 import { aLead } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";

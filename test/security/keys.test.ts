@@ -1,7 +1,6 @@
 /** Keys against guessing: how many there are, what a wrong one costs, and what it tells whoever tries. */
 import { expect, test } from "bun:test";
-import { digestOf, isWellFormed } from "../../src/contract/key.ts";
-import { createKey } from "../../src/contract/new-key.ts";
+import { createKey, digestOf, isWellFormed } from "../../src/contract/key.ts";
 import { anAdmin } from "../support/admin.ts";
 import { serve } from "../support/harness.ts";
 

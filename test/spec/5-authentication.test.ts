@@ -1,7 +1,7 @@
 /** §5: the key of a request. */
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { createKey } from "../../src/contract/new-key.ts";
+import { createKey } from "../../src/contract/key.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 

@@ -1,6 +1,6 @@
 /** §7, precedence: of two things that are wrong with a request, the one that comes first here is answered. */
 import { expect, test } from "bun:test";
-import { createKey } from "../../src/contract/new-key.ts";
+import { createKey } from "../../src/contract/key.ts";
 import { serve } from "../support/harness.ts";
 
 type Server = Awaited<ReturnType<typeof serve>>;

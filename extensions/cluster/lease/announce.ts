@@ -4,8 +4,8 @@
  */
 import { eq, sql } from "drizzle-orm";
 import { version } from "../../../package.json";
+import { randomText } from "../../../src/contract/key.ts";
 import { publicPaths } from "../../../src/contract/paths.ts";
-import { randomText } from "../../../src/contract/random-text.ts";
 import { UserError } from "../../../src/user-error.ts";
 import type { LocalFile } from "../local-file.ts";
 import { checkLocalNode } from "../node/local-node.ts";

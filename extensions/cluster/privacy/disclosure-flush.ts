@@ -1,5 +1,5 @@
 /** Pages that were answered on their way into the ledger of a cluster. Sent again, a part changes nothing. */
-import { randomText } from "../../../src/contract/random-text.ts";
+import { randomText } from "../../../src/contract/key.ts";
 import { disclosureStatements, openDisclosureReader } from "../../../src/privacy/disclosures/ledger.ts";
 import { createDisclosureLedger } from "../../../src/privacy/disclosures/pages.ts";
 import type { ReadFile } from "../capturing.ts";

@@ -7,14 +7,12 @@ import { confirm } from "../../../src/cli/terminal/confirm.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { listed } from "../../../src/cli/terminal/table.ts";
 import { readConfig, receiveOrigin } from "../../../src/config.ts";
-import { digestOf } from "../../../src/contract/key.ts";
-import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
+import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import { createSource, findSource, listSources, revokeSource, type Source } from "../../../src/db/sources.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
-import { printable } from "../../../src/printable.ts";
 import { adminCommand } from "../../../src/program-name.ts";
-import { UserError } from "../../../src/user-error.ts";
+import { printable, UserError } from "../../../src/user-error.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
 import { testCommand } from "./source-test.ts";
 

@@ -2,9 +2,8 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
-import { printable } from "../../../src/printable.ts";
 import { systemCode } from "../../../src/process.ts";
-import { UserError } from "../../../src/user-error.ts";
+import { printable, UserError } from "../../../src/user-error.ts";
 import { type DropFolder, openDropFolder } from "./drop-folder.ts";
 import type { Outcome, WhenDone } from "./put-away.ts";
 import type { ImportSettings } from "./settings.ts";

@@ -1,8 +1,7 @@
 /** What lies in a file before it is attacked, and what is found in it afterwards. */
 import { Database } from "bun:sqlite";
-import { digestOf } from "../../../src/contract/key.ts";
+import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { createKey, prefixOf } from "../../../src/contract/new-key.ts";
 import type { Account } from "../../../src/db/accounts.ts";
 import type { AdminStore } from "../../../test/support/admin-store.ts";
 import { openAdminStore } from "../../../test/support/admin-store.ts";

@@ -1,8 +1,7 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
 import { type Command, Option } from "commander";
 import { publicOrigin, readConfig } from "../../config.ts";
-import { digestOf } from "../../contract/key.ts";
-import { createKey as generateKey, prefixOf } from "../../contract/new-key.ts";
+import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { writeMoment } from "../../contract/time.ts";
 import { type Account, createAccount, findAccount } from "../../db/accounts.ts";

@@ -4,7 +4,7 @@ import { examineSettings, ownAddress, readDatabasePath } from "../../config.ts";
 import { isFileOfNode } from "../../db/database-files.ts";
 import { examineFile } from "../../db/examination/examine.ts";
 import { loadExtensions } from "../../extensions.ts";
-import { printable } from "../../printable.ts";
+import { printable } from "../../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { paintCell } from "../terminal/paint.ts";
 import { labelled } from "../terminal/table.ts";

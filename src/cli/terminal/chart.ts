@@ -1,5 +1,5 @@
 /** Bars for a terminal: a label, a number, a bar, in lines of 80 columns or less. */
-import { printable } from "../../printable.ts";
+import { printable } from "../../user-error.ts";
 import { grouped } from "./numbers.ts";
 import { columnsOf } from "./table.ts";
 

@@ -1,8 +1,7 @@
 /** What a command says: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync } from "node:fs";
-import { inEscapes } from "../../printable.ts";
 import { writeNow } from "../../process.ts";
-import { UserError } from "../../user-error.ts";
+import { inEscapes, UserError } from "../../user-error.ts";
 
 export interface Output {
   /** Whether standard output carries one JSON value and nothing else. */

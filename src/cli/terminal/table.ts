@@ -1,5 +1,5 @@
 /** Tables and labelled lines that fit the terminal. */
-import { printable } from "../../printable.ts";
+import { printable } from "../../user-error.ts";
 import { paint, paintCell } from "./paint.ts";
 
 /** The least width of the last column. Where even that does not fit, rows become blocks. */

@@ -1,8 +1,7 @@
 /** kill -9 of the webhook endpoint, or of the import behind it: what was answered 200 is served, and nothing twice. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { digestOf } from "../../../../src/contract/key.ts";
-import { createKey, prefixOf } from "../../../../src/contract/new-key.ts";
+import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { countOf, documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { missingProc } from "../../product/process-state.ts";

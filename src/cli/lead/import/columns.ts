@@ -4,8 +4,7 @@ import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import type { Format } from "../../../import/parse/format.ts";
-import { printable } from "../../../printable.ts";
-import { UserError } from "../../../user-error.ts";
+import { printable, UserError } from "../../../user-error.ts";
 import { andMore } from "../../terminal/numbers.ts";
 import { table } from "../../terminal/table.ts";
 

@@ -5,7 +5,7 @@ import type { Target } from "../../../import/map/fields.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { Preview, StagedImport } from "../../../import/staged-import.ts";
-import { printable } from "../../../printable.ts";
+import { printable } from "../../../user-error.ts";
 import { canAsk, confirm } from "../../terminal/confirm.ts";
 import { andMore, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";

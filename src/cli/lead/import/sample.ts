@@ -1,7 +1,7 @@
 /** Leads as they would be served, field by field, next to the columns that the values come from. */
 import { type Lead, leadFields } from "../../../contract/lead.ts";
 import type { ColumnReport } from "../../../import/map/report.ts";
-import { printable } from "../../../printable.ts";
+import { printable } from "../../../user-error.ts";
 
 /** The widths that fit a terminal of 80 columns, with two spaces between them and two before. */
 const widths = { field: 14, value: 38, column: 22 };
