@@ -178,3 +178,8 @@ test("no module keeps state: what changes is held by what a function returns", (
     /^(?:export )?let |^(?:export )?const \w+(?:: (?:Map|Set)<.*>)? = new (?:Weak)?(?:Map|Set)(?:<[^\n]*>)?\(\);?$/m;
   expect(core.filter(({ text }) => changing.test(text.replaceAll(quoted, ""))).map(({ path }) => path)).toEqual([]);
 });
+
+test("only test/support/needing.ts skips tests, because it says why in their names", () => {
+  const skipping = everything.filter(({ text }) => /\b(?:test|describe)\.(?:skip|todo|if)/.test(text));
+  expect(skipping.map(({ path }) => path)).toEqual(["test/support/needing.ts"]);
+});

@@ -1,5 +1,5 @@
 /** The Airbyte manifest, run by airbyte-cdk: a destination that keeps records and state has the export, over kills. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
@@ -7,7 +7,7 @@ import { aLine } from "../../test/packages/client/line.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
+import { connectors, leadsOfWeeks, start, toolOf, withTool } from "./connector.ts";
 
 const program = toolOf("airbyte", "bin/source-declarative-manifest");
 /** Each start of the tool takes long on a busy machine. */
@@ -83,8 +83,8 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-test.skipIf(program === null)(
-  told("Airbyte reads every lead in windows of time, over kills and outages, and a second sync adds nothing", program),
+withTool(program)(
+  "Airbyte reads every lead in windows of time, over kills and outages, and a second sync adds nothing",
   async () => {
     const leads = leadsOfWeeks(230);
     const server = await serve({ leads });

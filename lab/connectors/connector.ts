@@ -1,11 +1,11 @@
 /** A connector under the real tool that it is made for: a server with leads, and runs that may be killed. */
-
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { endWithTest } from "../../test/support/child.ts";
+import { unless } from "../../test/support/needing.ts";
 
 export const connectors = join(import.meta.dir, "../../connectors");
 
@@ -15,8 +15,8 @@ export function toolOf(folder: string, program: string): string | null {
   return existsSync(path) ? path : null;
 }
 
-/** The name of a test, and why it is skipped where its tool is missing. */
-export const told = (name: string, tool: string | null) => (tool === null ? `${name} (skipped: not installed)` : name);
+/** Makes tests that are skipped if their tool is missing. */
+export const withTool = (tool: string | null) => unless(tool === null ? "not installed" : null);
 
 /** Leads of some weeks, oldest first, so that windows of time have a few each; texts are not of one alphabet. */
 export function leadsOfWeeks(count: number): Lead[] {

@@ -1,11 +1,11 @@
 /** The dlt source, run by dlt into DuckDB: the destination is the export, over kills and late leads. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, finish, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
+import { connectors, finish, leadsOfWeeks, start, toolOf, withTool } from "./connector.ts";
 
 const python = toolOf("dlt", "bin/python");
 /** Each start of the tool takes long on a busy machine. */
@@ -47,8 +47,8 @@ function aPipeline(tool: string, url: string, key: string) {
   };
 }
 
-test.skipIf(python === null)(
-  told("dlt brings every lead to DuckDB, over kills, and a second run adds nothing", python),
+withTool(python)(
+  "dlt brings every lead to DuckDB, over kills, and a second run adds nothing",
   async () => {
     const leads = leadsOfWeeks(230);
     const { url, aKey, importMore } = await serve({ leads });

@@ -1,12 +1,12 @@
 /** The n8n workflow, run by n8n's engine with its nodes: every lead is handed on, over kills and refusals. */
-import { expect, onTestFinished, test } from "bun:test";
+import { expect, onTestFinished } from "bun:test";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLine } from "../../test/packages/client/line.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, leadsOfWeeks, start, told, toolOf } from "./connector.ts";
+import { connectors, leadsOfWeeks, start, toolOf, withTool } from "./connector.ts";
 
 const engine = toolOf("n8n", "node_modules/n8n-core/package.json");
 /** Each start of the tool takes long on a busy machine. */
@@ -49,8 +49,8 @@ function aWorkflow(url: string, key: string, deliverTo: string) {
 /** Leads in the order in which they first came. */
 const once = (leads: readonly Lead[]) => [...new Map(leads.map((lead) => [lead.id, lead])).values()];
 
-test.skipIf(engine === null)(
-  told("n8n hands on every lead, oldest first, over kills and a refusal, and a second run adds nothing", engine),
+withTool(engine)(
+  "n8n hands on every lead, oldest first, over kills and a refusal, and a second run adds nothing",
   async () => {
     const leads = leadsOfWeeks(230);
     const { url, aKey, importMore } = await serve({ leads });
@@ -81,8 +81,8 @@ test.skipIf(engine === null)(
   manyRuns,
 );
 
-test.skipIf(engine === null)(
-  told("n8n reads a page again that the server refuses for a moment", engine),
+withTool(engine)(
+  "n8n reads a page again that the server refuses for a moment",
   async () => {
     const leads = leadsOfWeeks(130);
     const server = await serve({ leads });

@@ -1,5 +1,6 @@
 /** A small run of an attack: the product holds, and a build that is broken on purpose is caught. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { unless } from "../../test/support/needing.ts";
 import { attempt } from "./attempt.ts";
 import type { Breakage, Fault, Outcome } from "./fault.ts";
 
@@ -21,7 +22,7 @@ export function describeSmall(fault: Fault): void {
     attempts.set(breakage, attempted);
     return attempted;
   };
-  describe.skipIf(reason !== null)(`${fault.name}${reason === null ? "" : ` (${reason})`}`, () => {
+  unless(reason).describe(fault.name, () => {
     const hold = async () => {
       // What mostly waits can wait together.
       if (fault.waits === true) for (const breakage of fault.breakages) void begin(breakage);

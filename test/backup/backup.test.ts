@@ -15,8 +15,9 @@ import {
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { client } from "../support/harness.ts";
+import { needing, unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
-import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
 
 const rows = (count: number) =>
   `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
@@ -126,14 +127,14 @@ test("where there is no database none is made", async () => {
   expect(readdirSync(admin.folder).filter((name) => name !== ".bun")).toEqual([]);
 });
 
-test.skipIf(isRoot)("a folder that this user may not write in is refused", async () => {
+unless(isRoot ? "root may write everywhere" : null)("a folder that this user may not write in is refused", async () => {
   const admin = anAdmin();
   mkdirSync(join(admin.folder, "closed"));
   chmodSync(join(admin.folder, "closed"), 0o500);
   expect((await admin.run("backup", join(admin.folder, "closed/copy.db"))).status).toBe(1);
 });
 
-test.skipIf(!mounts)("a disk that is full is named in one line, and no part of a backup stays on it", async () => {
+needing("mount")("a disk that is full is named in one line, and no part of a backup stays on it", async () => {
   const admin = anAdmin();
   await admin.import(rows(5000));
   using disk = aSmallDisk(admin.folder, "size=256k");
@@ -145,38 +146,32 @@ test.skipIf(!mounts)("a disk that is full is named in one line, and no part of a
   expect(existsSync(disk.path)).toBe(true);
 });
 
-test.skipIf(!mounts)(
-  "where the disk of the database is full, a backup on another disk is made, and says so",
-  async () => {
-    const admin = anAdmin([]);
-    using disk = aSmallDisk(admin.folder, "size=2m");
-    const full = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });
-    await full.run("account", "create", "acme");
-    // A server has the log open.
-    using other = new Database(join(disk.path, "leads.db"));
-    other.query("SELECT name FROM accounts").get();
-    fill(disk.path);
-    const copy = join(admin.folder, "copy.db");
-    const { status, stderr } = await full.run("backup", copy);
-    expect([status, stderr]).toEqual([0, expect.stringMatching(/\nWarning: [^\n]+ audit [^\n]+full\)\.\n$/)]);
-    expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
-  },
-);
+needing("mount")("where the disk of the database is full, a backup on another disk is made, and says so", async () => {
+  const admin = anAdmin([]);
+  using disk = aSmallDisk(admin.folder, "size=2m");
+  const full = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });
+  await full.run("account", "create", "acme");
+  // A server has the log open.
+  using other = new Database(join(disk.path, "leads.db"));
+  other.query("SELECT name FROM accounts").get();
+  fill(disk.path);
+  const copy = join(admin.folder, "copy.db");
+  const { status, stderr } = await full.run("backup", copy);
+  expect([status, stderr]).toEqual([0, expect.stringMatching(/\nWarning: [^\n]+ audit [^\n]+full\)\.\n$/)]);
+  expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
+});
 
-test.skipIf(!mounts)(
-  "a drill of a backup on a disk that only reads is refused for that, and says what helps",
-  async () => {
-    const admin = anAdmin();
-    using disk = aSmallDisk(admin.folder, "size=9m");
-    await admin.run("backup", join(disk.path, "copy.db"));
-    expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
-    const { status, stderr } = await admin.run("backup", "--drill", join(disk.path, "copy.db"));
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^The drill [^\n]+\/disk cannot be written \(EROFS\)\. Copy [^\n]+\n$/),
-    ]);
-  },
-);
+needing("mount")("a drill of a backup on a disk that only reads is refused for that, and says what helps", async () => {
+  const admin = anAdmin();
+  using disk = aSmallDisk(admin.folder, "size=9m");
+  await admin.run("backup", join(disk.path, "copy.db"));
+  expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
+  const { status, stderr } = await admin.run("backup", "--drill", join(disk.path, "copy.db"));
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^The drill [^\n]+\/disk cannot be written \(EROFS\)\. Copy [^\n]+\n$/),
+  ]);
+});
 
 test("a name that is too long is refused for what it is, and not in the name of the database", async () => {
   const admin = anAdmin();

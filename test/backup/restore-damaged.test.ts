@@ -18,6 +18,7 @@ import {
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { aFolder } from "../support/folder.ts";
+import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
 /** Overwrites the first page of a table with what is none. */
@@ -126,11 +127,9 @@ test("a link that leads to no file yet is followed, and stays", async () => {
   expect(statSync(join(folder, "disk/leadfile.db")).isFile()).toBe(true);
 });
 
-const isRoot = process.getuid?.() === 0;
-const name = (sentence: string) => (isRoot ? sentence : `${sentence} (skipped: only root gives files away)`);
 const nobody = 65_534;
 
-test.skipIf(!isRoot)(name("what root restores belongs to the user who has the file, all that is left"), async () => {
+needing("root")("what root restores belongs to the user who has the file, all that is left", async () => {
   const { admin, file } = await aBackup();
   for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
   expect((await admin.run("restore", file)).status).toBe(0);
@@ -139,10 +138,8 @@ test.skipIf(!isRoot)(name("what root restores belongs to the user who has the fi
   for (const entry of beside) expect(statSync(join(admin.folder, entry)).uid).toBe(nobody);
 });
 
-const mayLose = isRoot && Bun.which("setpriv") !== null;
-
-test.skipIf(!mayLose)(
-  name("who may not give files away restores into somebody else's folder all the same"),
+needing("root", "setpriv")(
+  "who may not give files away restores into somebody else's folder all the same",
   async () => {
     const { file } = await aBackup();
     const folder = join(aFolder(), "theirs");
@@ -157,7 +154,7 @@ test.skipIf(!mayLose)(
   },
 );
 
-test.skipIf(!isRoot)(name("a link where the lock belongs is not followed to somebody else's file"), async () => {
+needing("root")("a link where the lock belongs is not followed to somebody else's file", async () => {
   const { admin, file } = await aBackup();
   const theirs = join(aFolder(), "theirs");
   writeFileSync(theirs, "");

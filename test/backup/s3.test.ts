@@ -1,17 +1,17 @@
 /** Backups in an object store: encrypted, complete or not listed, and restored on a machine that has nothing. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
+import { needing } from "../support/needing.ts";
 import { aSharedFolder } from "../support/run.ts";
-import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
 import { header, rows } from "./restore/a-backup.ts";
 
 const gateway = Bun.which("versitygw");
-const note = gateway === null ? " (skipped: no versitygw here)" : "";
 
 /** A real S3 server on a folder, whose subfolders are the buckets. */
 async function serveFolder(folder: string) {
@@ -34,7 +34,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" ? (address?.port ?? 0) : 0;
 }
 
-describe.skipIf(gateway === null)(`an object store${note}`, async () => {
+needing("versitygw").describe("an object store", async () => {
   const folder = gateway === null ? "" : aSharedFolder();
   for (const bucket of ["leads", "small"]) if (gateway !== null) mkdirSync(join(folder, bucket));
   const store = gateway === null ? { url: "", child: null } : await serveFolder(folder);
@@ -140,20 +140,17 @@ describe.skipIf(gateway === null)(`an object store${note}`, async () => {
     expect(restored.json["leads"]).toBe(20_000);
   });
 
-  test.skipIf(!mounts)(
-    `lists nothing that a full bucket has taken${mounts ? "" : " (skipped: mounts nothing)"}`,
-    async () => {
-      const admin = aMachine(["acme"]);
-      await admin.import(header + rows(0, 2_000));
-      using disk = aSmallDisk(join(folder, "small"), "size=400k");
-      const place = `s3://small/${disk.path.split("/").at(-1)}/six`;
-      fill(disk.path);
-      const { status, stderr } = await admin.run("backup", place);
-      expect([status, stderr]).toEqual([
-        1,
-        expect.stringMatching(/^s3:[^\n]+ cannot be written [^\n]+space in the bucket\.\n$/),
-      ]);
-      expect(await list(admin, place)).toEqual([]);
-    },
-  );
+  needing("mount")("lists nothing that a full bucket has taken", async () => {
+    const admin = aMachine(["acme"]);
+    await admin.import(header + rows(0, 2_000));
+    using disk = aSmallDisk(join(folder, "small"), "size=400k");
+    const place = `s3://small/${disk.path.split("/").at(-1)}/six`;
+    fill(disk.path);
+    const { status, stderr } = await admin.run("backup", place);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^s3:[^\n]+ cannot be written [^\n]+space in the bucket\.\n$/),
+    ]);
+    expect(await list(admin, place)).toEqual([]);
+  });
 });

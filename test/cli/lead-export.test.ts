@@ -11,6 +11,7 @@ import { askingFor } from "../support/asking.ts";
 import { aLead } from "../support/builders.ts";
 import { endWithTest } from "../support/child.ts";
 import { eventually } from "../support/eventually.ts";
+import { needing } from "../support/needing.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 
@@ -165,17 +166,16 @@ test("an export is of its own account alone", async () => {
 // What shares a pipe with a program that does not wait, such as one of Node.js, must not wait for it either.
 const impatient =
   "import fcntl, os, sys; fcntl.fcntl(1, fcntl.F_SETFL, os.O_NONBLOCK); os.execv(sys.argv[1], sys.argv[1:])";
-const python = Bun.which("python3");
 /** Runs a program whose output nobody reads before there is a file `go`. */
 const slowReader = `{ sh -c 'echo $$ >pid; exec "$@"' sh "$@"; echo $? >status; } |
   { until [ -e go ]; do sleep 0.05; done; cat; }`;
 
-test.skipIf(python === null)("a reader that takes its time gets all of an export", async () => {
+needing("python3")("a reader that takes its time gets all of an export", async () => {
   const admin = anAdmin();
   const leads = Array.from({ length: 3000 }, () => JSON.stringify(aLead({ page_url: "x".repeat(500) })));
   await admin.import(`${leads.join("\n")}\n`);
   const command = [process.execPath, program, "lead", "export", "acme"];
-  const child = Bun.spawn(["sh", "-c", slowReader, "sh", python ?? "", "-c", impatient, ...command], {
+  const child = Bun.spawn(["sh", "-c", slowReader, "sh", "python3", "-c", impatient, ...command], {
     cwd: admin.folder,
     env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder },
     stdout: "pipe",

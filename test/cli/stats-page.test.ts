@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { findings, hasBrowser, look, overflow, unlessMissing } from "../docs/browser.ts";
+import { findings, inBrowser, look, overflow } from "../docs/browser.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
@@ -39,8 +39,8 @@ test("an axis counts whole leads, also where there is one alone", async () => {
   expect(page).not.toMatch(/>\d+\.\d+<\/text>/);
 });
 
-test.skipIf(!hasBrowser).each(["light", "dark"] as const)(
-  `in the %s the page has no finding and no scrolling sideways, and letters that a phone can show${unlessMissing}`,
+inBrowser.each(["light", "dark"] as const)(
+  "in the %s the page has no finding and no scrolling sideways, and letters that a phone can show",
   async (colorScheme) => {
     const name = `${"Harbor&Pine".repeat(8)} 株式会社`;
     const admin = anAdmin([name]);

@@ -1,11 +1,12 @@
 /** What can be shown this one time, where standard output takes nothing. */
-import { expect, test } from "bun:test";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { expect } from "bun:test";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
+import { needing } from "../support/needing.ts";
 
 const admin = join(import.meta.dir, "../../src/admin.ts");
-const isThere = existsSync("/dev/full");
+const full = needing("/dev/full");
 
 /** Runs a command whose standard output is a full disk. */
 async function runFull(database: string, ...words: string[]) {
@@ -20,7 +21,7 @@ async function runFull(database: string, ...words: string[]) {
   return { stderr, status };
 }
 
-test.skipIf(!isThere)("a receipt that cannot be written is in the file, and the erasure is complete", async () => {
+full("a receipt that cannot be written is in the file, and the erasure is complete", async () => {
   const { file, import: importRows, leads, run } = anAdmin();
   await importRows("email,verified_email\ndana@example.com,d2@example.com\n", "--pixel", "px", "--create-pixels");
   const { stderr, status } = await runFull(file, "lead", "erase", "acme", "--email", "dana@example.com");
@@ -32,7 +33,7 @@ test.skipIf(!isThere)("a receipt that cannot be written is in the file, and the 
   expect(await leads()).toEqual([]);
 });
 
-test.skipIf(!isThere).each([
+full.each([
   ["key", "The key was created but could not be shown. Revoke it: bun admin key revoke key_"],
   ["source", "The address was created but could not be shown. Revoke it: bun admin source revoke src_"],
 ])("a %s that cannot be shown is said with the command that revokes it", async (noun, says) => {

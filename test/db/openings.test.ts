@@ -22,7 +22,8 @@ import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { aKey, anAccount } from "../support/harness.ts";
-import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
+import { needing } from "../support/needing.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -144,7 +145,7 @@ describe("a file of an older version", () => {
     expect(docs).toEqual([{ doc: JSON.stringify(lead), later: 7 }]);
   });
 
-  test.skipIf(!mounts)("is copied again where a full disk has cut the copy short", async () => {
+  needing("mount")("is copied again where a full disk has cut the copy short", async () => {
     using disk = aSmallDisk(aFolder(), "size=4m");
     const path = join(disk.path, "leadfile.db");
     const store = openAdminStore(path);

@@ -1,16 +1,15 @@
 /** The pages at /docs and /docs/try in a real browser. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
-import { findings, hasBrowser, look, overflow, unlessMissing } from "./browser.ts";
+import { findings, inBrowser, look, overflow } from "./browser.ts";
 
-const inBrowser = test.skipIf(!hasBrowser);
 const desktop = { width: 1280, height: 900 };
 const phone = { width: 375, height: 740 };
 
 describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
-  inBrowser(`/docs has no complaint, no finding and no scrolling sideways${unlessMissing}`, async () => {
+  inBrowser("/docs has no complaint, no finding and no scrolling sideways", async () => {
     const { url } = await serve();
     for (const viewport of [desktop, phone]) {
       const looking = await look(`${url}/docs`, { viewport, colorScheme });
@@ -18,7 +17,7 @@ describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
     }
   });
 
-  inBrowser(`/docs/try neither, before and after a request${unlessMissing}`, async () => {
+  inBrowser("/docs/try neither, before and after a request", async () => {
     const { url, aKey } = await serve({ leads: [aLead({ name: "Dana Whitfield" })] });
     for (const viewport of [desktop, phone]) {
       const looking = await look(`${url}/docs/try`, { viewport, colorScheme });
@@ -36,7 +35,7 @@ describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
   });
 });
 
-inBrowser(`the button that copies a program covers none of it on a phone${unlessMissing}`, async () => {
+inBrowser("the button that copies a program covers none of it on a phone", async () => {
   const { url } = await serve();
   const { page } = await look(`${url}/docs`, { viewport: phone });
   const blocks = await page.locator(".code:visible").all();
@@ -47,7 +46,7 @@ inBrowser(`the button that copies a program covers none of it on a phone${unless
   }
 });
 
-inBrowser(`the explorer keeps the type of a parameter apart from its description${unlessMissing}`, async () => {
+inBrowser("the explorer keeps the type of a parameter apart from its description", async () => {
   const { url } = await serve();
   const { page } = await look(`${url}/docs/try`, { viewport: desktop });
   await page.locator(".opblock-summary-control").first().click();
@@ -62,7 +61,7 @@ inBrowser(`the explorer keeps the type of a parameter apart from its description
   expect(gap).toBeGreaterThan(8);
 });
 
-inBrowser(`the explorer says what it waits for, and shows no choice among one${unlessMissing}`, async () => {
+inBrowser("the explorer says what it waits for, and shows no choice among one", async () => {
   const { url } = await serve();
   const waiting = await look(`${url}/docs/try`, { javaScriptEnabled: false });
   expect(await waiting.page.getByText("They need JavaScript").isVisible()).toBe(true);
@@ -74,7 +73,7 @@ inBrowser(`the explorer says what it waits for, and shows no choice among one${u
   }
 });
 
-inBrowser(`the key that is typed at /docs/try is kept nowhere but in its field${unlessMissing}`, async () => {
+inBrowser("the key that is typed at /docs/try is kept nowhere but in its field", async () => {
   const { url, aKey } = await serve({ leads: [aLead()] });
   const key = aKey();
   const { page } = await look(`${url}/docs/try`);
@@ -90,7 +89,7 @@ inBrowser(`the key that is typed at /docs/try is kept nowhere but in its field${
   expect(await page.getByLabel("API key").inputValue()).toBe("");
 });
 
-inBrowser(`the docs link of every error lands on its entry at once${unlessMissing}`, async () => {
+inBrowser("the docs link of every error lands on its entry at once", async () => {
   const { url, anonymous } = await serve();
   const { docs } = (await anonymous.get("/leads")).body.error;
   expect(docs).toBe(`${url}/docs#missing_api_key`);
@@ -103,7 +102,7 @@ inBrowser(`the docs link of every error lands on its entry at once${unlessMissin
   }
 });
 
-inBrowser(`the keyboard alone reaches content, languages and code, and shows where it is${unlessMissing}`, async () => {
+inBrowser("the keyboard alone reaches content, languages and code, and shows where it is", async () => {
   const { url } = await serve();
   const { page } = await look(`${url}/docs`, { viewport: desktop });
   const focused = () =>
@@ -129,7 +128,7 @@ inBrowser(`the keyboard alone reaches content, languages and code, and shows whe
   expect(await focused()).toMatchObject({ outline: "solid 3px", text: expect.stringContaining("await fetch") });
 });
 
-inBrowser(`a copy button gives the program as it stands${unlessMissing}`, async () => {
+inBrowser("a copy button gives the program as it stands", async () => {
   const { url } = await serve();
   const permissions = ["clipboard-read", "clipboard-write"];
   const { page } = await look(`${url}/docs`, { viewport: desktop, permissions });
@@ -138,7 +137,7 @@ inBrowser(`a copy button gives the program as it stands${unlessMissing}`, async 
   expect(await page.evaluate<string>("navigator.clipboard.readText()")).toContain(`"${url}/api/v1/leads?limit=5"`);
 });
 
-inBrowser(`without JavaScript the page reads the same and the languages can be chosen${unlessMissing}`, async () => {
+inBrowser("without JavaScript the page reads the same and the languages can be chosen", async () => {
   const { url } = await serve();
   const { page, complaints } = await look(`${url}/docs`, { viewport: phone, javaScriptEnabled: false });
   await page.locator("label[for=paging-python]").click();
@@ -147,7 +146,7 @@ inBrowser(`without JavaScript the page reads the same and the languages can be c
   for (const code of errorCodes) expect(await page.locator(`#${code}`).isVisible()).toBe(true);
 });
 
-inBrowser(`where the system chooses the colours, one language alone is underlined${unlessMissing}`, async () => {
+inBrowser("where the system chooses the colours, one language alone is underlined", async () => {
   const { url } = await serve();
   const { page } = await look(`${url}/docs`, { viewport: desktop, forcedColors: "active" });
   const lines = await page.evaluate<boolean[]>(`

@@ -2,12 +2,12 @@
 import { afterAll, onTestFinished } from "bun:test";
 import axe, { type AxeResults } from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { unless } from "../support/needing.ts";
 
 const executable = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 
-export const hasBrowser = executable !== null;
-/** Behind the name of a test. */
-export const unlessMissing = hasBrowser ? "" : " (skipped: no chromium here)";
+/** Makes tests that use a browser. */
+export const inBrowser = unless(executable === null ? "no chromium here" : null);
 
 export interface Looking {
   readonly page: Page;

@@ -10,6 +10,7 @@ import { aLead, someLeads } from "../support/builders.ts";
 import { until } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
+import { needing } from "../support/needing.ts";
 import { runExample } from "./example.ts";
 
 interface Case {
@@ -96,9 +97,8 @@ function readIds(path: string): string[] {
 const python = Bun.which("python3");
 
 for (const { name, file, every, arrived, damage } of cases) {
-  const skipped = name.endsWith(".py") && python === null;
-  test.skipIf(skipped)(
-    `${name} has every lead once, over a power cut and an orderly stop${skipped ? " (skipped: no python3 here)" : ""}`,
+  needing(...(name.endsWith(".py") ? ["python3"] : []))(
+    `${name} has every lead once, over a power cut and an orderly stop`,
     async () => {
       const leads = [aLead({ name: 'Dana "D", Łódź\nsecond line' }), ...someLeads(8)];
       const { url, aKey, importMore } = await serve({ leads: leads.slice(0, 3) });

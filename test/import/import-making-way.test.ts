@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { aFolder } from "../support/folder.ts";
+import { needing } from "../support/needing.ts";
 
 const many = 30_000;
 const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
@@ -37,9 +38,7 @@ test("Ctrl-C while another program writes ends an import before its next transac
 });
 
 const nobody = 65_534;
-const isRoot = process.getuid?.() === 0;
-
-test.skipIf(!isRoot)("the server of another user can ask for the lock while root imports", async () => {
+needing("root")("the server of another user can ask for the lock while root imports", async () => {
   const admin = anAdmin();
   for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
   const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
@@ -53,7 +52,7 @@ test.skipIf(!isRoot)("the server of another user can ask for the lock while root
   expect(owners).toContain(nobody);
 });
 
-test.skipIf(!isRoot)("a link in the place of the file by which one asks gives no other file away", async () => {
+needing("root")("a link in the place of the file by which one asks gives no other file away", async () => {
   const admin = anAdmin();
   for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
   const other = join(aFolder(), "of-root");

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { aFolder } from "../support/folder.ts";
-import { aSmallDisk, mounts } from "../support/small-disk.ts";
+import { needing } from "../support/needing.ts";
+import { aSmallDisk } from "../support/small-disk.ts";
 
 const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 const large = `date,pixel_id,email\n${rows.join("")}`;
@@ -74,27 +75,24 @@ function putAsideBy(pid: number): string[] {
   return paths.filter((path) => path.endsWith(" (deleted)"));
 }
 
-test.skipIf(!mounts)(
-  "an undo on a disk with little room goes on with it, and leaves some for a revocation",
-  async () => {
-    using disk = aSmallDisk(aFolder(), "size=80m");
-    const path = join(disk.path, "leadfile.db");
-    const admin = anAdmin([], { DATABASE_PATH: path });
-    await admin.run("account", "create", "acme");
-    const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-    expect((await admin.import(`date,pixel_id,email\n${rows.slice(0, 20_000).join("")}`)).status).toBe(0);
-    const { bavail, bsize } = statfsSync(disk.path);
-    writeFileSync(join(disk.path, "rest"), Buffer.alloc(bavail * bsize - 12_000_000));
-    const child = admin.start("import", "undo", "acme", "1");
-    // Whoever asks makes it write pages again and again.
-    expect(
-      await betweenTransactions(
-        path,
-        child.exited,
-        () => undefined,
-        () => true,
-      ),
-    ).toBe(0);
-    expect((await admin.run("key", "revoke", id, "--yes")).status).toBe(0);
-  },
-);
+needing("mount")("an undo on a disk with little room goes on with it, and leaves some for a revocation", async () => {
+  using disk = aSmallDisk(aFolder(), "size=80m");
+  const path = join(disk.path, "leadfile.db");
+  const admin = anAdmin([], { DATABASE_PATH: path });
+  await admin.run("account", "create", "acme");
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+  expect((await admin.import(`date,pixel_id,email\n${rows.slice(0, 20_000).join("")}`)).status).toBe(0);
+  const { bavail, bsize } = statfsSync(disk.path);
+  writeFileSync(join(disk.path, "rest"), Buffer.alloc(bavail * bsize - 12_000_000));
+  const child = admin.start("import", "undo", "acme", "1");
+  // Whoever asks makes it write pages again and again.
+  expect(
+    await betweenTransactions(
+      path,
+      child.exited,
+      () => undefined,
+      () => true,
+    ),
+  ).toBe(0);
+  expect((await admin.run("key", "revoke", id, "--yes")).status).toBe(0);
+});

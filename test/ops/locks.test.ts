@@ -1,7 +1,8 @@
 /** A running server and commands that come and go share one file, and nobody takes it from the other. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { anAdmin } from "../support/admin.ts";
+import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
 const system = "/proc/locks";
@@ -15,9 +16,7 @@ function locksOf(path: string, process: number): number {
     .filter((fields) => Number(fields[4]) === process && fields[5]?.endsWith(`:${ino}`)).length;
 }
 
-const unseen = existsSync(system) ? "" : ` (skipped: there is no ${system} here)`;
-
-test.skipIf(unseen !== "")(`a server keeps its lock on the file while commands write and end${unseen}`, async () => {
+needing(system)("a server keeps its lock on the file while commands write and end", async () => {
   // No connection of this process to the file: it would hold locks of its own.
   const admin = anAdmin([]);
   await admin.run("account", "create", "acme");

@@ -1,6 +1,6 @@
 /** The log: one JSON line per request, and nothing in it that is secret or about a person. */
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { createKey } from "../../src/contract/key.ts";
@@ -9,6 +9,7 @@ import { aLead } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
+import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { aFreePort } from "../support/proxy.ts";
 
@@ -94,13 +95,11 @@ test("a path of any length makes a short line", async () => {
   expect((logged[0] ?? "").length).toBeLessThan(600);
 });
 
-const script = Bun.which("script");
-
-describe(`on a terminal${script === null ? " (skipped: no script here)" : ""}`, () => {
+needing("script").describe("on a terminal", () => {
   /** The server with a terminal as its output. */
   const onTerminal = (settings: Readonly<Record<string, string>> = {}) =>
     start({ TERM: "xterm", ...settings }, aFolder(), [
-      script ?? "",
+      "script",
       "--quiet",
       "--return",
       "--command",
@@ -108,7 +107,7 @@ describe(`on a terminal${script === null ? " (skipped: no script here)" : ""}`, 
       "/dev/null",
     ]);
 
-  test.skipIf(script === null)("a request is a line for people, without key and query", async () => {
+  test("a request is a line for people, without key and query", async () => {
     const server = onTerminal({ NO_COLOR: "1" });
     const [, url] = await server.said(/listening on (\S+)\r/);
     const key = createKey();
@@ -120,7 +119,7 @@ describe(`on a terminal${script === null ? " (skipped: no script here)" : ""}`, 
     for (const unwanted of ["Zzyzx", "\u001b", key.slice(8)]) expect(server.output()).not.toContain(unwanted);
   });
 
-  test.skipIf(script === null)("the status has a colour, unless NO_COLOR is set", async () => {
+  test("the status has a colour, unless NO_COLOR is set", async () => {
     const server = onTerminal();
     const [, url] = await server.said(/listening on (\S+)\r/);
     await fetch(`${url}/healthz`);

@@ -1,5 +1,4 @@
 /** GET /metrics: counts for Prometheus, for this machine alone unless it is opened. */
-
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
@@ -14,6 +13,7 @@ import { paths } from "../../src/contract/paths.ts";
 import { anAdmin } from "../support/admin.ts";
 import { noonMs, someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
+import { needing, unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
 const alerts = readFileSync(join(import.meta.dir, "../../deploy/prometheus-alerts.yml"), "utf8");
@@ -84,16 +84,11 @@ test("/metrics tells of the process by the names that dashboards know", async ()
   if (process.platform === "linux") expect(first("open_fds")).toBeGreaterThan(3);
 });
 
-const promtool = Bun.which("promtool");
-
-test.skipIf(promtool === null)(
-  `promtool accepts the alerts of deploy/${promtool === null ? " (skipped: no promtool here)" : ""}`,
-  () => {
-    const file = join(import.meta.dir, "../../deploy/prometheus-alerts.yml");
-    const checked = Bun.spawnSync([promtool ?? "", "check", "rules", file]);
-    expect([checked.exitCode, checked.stderr.toString()]).toEqual([0, ""]);
-  },
-);
+needing("promtool")("promtool accepts the alerts of deploy/", () => {
+  const file = join(import.meta.dir, "../../deploy/prometheus-alerts.yml");
+  const checked = Bun.spawnSync(["promtool", "check", "rules", file]);
+  expect([checked.exitCode, checked.stderr.toString()]).toEqual([0, ""]);
+});
 
 test("every metric that the alerts of deploy/ ask for is there", async () => {
   const admin = anAdmin();
@@ -152,8 +147,8 @@ const parser = parsers.find(([program = "", ...args]) => {
   return Bun.spawnSync([program, ...args], { stdin: input }).exitCode === 0;
 });
 
-test.skipIf(parser === undefined)(
-  `Prometheus understands /metrics${parser === undefined ? " (skipped: neither promtool nor prometheus_client here)" : ""}`,
+unless(parser === undefined ? "neither promtool nor prometheus_client here" : null)(
+  "Prometheus understands /metrics",
   async () => {
     const { as, aKey, url } = await serve({ leads: someLeads(1) });
     await as(aKey()).get("/leads");
@@ -218,15 +213,12 @@ describe("/metrics is for this machine alone", () => {
     .flatMap((addresses) => addresses ?? [])
     .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
-  test.skipIf(outside === undefined).each([
+  unless(outside === undefined ? "no other address here" : null).each([
     ["private", 404],
     ["public", 200],
-  ])(
-    `with METRICS=%s a client that comes by another address of it gets %p${outside === undefined ? " (skipped: it has no other)" : ""}`,
-    async (METRICS, status) => {
-      const { port } = new URL(await start({ HOST: "0.0.0.0", METRICS }).listening());
-      expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200);
-      expect((await fetch(`http://${outside}:${port}/metrics`)).status).toBe(status);
-    },
-  );
+  ])("with METRICS=%s a client that comes by another address of it gets %p", async (METRICS, status) => {
+    const { port } = new URL(await start({ HOST: "0.0.0.0", METRICS }).listening());
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200);
+    expect((await fetch(`http://${outside}:${port}/metrics`)).status).toBe(status);
+  });
 });

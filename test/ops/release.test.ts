@@ -1,11 +1,12 @@
 /** `bun run release`: downloads that run in an empty folder, the same bytes at every build. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { checkedOutCommit, compile } from "../../deploy/build.ts";
 import { createSbom } from "../../deploy/sbom.ts";
 import { aFolder } from "../support/folder.ts";
+import { unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { theProgram } from "../support/program.ts";
 import { aSharedFolder } from "../support/run.ts";
@@ -47,7 +48,7 @@ const platforms: readonly Platform[] = [
 ];
 
 for (const { name, target, emulator, env, missing } of platforms) {
-  describe.skipIf(missing !== null)(`the executable for ${name}${missing === null ? "" : ` (${missing})`}`, () => {
+  unless(missing).describe(`the executable for ${name}`, () => {
     let program: readonly string[] = [];
 
     beforeAll(() => {
@@ -113,7 +114,7 @@ for (const { name, target, emulator, env, missing } of platforms) {
 
 const isClean = existsSync(join(root, ".git")) && !checkedOutCommit().endsWith("+");
 
-test.skipIf(!isClean)(`two releases of a commit have the same bytes${isClean ? "" : " (needs a clean clone)"}`, () => {
+unless(isClean ? null : "needs a clean clone")("two releases of a commit have the same bytes", () => {
   const [one, other] = [aFolder(), aFolder()].map((folder) => {
     const out = join(folder, "release");
     const ended = Bun.spawnSync([process.execPath, "deploy/release.ts", "--only", "linux-x64", "--out", out], {

@@ -1,17 +1,16 @@
 /** A disk that takes its time holds up neither requests nor other writers; one that fails is heard of. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { eventually } from "../support/eventually.ts";
 import { least } from "../support/least.ts";
+import { unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
-const missing = missingRecorder();
-const note = missing === null ? "" : ` (skipped: ${missing})`;
-const slow = test.skipIf(missing !== null);
+const slow = unless(missingRecorder());
 
 /** How long the disk takes to say that something is on it: much longer than what must not wait for it. */
 const slowMs = 1_000;
@@ -26,7 +25,7 @@ const onSlowDisk = onDisk.bind(null, `fsync,fdatasync:delay_enter=${slowMs * 100
 const aHundredRows = (admin: Admin) =>
   admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
 
-slow(`requests do not wait for counts of usage to reach the disk${note}`, async () => {
+slow("requests do not wait for counts of usage to reach the disk", async () => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const server = start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent" }, admin.folder, onSlowDisk("main.ts"));
@@ -52,7 +51,7 @@ slow(`requests do not wait for counts of usage to reach the disk${note}`, async 
   expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[asked]]);
 });
 
-slow(`an import does not keep the file locked while it waits for the disk${note}`, async () => {
+slow("an import does not keep the file locked while it waits for the disk", async () => {
   expect(await least(slowMs / 2, longestLock)).toBeLessThan(slowMs / 2);
 });
 
@@ -86,7 +85,7 @@ async function longestLock(): Promise<number> {
   return longestMs;
 }
 
-slow(`an import whose log cannot be put on the disk says so, and completes when it is run again${note}`, async () => {
+slow("an import whose log cannot be put on the disk says so, and completes when it is run again", async () => {
   const admin = anAdmin();
   const leads = aHundredRows(admin);
   const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
@@ -102,7 +101,7 @@ slow(`an import whose log cannot be put on the disk says so, and completes when 
 });
 
 slow(
-  `a server whose counts could not be put on the disk says so, and copies its log into the file instead${note}`,
+  "a server whose counts could not be put on the disk says so, and copies its log into the file instead",
   async () => {
     const admin = anAdmin();
     const { key } = (await admin.run("key", "create", "acme", "--json")).json;

@@ -7,8 +7,9 @@ import { askingFor } from "../support/asking.ts";
 import { eventually } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { client } from "../support/harness.ts";
+import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
-import { aSmallDisk, fill, mounts } from "../support/small-disk.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
 import { aRunningServer, keyIn, requestsIn } from "./running.ts";
 
 test("usage that could not be written is tried again, and said in the log", async () => {
@@ -69,7 +70,7 @@ describe("a stop", () => {
     expect(server.errors()).not.toMatch(/insert into/i);
   });
 
-  test.skipIf(!mounts)("on a full disk says that the last counts are lost", async () => {
+  needing("mount")("on a full disk says that the last counts are lost", async () => {
     using disk = aSmallDisk(aFolder(), "size=4m");
     const file = join(disk.path, "leadfile.db");
     const headers = { Authorization: `Bearer ${keyIn(file)}` };

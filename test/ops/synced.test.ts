@@ -1,13 +1,12 @@
 /** What a backup or a restore says is done is on the disk by then, names as well, and in the order that a cut may fall into. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
+import { unless } from "../support/needing.ts";
 
-const missing = missingRecorder();
-const recorded = test.skipIf(missing !== null);
-const note = missing === null ? "" : ` (skipped: ${missing})`;
+const recorded = unless(missingRecorder());
 
 /**
  * The syncs, namings, closings and words of a command in their order, files by their name without the process, the folder
@@ -52,7 +51,7 @@ async function aFile(): Promise<{ admin: Admin; copy: string }> {
   return { admin, copy: join(admin.folder, "copy.db") };
 }
 
-recorded(`a backup: both files, then the name of the manifest, then its own, then the folder${note}`, async () => {
+recorded("a backup: both files, then the name of the manifest, then its own, then the folder", async () => {
   const { admin, copy } = await aFile();
   const strokes = await record(admin, ["backup", copy]);
   const steps = [
@@ -69,22 +68,19 @@ recorded(`a backup: both files, then the name of the manifest, then its own, the
   expect(lastOf(strokes, steps)).toEqual(steps);
 });
 
-recorded(`a restore: the file, then its name, then the folder${note}`, async () => {
+recorded("a restore: the file, then its name, then the folder", async () => {
   const { admin, copy } = await aFile();
   await admin.run("backup", copy);
   const steps = ["sync leadfile.db.draft", "leadfile.db.draft is leadfile.db", "sync .", "said"];
   expect(lastOf(await record(admin, ["restore", copy]), steps)).toEqual(steps);
 });
 
-recorded(
-  `a restore without hard links: nobody gets at the old file before the new one has its name${note}`,
-  async () => {
-    const { admin, copy } = await aFile();
-    await admin.run("backup", copy);
-    const strokes = await record(admin, ["restore", copy], false);
-    const named = strokes.indexOf("leadfile.db.draft is leadfile.db");
-    // A program that closes a file drops all its locks on it.
-    expect(strokes.slice(strokes.lastIndexOf("sync leadfile.db.draft"), named)).not.toContain("let go of leadfile.db");
-    expect(strokes.findLast((stroke) => /^sync leadfile\.db\.replaced-/.test(stroke))).toBeDefined();
-  },
-);
+recorded("a restore without hard links: nobody gets at the old file before the new one has its name", async () => {
+  const { admin, copy } = await aFile();
+  await admin.run("backup", copy);
+  const strokes = await record(admin, ["restore", copy], false);
+  const named = strokes.indexOf("leadfile.db.draft is leadfile.db");
+  // A program that closes a file drops all its locks on it.
+  expect(strokes.slice(strokes.lastIndexOf("sync leadfile.db.draft"), named)).not.toContain("let go of leadfile.db");
+  expect(strokes.findLast((stroke) => /^sync leadfile\.db\.replaced-/.test(stroke))).toBeDefined();
+});

@@ -1,23 +1,21 @@
 /** TLS by the server itself. */
-import { expect, test } from "bun:test";
-import { aCertificate, openssl } from "../support/certificate.ts";
+import { expect } from "bun:test";
+import { aCertificate } from "../support/certificate.ts";
+import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
-const withCertificate = test.skipIf(openssl === null);
+const withCertificate = needing("openssl");
 
-withCertificate(
-  `with a certificate the server speaks HTTPS${openssl === null ? " (skipped: no openssl here)" : ""}`,
-  async () => {
-    const { folder, ...tls } = aCertificate();
-    const server = start(tls, folder);
-    const url = await server.listening();
-    expect(url).toStartWith("https://127.0.0.1:");
-    const ca = await Bun.file(tls.TLS_CERT).text();
-    const answer = await fetch(`${url}/api/v1/leads`, { tls: { ca } });
-    expect(answer.status).toBe(401);
-    expect(((await answer.json()) as { error: { docs: string } }).error.docs).toStartWith(`${url}/docs#`);
-  },
-);
+withCertificate("with a certificate the server speaks HTTPS", async () => {
+  const { folder, ...tls } = aCertificate();
+  const server = start(tls, folder);
+  const url = await server.listening();
+  expect(url).toStartWith("https://127.0.0.1:");
+  const ca = await Bun.file(tls.TLS_CERT).text();
+  const answer = await fetch(`${url}/api/v1/leads`, { tls: { ca } });
+  expect(answer.status).toBe(401);
+  expect(((await answer.json()) as { error: { docs: string } }).error.docs).toStartWith(`${url}/docs#`);
+});
 
 withCertificate("with a certificate /metrics still knows a client on this machine", async () => {
   const { folder, ...tls } = aCertificate();

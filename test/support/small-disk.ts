@@ -1,14 +1,7 @@
-/** A disk of its own with little room, which only root may mount. */
+/** A disk of its own with little room, which only root may mount: see `needing("mount")`. */
 import { expect } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-
-export const mounts =
-  Bun.spawnSync([
-    "sh",
-    "-c",
-    "d=$(mktemp -d); mount -t tmpfs -o size=16k none $d && umount $d; e=$?; rmdir $d; exit $e",
-  ]).exitCode === 0;
 
 /** Mounts one below a folder, until it is disposed of. */
 export function aSmallDisk(folder: string, options: string): Disposable & { readonly path: string } {

@@ -9,6 +9,7 @@ import { openAdminStore } from "../../support/admin-store.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
+import { needing } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aBackup } from "./a-backup.ts";
 
@@ -66,9 +67,7 @@ test("a database that somebody makes during a restore to an empty place is not r
   store.close();
 });
 
-const proc = process.platform === "linux";
-
-test.skipIf(!proc)(
+needing("/proc")(
   "a command that waited for the file which was replaced leaves the log of the new one alone",
   async () => {
     const admin = anAdmin();

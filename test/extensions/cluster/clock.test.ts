@@ -1,12 +1,13 @@
 /** A node whose clock is wrong: what is written beside the others goes in as ever. */
 import { Database } from "bun:sqlite";
-import { describe, expect, spyOn, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { openClusterDatabase } from "../../../extensions/cluster/cluster-database.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, missing } from "./cluster.ts";
 
 const tenYearsMs = 10 * 365 * 86_400_000;
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test.each([tenYearsMs, -tenYearsMs])("knows its last writes where the clock of one was %d ms off", async (ms) => {
     const [{ node }, { node: wrong }] = (await aCluster()).places;
     const database = openClusterDatabase(node.path, node);

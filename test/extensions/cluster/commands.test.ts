@@ -1,14 +1,15 @@
 /** The commands on a cluster: each works through the node beside, and what it did is there on every node. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
 import { least } from "../../support/least.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, missing, settingsOf, storedBy, until } from "./cluster.ts";
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("keeps accounts, pixels and keys, whichever node a command stands beside", async () => {
     const cluster = await aCluster();
     const [one, two, three] = cluster.places.map((place) => cluster.admin(place));
@@ -46,7 +47,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
   });
 });
 
-describe.skipIf(missing !== null)(`a cluster that serves${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster that serves", () => {
   test("makes a backup that a server without a cluster serves, and refuses to restore", async () => {
     const leads = someLeads(5);
     const cluster = await aCluster(leads);
@@ -117,7 +118,7 @@ describe.skipIf(missing !== null)(`a cluster that serves${missing === null ? "" 
   });
 });
 
-describe.skipIf(missing !== null)(`a cluster whose nodes are away${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster whose nodes are away", () => {
   test("keeps what is dropped into a folder while the node beside starts, and takes it then", async () => {
     const cluster = await aCluster();
     const [place, { node: other }] = cluster.places;

@@ -1,11 +1,12 @@
 /** deploy/cluster/: what systemd, Caddy and nginx read has no mistake, and says what is measured. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { nodeFlags } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { endWithTest } from "../../support/child.ts";
 import { aFolder } from "../../support/folder.ts";
+import { needing, unless } from "../../support/needing.ts";
 import { missing, until } from "./cluster.ts";
 import { rqlited, someSecrets } from "./nodes.ts";
 
@@ -18,7 +19,7 @@ function run(...command: readonly string[]): { status: number; said: string } {
   return { status: exitCode, said: stderr.toString() };
 }
 
-test.skipIf(!has("systemd-analyze"))("the units are understood by systemd, without a word of complaint", () => {
+needing("systemd-analyze")("the units are understood by systemd, without a word of complaint", () => {
   const folder = aFolder();
   const files = readdirSync(join(deploy, "systemd")).filter((name) => /\.(?:service|timer)$/.test(name));
   const copies = files.map((name) => {
@@ -33,11 +34,11 @@ test.each(["systemd/rqlited.service", "compose.yaml"])("%s starts nodes with the
   for (const flag of nodeFlags) expect(read(name)).toContain(flag);
 });
 
-test.skipIf(!has("caddy"))("Caddy understands its configuration", () => {
+needing("caddy")("Caddy understands its configuration", () => {
   expect(run("caddy", "validate", "--config", join(deploy, "Caddyfile"), "--adapter", "caddyfile").status).toBe(0);
 });
 
-test.skipIf(!has("nginx"))("nginx understands its configuration", () => {
+needing("nginx")("nginx understands its configuration", () => {
   const file = join(aFolder(), "nginx.conf");
   writeFileSync(file, `pid ${file}.pid; error_log stderr; events {} http { access_log off; ${read("nginx.conf")} }`);
   expect(run("nginx", "-t", "-c", file).said).toContain("test is successful");
@@ -78,7 +79,7 @@ test("compose gives each node a server that reads its folder and cannot write it
 const cannotCompose =
   missing ?? (process.getuid?.() === 0 && has("setpriv") && has("unshare") ? null : "only root can change users");
 
-describe.skipIf(cannotCompose !== null)(`compose.yaml${cannotCompose === null ? "" : ` (${cannotCompose})`}`, () => {
+unless(cannotCompose).describe("compose.yaml", () => {
   test("starts three nodes and servers under its own arguments, users, and permissions", async () => {
     // A test before it may have opened a database here, which makes new files private; other users read these.
     process.umask(0o022);

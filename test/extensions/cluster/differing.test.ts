@@ -1,10 +1,11 @@
 /** A node that lacks some of what was written, as rqlite leaves one whose disk was full: nobody is served from it. */
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
 import { startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import { someLeads } from "../../support/builders.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, type Cluster, missing, type Place, until, watched } from "./cluster.ts";
 import { rqlited } from "./nodes.ts";
 
@@ -28,7 +29,7 @@ async function joinAnew(place: Place, other: Place): Promise<void> {
   await untilReady(place.node);
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("lets nobody work with a node that lacks writes, and names it, until it has joined anew", async () => {
     const cluster = await aCluster(someLeads(3));
     const [place] = await cluster.followers();

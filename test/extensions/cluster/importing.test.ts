@@ -1,5 +1,5 @@
 /** Imports into a cluster: each lead once, whoever imports beside it, and whatever node is killed meanwhile. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { openAgain } from "../../../src/db/open.ts";
@@ -8,6 +8,7 @@ import { type Admin, readLeads } from "../../support/admin.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { least } from "../../support/least.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, type Cluster, missing, storedBy, until } from "./cluster.ts";
 
 const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
@@ -66,7 +67,7 @@ function askEverywhere(cluster: Cluster): { end(): Promise<number[]> } {
   };
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("takes an import as a file does: ties moved, duplicates told, pixels made, and all of it undone", async () => {
     const cluster = await aCluster(someLeads(2));
     const admin = cluster.admin(cluster.places[1]);
@@ -134,7 +135,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
   });
 });
 
-describe.skipIf(missing !== null)(`a cluster that is to lose leads${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster that is to lose leads", () => {
   test("takes an import back that still runs through another node, with all that it adds meanwhile", async () => {
     const cluster = await aCluster(someLeads(2));
     const [one, other] = cluster.places.map((place) => cluster.admin(place));

@@ -1,5 +1,5 @@
 /** Looking after a cluster: how it begins, how it is shown, how its logs are rid of what was erased, how a node leaves. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
@@ -8,12 +8,13 @@ import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
+import { needing, unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
-import { aSmallDisk, mounts } from "../../support/small-disk.ts";
+import { aSmallDisk } from "../../support/small-disk.ts";
 import { aCluster, answerOf, missing, settingsOf, until, watched } from "./cluster.ts";
 import { aHost, rqlited, someSecrets } from "./nodes.ts";
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("begins with an existing file, and never on a node that has something", async () => {
     const file = join(aFolder(), "leadfile.db");
     const appliance = anAdmin(["acme"]);
@@ -80,7 +81,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
   });
 });
 
-describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster that loses nodes", () => {
   test("lets no node leave without which the others are no majority", async () => {
     const cluster = await aCluster();
     const [first, second, third] = cluster.places;
@@ -114,7 +115,7 @@ describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null 
     expect(stdout).not.toContain("restore FILE");
   });
 
-  test.skipIf(!mounts)("warns beside a node whose disk is soon full", async () => {
+  needing("mount")("warns beside a node whose disk is soon full", async () => {
     using disk = aSmallDisk(aFolder(), "size=60m,mode=755");
     const [node] = placeNodes(disk.path, ["n1"], aHost());
     if (node === undefined) throw new Error("there is a node");

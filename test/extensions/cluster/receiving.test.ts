@@ -1,7 +1,8 @@
 /** What vendors deliver beside a node: a source that is revoked, or a person who is erased, beside another one. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type Admin, anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, type Cluster, missing, type Place, settingsOf, until } from "./cluster.ts";
 
 /** Takes deliveries beside a node, and imports them every few seconds. */
@@ -43,7 +44,7 @@ async function forgetServer({ node }: Place): Promise<void> {
   expect((await fetch(`${node.url}/db/execute`, { method: "POST", headers, body })).status).toBe(200);
 }
 
-describe.skipIf(missing !== null)(`deliveries to a cluster${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("deliveries to a cluster", () => {
   test("are taken for a revoked source by nobody once the command has returned, where a node stands still either", async () => {
     const cluster = await aCluster(someLeads(1));
     const [still, other] = await cluster.followers();

@@ -1,8 +1,9 @@
 /** Who received a lead of a cluster: each server notes its own pages, of whatever key, in the ledger of all. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, type Cluster, missing, until } from "./cluster.ts";
 
 /** A key that each node knows. */
@@ -13,7 +14,7 @@ async function aKeyOf(cluster: Cluster) {
   return { key, id };
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("knows who received each lead, though servers answered the same key in turn", async () => {
     const leads = someLeads(200);
     const cluster = await aCluster(leads);

@@ -1,7 +1,8 @@
 /** Retention on a cluster that a signal ends: what it says, and that a command beside another node completes it. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { LocalNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, missing, storedBy, until } from "./cluster.ts";
 
 const many = 8000;
@@ -13,7 +14,7 @@ async function revisionOf({ url }: LocalNode): Promise<number> {
   return results[0]?.values?.[0]?.[0] ?? 0;
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("ends a retention at Ctrl-C after some leads, which are gone everywhere once the next one is done", async () => {
     const young = aLead({ identified_at: new Date().toISOString() });
     const cluster = await aCluster([...someLeads(many), young]);

@@ -1,7 +1,8 @@
 /** What must hold at once, holds on every node when its command returns. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { someLeads } from "../../support/builders.ts";
 import { least } from "../../support/least.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, type Cluster, missing, type Place, until } from "./cluster.ts";
 
 /** Asks all servers with one key, again and again; tells when a request began that was answered with 200. */
@@ -83,7 +84,7 @@ async function codeOf(cluster: Cluster, place: Place, key: string): Promise<stri
   return (await answerOf(cluster.as(place, key), "/leads")).body.error.code;
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("accepts a revoked key on no node once the command has returned", async () => {
     const cluster = await aCluster(someLeads(3));
     const said: string[] = [];

@@ -1,10 +1,11 @@
 /** What was erased is gone from every byte of a machine, once its log is scrubbed. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { Admin } from "../../support/admin.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, missing, type Place, until } from "./cluster.ts";
 
 /** The files of a node's folder that hold a text, packed ones opened. */
@@ -31,7 +32,7 @@ function unpacked(bytes: Buffer): Buffer[] {
   return parts;
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("has not one byte of an erased person after each log was scrubbed, and serves meanwhile", async () => {
     const cluster = await aCluster(someLeads(300));
     const [place] = cluster.places;
@@ -66,7 +67,7 @@ const peopleFrom = (ms: number) =>
     return aLead({ email, page_url, identified_at: new Date(ms + number * 1_000).toISOString() });
   });
 
-describe.skipIf(missing !== null)("a page that was split", () => {
+unless(missing).describe("a page that was split", () => {
   test("keeps no stale copy of an erased lead when the nodes were scrubbed", async () => {
     const cluster = await aCluster();
     const admin = cluster.admin(cluster.places[0]);
@@ -86,7 +87,7 @@ describe.skipIf(missing !== null)("a page that was split", () => {
   });
 });
 
-describe.skipIf(missing !== null)("a node that is scrubbed", () => {
+unless(missing).describe("a node that is scrubbed", () => {
   test("is started again though the command got a signal, and no other command scrubs it meanwhile", async () => {
     const cluster = await aCluster();
     const [place] = cluster.places;

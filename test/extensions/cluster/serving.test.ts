@@ -1,11 +1,12 @@
 /** A server beside each of three rqlite nodes: it serves what the appliance serves, and nothing once it is cut off. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
 import { least } from "../../support/least.ts";
+import { unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aCluster, answerOf, type Cluster, missing, settingsOf, until } from "./cluster.ts";
 
@@ -18,7 +19,7 @@ const targets = (documents: readonly { identified_at: string }[]) => [
   ...documents.map(({ identified_at: at }) => `/leads?limit=3&before=${at}`),
 ];
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("300 pages of each node are byte for byte those of the appliance on the same file", async () => {
     const leads = someLeads(295);
     const cluster = await aCluster(leads);
@@ -113,7 +114,7 @@ describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? 
   });
 });
 
-describe.skipIf(missing !== null)(`a cluster that loses nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster that loses nodes", () => {
   test("a node without the majority serves nobody within 6 s, and by itself again within 10 s", async () => {
     const cluster = await aCluster(someLeads(3));
     const [kept, ...lost] = cluster.places;

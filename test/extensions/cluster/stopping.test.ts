@@ -1,6 +1,7 @@
 /** A server of a cluster that is stopped in order while what it has counted finds no leader. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { aLead } from "../../support/builders.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, missing } from "./cluster.ts";
 
 /** A cluster whose leader was just killed, two servers that are left, and a key with some pages that one has answered. */
@@ -21,7 +22,7 @@ async function withoutLeader() {
   return { cluster, lead, place, other, id, answered };
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("knows each request and recipient of a server that stopped before there was another leader", async () => {
     const { cluster, lead, place, other, id, answered } = await withoutLeader();
     expect([await place.server.end("SIGTERM"), place.server.errors()]).toEqual([0, ""]);

@@ -1,5 +1,5 @@
 /** Between machines: nodes that speak TLS alone, show one another certificates, and want a password. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalNode, placeNodes, startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
@@ -7,12 +7,13 @@ import { anAdmin } from "../../support/admin.ts";
 import { openssl } from "../../support/certificate.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
+import { unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { missing as missingNode, settingsOf, until, watched } from "./cluster.ts";
 import { rqlited, secureFlags, someSecrets } from "./nodes.ts";
 
 const missing = missingNode ?? (openssl === null ? "openssl is not installed" : null);
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("begins, serves and revokes over TLS, and tells nothing to whoever does not trust or know it", async () => {
     const secrets = someSecrets("127.0.0.1");
     const flags = secureFlags(secrets);

@@ -1,7 +1,8 @@
 /** Taking an import back on a cluster: what the list says of it, also where it was cut short. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Admin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
+import { unless } from "../../support/needing.ts";
 import { aCluster, type Cluster, missing, storedBy, until } from "./cluster.ts";
 
 async function imported(admin: Admin, { account }: Cluster, count: number): Promise<void> {
@@ -11,7 +12,7 @@ async function imported(admin: Admin, { account }: Cluster, count: number): Prom
   await admin.give(text, "lead", "import", account.id, "-", "--create-pixels");
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test.each(["SIGKILL", "SIGINT"] as const)(
     "lists an import whose undo was ended by %s as not finished, until the next undo completes it",
     async (signal) => {

@@ -1,9 +1,10 @@
 /** A rolling upgrade: one command makes the new schema, and servers of the version before go on until they are replaced. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
+import { unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aCluster, answerOf, missing, settingsOf, until } from "./cluster.ts";
 
@@ -28,7 +29,7 @@ function theNextVersion(): string {
   return folder;
 }
 
-describe.skipIf(missing !== null)(`a cluster of three nodes${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("a cluster of three nodes", () => {
   test("goes over to the next version without a server that stops for it", async () => {
     const cluster = await aCluster(someLeads(3));
     const next = theNextVersion();

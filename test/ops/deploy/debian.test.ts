@@ -1,5 +1,5 @@
 /** The commands of docs/operations.md for Debian, pasted in their order on a fresh Debian 12 that runs systemd. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { version } from "../../../package.json";
 import { blocksOf } from "../../docs/walkthrough.ts";
 import { theExecutable } from "../../support/executable.ts";
 import { aFolder } from "../../support/folder.ts";
+import { unless } from "../../support/needing.ts";
 
 const root = join(import.meta.dir, "../../..");
 /** Debian 12 with systemd, nginx, Caddy and certbot, as .ci/run makes it with debootstrap. */
@@ -82,7 +83,7 @@ ExecStart=/bin/sh -c "bash -x /root/pasted.sh > /root/printed 2>&1; echo $? > /r
   return result;
 }
 
-describe.skipIf(missing !== null)(`on a fresh Debian 12${missing === null ? "" : ` (${missing})`}`, () => {
+unless(missing).describe("on a fresh Debian 12", () => {
   test.each(["nginx", "caddy"])(
     "every documented command runs in its order, with %s as the proxy",
     (proxy) => {

@@ -1,11 +1,12 @@
 /** bun admin doctor on a disk that is full, or soon will be. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
-import { aSmallDisk, fill, mounts } from "../../support/small-disk.ts";
+import { needing } from "../../support/needing.ts";
+import { aSmallDisk, fill } from "../../support/small-disk.ts";
 
-test.skipIf(!mounts)("a disk that is full is not taken for a damaged file, which would be moved away", async () => {
+needing("mount")("a disk that is full is not taken for a damaged file, which would be moved away", async () => {
   const admin = anAdmin([]);
   using disk = aSmallDisk(admin.folder, "size=2m");
   const full = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });
@@ -20,7 +21,7 @@ test.skipIf(!mounts)("a disk that is full is not taken for a damaged file, which
   expect(stdout).not.toMatch(/damaged|Move it away/);
 });
 
-test.skipIf(!mounts)("a disk without room for the file a second time is worth a look", async () => {
+needing("mount")("a disk without room for the file a second time is worth a look", async () => {
   const admin = anAdmin([]);
   using disk = aSmallDisk(admin.folder, "size=60m,mode=700");
   const small = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });

@@ -1,10 +1,11 @@
 /** bun admin doctor on the file of a running server: is it still the one that the server has open? */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { needing } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aHealthy, examine } from "./examined.ts";
 
-describe.skipIf(process.platform !== "linux")("a file under a running server", () => {
+needing("/proc").describe("a file under a running server", () => {
   async function served() {
     const admin = await aHealthy();
     const server = start({ DATABASE_PATH: admin.file }, admin.folder);

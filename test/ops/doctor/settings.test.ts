@@ -1,7 +1,8 @@
 /** bun admin doctor on the settings and the certificate. */
 import { describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
-import { aCertificate, openssl } from "../../support/certificate.ts";
+import { aCertificate } from "../../support/certificate.ts";
+import { needing } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aFreePort } from "../../support/proxy.ts";
 import { aHealthy, examine } from "./examined.ts";
@@ -29,48 +30,44 @@ describe("settings", () => {
   });
 });
 
-describe(`a certificate${openssl === null ? " (skipped: no openssl here)" : ""}`, () => {
-  const testTls = test.skipIf(openssl === null);
+needing("openssl").describe("a certificate", () => {
   const names = ["www.example.com"];
   const BASE_URL = "https://www.example.com";
 
-  testTls("with months left is fine", async () => {
+  test("with months left is fine", async () => {
     const { TLS_CERT, TLS_KEY } = aCertificate({ days: 90, names });
     expect(await examine(await aHealthy({ TLS_CERT, TLS_KEY, BASE_URL }))).toMatchObject({ status: 0 });
   });
 
-  testTls("that ends soon is a warning", async () => {
+  test("that ends soon is a warning", async () => {
     const { TLS_CERT, TLS_KEY } = aCertificate({ days: 20, names });
     const { status, said } = await examine(await aHealthy({ TLS_CERT, TLS_KEY, BASE_URL }));
     expect(said).toMatch(/ends on \d{4}-\d\d-\d\d/);
     expect(status).toBe(1);
   });
 
-  testTls("for another name is broken", async () => {
+  test("for another name is broken", async () => {
     const { TLS_CERT, TLS_KEY } = aCertificate({ days: 90 });
     const { status, said } = await examine(await aHealthy({ TLS_CERT, TLS_KEY, BASE_URL }));
     expect(said).toContain("is not for www.example.com");
     expect(status).toBe(2);
   });
 
-  testTls(
-    "that the server does not give yet, because it was not restarted after the renewal, is a warning",
-    async () => {
-      const [old, renewed] = [aCertificate({ days: 90 }), aCertificate({ days: 90 })];
-      const { TLS_CERT, TLS_KEY } = old;
-      const settings = { TLS_CERT, TLS_KEY, PORT: String(await aFreePort()) };
-      const admin = await aHealthy(settings);
-      const server = start({ ...settings, DATABASE_PATH: admin.file });
-      await server.listening();
-      expect((await examine(admin)).said).toBe("");
-      copyFileSync(renewed.TLS_CERT, TLS_CERT);
-      copyFileSync(renewed.TLS_KEY, TLS_KEY);
-      const { status, said } = await examine(admin);
-      expect([status, said]).toEqual([1, expect.stringMatching(/^The server still gives a certificate that ends on /)]);
-    },
-  );
+  test("that the server does not give yet, because it was not restarted after the renewal, is a warning", async () => {
+    const [old, renewed] = [aCertificate({ days: 90 }), aCertificate({ days: 90 })];
+    const { TLS_CERT, TLS_KEY } = old;
+    const settings = { TLS_CERT, TLS_KEY, PORT: String(await aFreePort()) };
+    const admin = await aHealthy(settings);
+    const server = start({ ...settings, DATABASE_PATH: admin.file });
+    await server.listening();
+    expect((await examine(admin)).said).toBe("");
+    copyFileSync(renewed.TLS_CERT, TLS_CERT);
+    copyFileSync(renewed.TLS_KEY, TLS_KEY);
+    const { status, said } = await examine(admin);
+    expect([status, said]).toEqual([1, expect.stringMatching(/^The server still gives a certificate that ends on /)]);
+  });
 
-  testTls("that does not fit its key is broken", async () => {
+  test("that does not fit its key is broken", async () => {
     const { TLS_CERT } = aCertificate();
     const { TLS_KEY } = aCertificate();
     const { status, said } = await examine(await aHealthy({ TLS_CERT, TLS_KEY }));

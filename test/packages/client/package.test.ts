@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
-import { hasBrowser, look } from "../../docs/browser.ts";
+import { look } from "../../docs/browser.ts";
 import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
@@ -110,7 +110,7 @@ needing("npm", "deno")("it runs in Deno, with the network and one folder", () =>
 
 publishing("it runs in Bun", () => runIn([process.execPath]));
 
-needing("npm", ...(hasBrowser ? [] : ["chromium"]))(
+needing("npm", "chromium")(
   "it refuses to run in a browser, in a page and in a worker, unless it is told to",
   async () => {
     const folder = install(aFolder());

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
+import { unless } from "../../support/needing.ts";
 
 const root = join(import.meta.dir, "../../..");
 const readers = import.meta.dir;
@@ -31,9 +32,9 @@ function generating<Name extends string>(
   body: (paths: Readonly<Record<Name, string>>) => Promise<void>,
 ): void {
   const missing = Object.entries(needed).flatMap(([part, path]) => (path === null ? [part] : []));
-  const note = missing.length === 0 ? "" : ` (skipped: no ${missing.join(", no ")}; .ci/run installs it)`;
+  const reason = missing.length === 0 ? null : `no ${missing.join(", no ")}; .ci/run installs it`;
   // Nothing is null where the test runs.
-  test.skipIf(missing.length > 0)(name + note, () => body(needed as Record<Name, string>));
+  unless(reason)(name, () => body(needed as Record<Name, string>));
 }
 
 /** Runs a command in a folder to its end, and expects status 0. Returns what it printed. */

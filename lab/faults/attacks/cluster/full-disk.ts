@@ -5,7 +5,8 @@ import { untilReady } from "../../../../extensions/cluster/cluster/cluster.ts";
 import { startNode } from "../../../../extensions/cluster/cluster/local-cluster.ts";
 import { missingRqlited, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
-import { fill, mounts } from "../../../../test/support/small-disk.ts";
+import { missingHere } from "../../../../test/support/needing.ts";
+import { fill } from "../../../../test/support/small-disk.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { type Asked, hammer, servedAfter, spread } from "./hammer.ts";
@@ -25,7 +26,7 @@ export const clusterFullDisk: Fault = {
   small: 2,
   full: 40,
   waits: true,
-  missing: () => missingRqlited() ?? (mounts ? null : "only root may mount a small disk"),
+  missing: () => missingRqlited() ?? missingHere("mount"),
   breakages: [
     {
       name: "a server that trusts the leader alone",

@@ -1,7 +1,8 @@
 /** The inbox among odd files and folders: each is reported, and keeps no other from its import. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { mountAt, mounts } from "../../../support/small-disk.ts";
+import { needing } from "../../../support/needing.ts";
+import { mountAt } from "../../../support/small-disk.ts";
 import { anInbox } from "./an-inbox.ts";
 
 test("a folder that cannot be used is reported, and the files of the others are taken", async () => {
@@ -44,7 +45,7 @@ test("a file beside the folders is reported once, and the files in them are take
   ]);
 });
 
-test.skipIf(!mounts)("no file is imported while a folder of the inbox is on another disk than it", async () => {
+needing("mount")("no file is imported while a folder of the inbox is on another disk than it", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   mkdirSync(inbox.path("acme/done"));

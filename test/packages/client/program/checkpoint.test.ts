@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { someLeads } from "../../../support/builders.ts";
 import { until } from "../../../support/eventually.ts";
 import { aFolder } from "../../../support/folder.ts";
-import { aSmallDisk, mounts } from "../../../support/small-disk.ts";
+import { needing } from "../../../support/needing.ts";
+import { aSmallDisk } from "../../../support/small-disk.ts";
 import { aSource, follow, linesOf, written } from "./following.ts";
 
 test("a second follow with a checkpoint in use is refused, and a kill of the first one leaves it free", async () => {
@@ -42,7 +43,7 @@ test("the checkpoint of another account is refused in one line, and stays as it 
   expect(readFileSync(join(first.folder, "cp"), "utf8")).toBe(checkpoint);
 });
 
-test.skipIf(!mounts)("a checkpoint that cannot be written is refused before any lead comes", async () => {
+needing("mount")("a checkpoint that cannot be written is refused before any lead comes", async () => {
   const { url, settings } = await aSource(0);
   using disk = aSmallDisk(aFolder(), "size=64k");
   const args = [url, "--checkpoint", join(disk.path, "cp")];
