@@ -2,7 +2,7 @@
 
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
-import { openFileDatabase } from "./db/file-database.ts";
+import { openFileDatabase } from "./db/open.ts";
 import { loadExtension } from "./extensions.ts";
 import { importerOn } from "./import/write/import.ts";
 import { endWith, writeNow } from "./process.ts";

@@ -42,7 +42,7 @@ export async function loadDatabases(path: string, cluster: ClusterConfig | null)
     if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
     throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
   }
-  const { openFileDatabase } = await import("./db/file-database.ts");
+  const { openFileDatabase } = await import("./db/open.ts");
   return {
     openForServing: async (keepsLedger) => (await import("./served-store.ts")).openServedStore(path, keepsLedger),
     openForCommands: () => commandDatabaseOn(openFileDatabase(path)),

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { demoText, makeDemo } from "../../src/cli/demo/demo.ts";
 import { demoServerEnvironment } from "../../src/config.ts";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
-import { openFileDatabase } from "../../src/db/file-database.ts";
+import { openFileDatabase } from "../../src/db/open.ts";
 import { importerOn } from "../../src/import/write/import.ts";
 import { onEndingSignal } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";

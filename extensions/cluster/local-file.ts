@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
 import { shmOf, walOf } from "../../src/db/database-files.ts";
-import { inodeOf } from "../../src/db/file.ts";
+import { inodeOf } from "../../src/db/open.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { openChainOf, openLastPosition, openRevision, type Position } from "./transaction.ts";
 

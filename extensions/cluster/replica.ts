@@ -5,8 +5,8 @@
  */
 import { and, eq, sql } from "drizzle-orm";
 import type { Connection } from "../../src/db/connection.ts";
-import { migrationsBehind } from "../../src/db/migrate.ts";
 import { openReader, type Reader } from "../../src/db/reader.ts";
+import { migrationsBehind } from "../../src/db/schema-version.ts";
 import { QueryFailed } from "../../src/db/serving.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
 import type { UsageReader } from "../../src/db/usage-counter.ts";

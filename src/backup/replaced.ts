@@ -6,7 +6,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import { draftOf } from "../db/atomic-file.ts";
 import type { Connection } from "../db/connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../db/failure.ts";
-import { lockWaitMs } from "../db/locks/lock-wait.ts";
+import { lockWaitMs } from "../db/locks/requesting-database.ts";
 import { migrateSchema } from "../db/migrate.ts";
 import { UserError } from "../user-error.ts";
 

@@ -4,7 +4,7 @@ import { existsSync, rmSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { removeLeftovers, trialFolderIn } from "../db/leftovers.ts";
-import { lastBuild, migrationsBehind } from "../db/migrate.ts";
+import { lastBuild, migrationsBehind } from "../db/schema-version.ts";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { copyUnchanged } from "./backup.ts";

@@ -9,12 +9,12 @@ import {
   expireKey,
   findKey,
   findKeyByDigest,
+  isOfDeletedAccount,
   type KeyRecord,
   listKeysOf,
-  openDeletedKeys,
-  requestsOfMonth,
   revokeKey,
 } from "../db/keys.ts";
+import { requestsOfMonth } from "../db/usage.ts";
 import { gapsOfKey, gapText } from "../privacy/disclosures/gaps.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
@@ -134,7 +134,7 @@ function checkCommand(context: CommandContext): Command {
       const key = (await readAll(context.standardInput(), "the key")).trim();
       const record = isWellFormed(key) ? findKeyByDigest(context.database().read, digestOf(key)) : null;
       if (record === null) {
-        const isOfDeleted = isWellFormed(key) && openDeletedKeys(context.database().read)(digestOf(key));
+        const isOfDeleted = isWellFormed(key) && isOfDeletedAccount(context.database().read, digestOf(key));
         const state = isOfDeleted ? "revoked" : isWellFormed(key) ? "unknown" : "malformed";
         outputOf(options).result({ state }, state);
         return context.endWith(1);

@@ -1,6 +1,6 @@
 /**
  * The open database. `LeadDatabase` is the seam of the core: what it needs from a database that somebody else may
- * write, such as the local rqlite node of a cluster. file-database.ts implements it on the file.
+ * write, such as the local rqlite node of a cluster. open.ts implements it on the file.
  */
 import type { Database } from "bun:sqlite";
 import { type SQL, sql } from "drizzle-orm";

@@ -29,8 +29,3 @@ export function openFile(path: string, flags: "r" | "wx"): Disposable & { readon
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
-
-/** Which file a path leads to; undefined where there is none. */
-export function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
-}

@@ -1,46 +1,11 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
-import { and, asc, between, eq, isNull, type SQL, sql, sum } from "drizzle-orm";
-import { dayOf, monthOf } from "../contract/calendar.ts";
+import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { KeyLife } from "../contract/key.ts";
 import { randomText } from "../contract/key.ts";
 import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
-import { placeholder } from "./placeholder.ts";
 import { accounts, deletedKeys, keys, usage } from "./schema.ts";
-import type { KeyFinder } from "./serving.ts";
-
-/** Finds a key by its digest; it writes nothing. */
-export function openKeyFinder(database: Connection): KeyFinder["find"] {
-  const statement = database
-    .select({
-      number: keys.number,
-      account: keys.account,
-      prefix: keys.prefix,
-      revokedMs: keys.revokedAt,
-      expiresMs: keys.expiresAt,
-      subscribed: accounts.active,
-    })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.number, keys.account))
-    .where(eq(keys.digest, placeholder.blob("digest")))
-    .prepare();
-  const isDeleted = openDeletedKeys(database);
-  return (digest) => statement.get({ digest }) ?? (isDeleted(digest) ? deletedKey : null);
-}
-
-/** A key of a deleted account: it answers `revoked_api_key` forever. */
-const deletedKey = { number: 0, account: 0, prefix: "", revokedMs: 0, expiresMs: null, subscribed: false };
-
-/** Prepares the question whether a key belonged to an account that was deleted. */
-export function openDeletedKeys(database: Connection): (digest: Buffer) => boolean {
-  const one = database
-    .select({ account: deletedKeys.account })
-    .from(deletedKeys)
-    .where(eq(deletedKeys.digest, placeholder.blob("digest")))
-    .prepare();
-  return (digest) => one.values({ digest }).length > 0;
-}
 
 export interface KeyRecord extends KeyLife {
   readonly id: string;
@@ -48,6 +13,7 @@ export interface KeyRecord extends KeyLife {
   readonly label: string | null;
   /** The ID of its account. */
   readonly account: string;
+  readonly accountName: string;
   readonly createdMs: number;
   /** The last UTC day with a request, `2026-01-31`. */
   readonly lastUsed: string | null;
@@ -142,6 +108,7 @@ export function listKeys(read: Connection, where?: SQL): KeyRecord[] {
       prefix: keys.prefix,
       label: keys.label,
       account: accounts.id,
+      accountName: accounts.name,
       createdMs: keys.createdAt,
       revokedMs: keys.revokedAt,
       expiresMs: keys.expiresAt,
@@ -155,14 +122,7 @@ export function listKeys(read: Connection, where?: SQL): KeyRecord[] {
     .all();
 }
 
-/** Counts the requests of a key in the UTC month of a time, as far as they are in the database. */
-export function requestsOfMonth(read: Connection, id: string, nowMs: number): number {
-  const inMonth = between(usage.day, ...monthOf(dayOf(nowMs)));
-  const counted = read
-    .select({ requests: sum(usage.requests).mapWith(Number) })
-    .from(usage)
-    .innerJoin(keys, eq(keys.number, usage.key))
-    .where(and(eq(keys.id, id), inMonth))
-    .get();
-  return counted?.requests ?? 0;
+/** Returns whether a key belonged to an account that was deleted. */
+export function isOfDeletedAccount(read: Connection, digest: Buffer): boolean {
+  return read.select().from(deletedKeys).where(eq(deletedKeys.digest, digest)).all().length > 0;
 }

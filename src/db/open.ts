@@ -1,14 +1,44 @@
-/** Opens the one file: made and migrated if need be, with the settings that every promise rests on. */
+/** The database on a file that only this program writes: opened, created, and migrated, with the settings behind every promise. */
+import type { SQLQueryBindings } from "bun:sqlite";
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import type { Connection } from "./connection.ts";
-import { explainFailure, isLocked } from "./failure.ts";
-import { inodeOf } from "./file.ts";
-import { lockWaitMs } from "./locks/lock-wait.ts";
-import { RequestingDatabase } from "./locks/requesting-database.ts";
-import { ensureInstance, migrateSchema, recordBuild, refuseUnusable } from "./migrate.ts";
-import { pagesUntilCopied } from "./wal.ts";
+import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { randomText } from "../contract/key.ts";
+import { build } from "../program-name.ts";
+import { type Connection, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
+import { codeOf, explainFailure, isLocked, underlying } from "./failure.ts";
+import { lockWaitMs, RequestingDatabase } from "./locks/requesting-database.ts";
+import { instances } from "./schema.ts";
+import { lastBuild, migrationsBehind, refuseUnusable } from "./schema-version.ts";
+
+/** Opens the file at a path, created and migrated if need be. */
+export function openFileDatabase(path: string): LeadDatabase {
+  return databaseOn(openDatabase(path));
+}
+
+/** The database on a connection that is open already. */
+export function databaseOn(connection: Connection): LeadDatabase {
+  return {
+    path: connection.$client.filename,
+    read: connection,
+    async write(statements) {
+      const runAll = connection.$client.transaction(() => statements.map((statement) => run(connection, statement)));
+      try {
+        return runAll.immediate();
+      } catch (failure) {
+        const cause = underlying(failure);
+        if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
+        throw new WriteRefused(cause instanceof Error ? cause.message : String(cause), { cause });
+      }
+    },
+    catchUp: async () => {},
+    removeResidualBytes: async () => (await import("./residual-bytes.ts")).removeResidualBytes(connection),
+    close: () => connection.$client.close(),
+  };
+}
 
 /** Opens the file at a path. Throws a UserError if it cannot be used. */
 export function openDatabase(path: string): Connection {
@@ -67,7 +97,7 @@ export function openAgain(path: string, inode?: number): Connection {
     // Deleted data is overwritten. So an erasure usually finds nothing left in the file.
     client.run("PRAGMA secure_delete = ON");
     const database = drizzle({ client });
-    migrateSchema(database, path);
+    if (migrationsBehind(database) !== 0) migrate(database, path);
     recordBuild(database);
     ensureInstance(database);
     return database;
@@ -75,28 +105,6 @@ export function openAgain(path: string, inode?: number): Connection {
     client.close();
     throw cause;
   }
-}
-
-/** The same for an import, which copies the log into the file less often. */
-export function openForImport(path: string): Connection {
-  const database = openAgain(path);
-  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
-  // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
-  database.$client.run("PRAGMA synchronous = NORMAL");
-  // The accounts and pixels of leads are looked up before. Beside that check SQLite would copy each page (merge.ts).
-  database.$client.run("PRAGMA foreign_keys = OFF");
-  return database;
-}
-
-/** How much of a file the merge of an import keeps at hand. */
-export const mergeCacheMebibytes = 112;
-
-/**
- * For a connection that begins to write much: ids without an order touch a page of their index each. Whatever is sorted
- * from then on takes as much memory again.
- */
-export function enlargeCache({ $client }: Connection): void {
-  $client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
 }
 
 /** Tries for as long as another program has the file locked, and throws what SQLite says then. */
@@ -111,4 +119,39 @@ function untilUnlocked(work: () => unknown): void {
       Bun.sleepSync(5);
     }
   }
+}
+
+/** Most commands find a file of this version, and need not load what migrates an older one. */
+function migrate(database: Connection, path: string): void {
+  const { migrateSchema }: typeof import("./migrate.ts") = require("./migrate.ts");
+  migrateSchema(database, path);
+}
+
+/** Records that this build writes the file. A full disk or a lock must not keep anybody from opening it. */
+export function recordBuild(database: Connection): void {
+  if (lastBuild(database) === build) return;
+  try {
+    database.run(sql`INSERT OR REPLACE INTO builds (number, build) VALUES (1, ${build})`);
+  } catch {
+    // The next one that opens the file tries again.
+  }
+}
+
+/** Makes the random key when the file is made, so that the receipts of all erasures fit every backup. */
+export function ensureInstance(database: Connection): void {
+  if (database.select().from(instances).limit(1).all().length > 0) return;
+  const made = { number: 1, id: `ins_${randomText(12)}`, secret: randomBytes(32) };
+  database.insert(instances).values(made).onConflictDoNothing().run();
+}
+
+/** The inode of the file at a path; undefined if there is none. */
+export function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+/** Runs one statement and gives the number of rows that it has changed. */
+function run(connection: Connection, statement: Statement): number {
+  const { sql, params } = "toSQL" in statement ? statement.toSQL() : new SQLiteSyncDialect().sqlToQuery(statement);
+  const bindings = params as SQLQueryBindings[]; // Drizzle has turned each value into one that SQLite takes.
+  return connection.$client.query<unknown, SQLQueryBindings[]>(sql).run(...bindings).changes;
 }

@@ -3,14 +3,15 @@
  * that another program writes, such as a replica.
  */
 import { closeSync, openSync, statSync } from "node:fs";
+import { eq } from "drizzle-orm";
 import type { Connection } from "./connection.ts";
 import { shmOf, walOf } from "./database-files.ts";
 import { beginsLikeSqlite } from "./file.ts";
-import { openKeyFinder } from "./keys.ts";
 import { openLeads } from "./leads.ts";
 import { openPixelReader } from "./pixels.ts";
-import { accounts } from "./schema.ts";
-import { QueryFailed, type ReadStore } from "./serving.ts";
+import { placeholder } from "./placeholder.ts";
+import { accounts, deletedKeys, keys } from "./schema.ts";
+import { type KeyFinder, QueryFailed, type ReadStore } from "./serving.ts";
 import { measureSizes } from "./sizes.ts";
 
 export interface Reader extends ReadStore {
@@ -45,6 +46,32 @@ export function openReader(database: Connection, path: string): Reader {
     close: () => file.close(),
   };
 }
+
+/** Finds a key by its digest; it writes nothing. */
+function openKeyFinder(database: Connection): KeyFinder["find"] {
+  const statement = database
+    .select({
+      number: keys.number,
+      account: keys.account,
+      prefix: keys.prefix,
+      revokedMs: keys.revokedAt,
+      expiresMs: keys.expiresAt,
+      subscribed: accounts.active,
+    })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.number, keys.account))
+    .where(eq(keys.digest, placeholder.blob("digest")))
+    .prepare();
+  const deleted = database
+    .select({ account: deletedKeys.account })
+    .from(deletedKeys)
+    .where(eq(deletedKeys.digest, placeholder.blob("digest")))
+    .prepare();
+  return (digest) => statement.get({ digest }) ?? (deleted.values({ digest }).length > 0 ? deletedKey : null);
+}
+
+/** A key of a deleted account: it answers `revoked_api_key` forever. */
+const deletedKey = { number: 0, account: 0, prefix: "", revokedMs: 0, expiresMs: null, subscribed: false };
 
 /** The file is looked at no more often than this: a look takes a tenth of an answer. */
 const lookEveryMs = 1;

@@ -6,7 +6,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
 import type { Connection } from "./connection.ts";
 import { walOf } from "./database-files.ts";
-import { withoutWaiting } from "./locks/lock-wait.ts";
+import { withoutWaiting } from "./locks/requesting-database.ts";
 
 export interface Wal {
   /** Resolves when everything that was committed before is on the disk. */

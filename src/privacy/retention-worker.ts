@@ -1,6 +1,5 @@
 /** The thread in which a server of the one file applies retention: deleting and rewriting must hold up no request. */
-import { databaseOn } from "../db/file-database.ts";
-import { openAgain } from "../db/open.ts";
+import { databaseOn, openAgain } from "../db/open.ts";
 import { applyRetention } from "./retention.ts";
 import { answerWith, type RetentionWork } from "./retention-thread.ts";
 

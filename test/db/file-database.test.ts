@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import { WriteRefused } from "../../src/db/connection.ts";
-import { openFileDatabase } from "../../src/db/file-database.ts";
+import { openFileDatabase } from "../../src/db/open.ts";
 import { accounts } from "../../src/db/schema.ts";
 import { aFolder } from "../support/folder.ts";
 

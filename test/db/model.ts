@@ -69,9 +69,16 @@ function keysIn(state: ModelState): StoreUnderTest["keys"] {
   });
   return {
     create(account, { digest, prefix, label, expiresMs = null }, createdMs) {
-      const owner = accounts.find(({ number }) => number === account)?.id ?? "";
+      const owner = accounts.find(({ number }) => number === account);
       const times = { createdMs, revokedMs: null, expiresMs, lastUsed: null, readUpToMs: null };
-      const record = { id: newId("key", 12), prefix, label, account: owner, ...times };
+      const record = {
+        id: newId("key", 12),
+        prefix,
+        label,
+        account: owner?.id ?? "",
+        accountName: owner?.name ?? "",
+        ...times,
+      };
       const key: ModelKey = { ...record, number: keys.length + 1, of: account, digest };
       keys.push(key);
       return shown(key);

@@ -174,7 +174,7 @@ describe("a file of an older version", () => {
 
 /** Opens and closes a file in a process of its own, with the code in a folder. */
 async function open(folder: string, path: string): Promise<{ status: number; said: string }> {
-  const code = `import { openFileDatabase } from ${JSON.stringify(join(folder, "src/db/file-database.ts"))};
+  const code = `import { openFileDatabase } from ${JSON.stringify(join(folder, "src/db/open.ts"))};
     openFileDatabase(${JSON.stringify(path)}).close();`;
   const running = Bun.spawn([process.execPath, "-e", code], { cwd: folder, stdout: "pipe", stderr: "pipe" });
   const said = (await running.stdout.text()) + (await running.stderr.text());

@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { recordAct } from "../../src/db/audit.ts";
 import type { Connection, LeadDatabase } from "../../src/db/connection.ts";
-import { openFileDatabase } from "../../src/db/file-database.ts";
+import { openFileDatabase } from "../../src/db/open.ts";
 import { waitUntil, wasSetBack } from "../../src/privacy/retention-hold.ts";
 import { noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";

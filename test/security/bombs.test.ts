@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createGzip } from "node:zlib";
-import { mergeCacheMebibytes } from "../../src/db/open.ts";
+import { mergeCacheMebibytes } from "../../src/import/write/import.ts";
 import { anAdmin } from "../support/admin.ts";
 
 const mebibyte = 1024 * 1024;

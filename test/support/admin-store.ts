@@ -3,20 +3,13 @@
 import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
 import { listActs } from "../../src/db/audit.ts";
 import { exportDocuments } from "../../src/db/export.ts";
-import { openFileDatabase } from "../../src/db/file-database.ts";
-import {
-  createKey,
-  expireKey,
-  findKey,
-  findKeyByDigest,
-  listKeysOf,
-  requestsOfMonth,
-  revokeKey,
-} from "../../src/db/keys.ts";
+import { createKey, expireKey, findKey, findKeyByDigest, listKeysOf, revokeKey } from "../../src/db/keys.ts";
 import { openLeads } from "../../src/db/leads.ts";
+import { openFileDatabase } from "../../src/db/open.ts";
 import { createPixel, listPixels, openPixelReader, setPixelStatus } from "../../src/db/pixels.ts";
 import { createSource, findSourceByDigest, revokeSource } from "../../src/db/sources.ts";
 import { readStats } from "../../src/db/stats.ts";
+import { requestsOfMonth } from "../../src/db/usage.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import { importerOn } from "../../src/import/write/import.ts";
 import { writeLeads } from "../../src/import/write/lead-writer.ts";

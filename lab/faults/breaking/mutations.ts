@@ -122,9 +122,9 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a write of usage that waits for others",
-    "src/db/locks/lock-wait.ts",
-    'PRAGMA busy_timeout = 0"',
-    'PRAGMA busy_timeout = 9000"',
+    "src/db/locks/requesting-database.ts",
+    'database.$client.run("PRAGMA busy_timeout = 0")',
+    'database.$client.run("PRAGMA busy_timeout = 9000")',
     "test/db/usage-writing.test.ts",
   ),
   line(

@@ -7,7 +7,7 @@ import { isFileOfNode } from "../../db/database-files.ts";
 import type { Contents } from "../../db/examination/contents.ts";
 import type { Examination } from "../../db/examination/examine.ts";
 import type { KeyRecord } from "../../db/keys.ts";
-import { wordsFor } from "../../db/migrate.ts";
+import { wordsFor } from "../../db/schema-version.ts";
 import { adminCommand } from "../../program-name.ts";
 import { noDatabase } from "../arguments.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";

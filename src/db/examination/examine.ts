@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { shmOf, walOf } from "../database-files.ts";
 import { isSqlite, sizeOf } from "../file.ts";
-import { lockWaitMs } from "../locks/lock-wait.ts";
-import { lastBuild, migrationsBehind, type Unusable } from "../migrate.ts";
+import { lockWaitMs } from "../locks/requesting-database.ts";
+import { lastBuild, migrationsBehind, type Unusable } from "../schema-version.ts";
 import { type Contents, readContents } from "./contents.ts";
 
 /** What was found. */

@@ -7,9 +7,8 @@
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { giveToOwner } from "../atomic-file.ts";
 import { lockRequestsOf } from "../database-files.ts";
+import { requestEveryMs } from "./requesting-database.ts";
 
-/** A writer that waits requests the lock this often. When no more requests come, nobody waits. */
-export const requestEveryMs = 4;
 /** How often the writer of much looks for new requests, while it lets others write. */
 const lookEveryMs = 3 * requestEveryMs;
 /** How long it lets others write. Nobody needs longer: whoever still waits then has come later, and is next. */

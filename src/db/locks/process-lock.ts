@@ -9,7 +9,7 @@ import { giveToOwner } from "../atomic-file.ts";
 import { serverLockOf } from "../database-files.ts";
 import { explainFailure, isLocked } from "../failure.ts";
 import { removeStaleDrafts } from "../leftovers.ts";
-import { lockWaitMs } from "./lock-wait.ts";
+import { lockWaitMs } from "./requesting-database.ts";
 
 /**
  * Takes the lock of a path; null when another process has it. The function that it returns releases it, and so does the

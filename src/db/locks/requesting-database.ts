@@ -1,9 +1,32 @@
-/** The connection of a writer that waits: where it finds the file locked, it requests the lock (lock-requests.ts). */
+/** The connection of a writer: how long it waits for a lock, and how it requests one that is taken (lock-requests.ts). */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { closeSync, constants, existsSync, openSync, writeSync } from "node:fs";
+import type { Connection } from "../connection.ts";
 import { lockRequestsOf } from "../database-files.ts";
 import { isLocked } from "../failure.ts";
-import { requestEveryMs } from "./lock-requests.ts";
+
+/** A writer that waits requests the lock this often. When no more requests come, nobody waits. */
+export const requestEveryMs = 4;
+
+/** How long each kind of program waits for a lock that another one holds. */
+export const lockWaitMs = {
+  /** A command, or the start of the server, behind another writer. */
+  toWrite: 10_000,
+  /** A new server behind one that was told to stop. */
+  toServe: 1_000,
+  /** A program that only looks at a file, or would replace it. */
+  toLook: 2_000,
+} as const;
+
+/** Does something that must not wait for other programs: it fails when the file is locked. */
+export function withoutWaiting<Result>(database: Connection, work: () => Result): Result {
+  database.$client.run("PRAGMA busy_timeout = 0");
+  try {
+    return work();
+  } finally {
+    database.$client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
+  }
+}
 
 /** A connection that requests the lock where it finds it taken. Otherwise SQLite waits as usual. */
 export class RequestingDatabase extends Database {

@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
-import { enlargeCache, openForImport } from "../../db/open.ts";
+import { openAgain } from "../../db/open.ts";
 import { openPixels } from "../../db/pixels.ts";
+import { pagesUntilCopied } from "../../db/wal.ts";
 import { UserError } from "../../user-error.ts";
 import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
 import type { Importer, StagedImport } from "../staged-import.ts";
@@ -55,6 +56,28 @@ export function beginImport(
     writer.$client.close();
     throw cause;
   }
+}
+
+/** Opens the file once more for an import, which copies the log into the file less often. */
+export function openForImport(path: string): Connection {
+  const database = openAgain(path);
+  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
+  // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
+  database.$client.run("PRAGMA synchronous = NORMAL");
+  // The accounts and pixels of leads are looked up before. Beside that check SQLite would copy each page (merge.ts).
+  database.$client.run("PRAGMA foreign_keys = OFF");
+  return database;
+}
+
+/** How much of a file the merge of an import keeps at hand. */
+export const mergeCacheMebibytes = 112;
+
+/**
+ * For a connection that begins to write much: ids without an order touch a page of their index each. Whatever is sorted
+ * from then on takes as much memory again.
+ */
+export function enlargeCache({ $client }: Connection): void {
+  $client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
 }
 
 interface Staged {

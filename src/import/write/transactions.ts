@@ -7,8 +7,7 @@ import { dirname } from "node:path";
 import type { Connection } from "../../db/connection.ts";
 import { walOf } from "../../db/database-files.ts";
 import { openLockRequests } from "../../db/locks/lock-requests.ts";
-import { withoutWaiting } from "../../db/locks/lock-wait.ts";
-import { beginImmediate } from "../../db/locks/requesting-database.ts";
+import { beginImmediate, withoutWaiting } from "../../db/locks/requesting-database.ts";
 import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
 
 /**
