@@ -46,8 +46,8 @@ function endOfLastCell(text: string, from: number, newline: number): number {
 function lineRecord(text: string, delimiter: string, line: number): RawRecord {
   if (text.length > largestRecord) return { line, cells: null, text, fault: tooLarge };
   if (!text.includes('"')) return { line, cells: text.split(delimiter) };
-  const escaped = text.includes('\\"') ? lenientCells(text, delimiter, /\\["\\]|""|"/g) : null;
-  const cells = escaped ?? lenientCells(text, delimiter, /""|"/g);
+  const escaped = text.includes('\\"') ? lenientCells(text, delimiter, letters.withBackslashes) : null;
+  const cells = escaped ?? lenientCells(text, delimiter, letters.plain);
   return cells === null ? { line, cells, text, fault: "it has a quote that is not closed" } : { line, cells };
 }
 
@@ -128,44 +128,26 @@ function unquoted(cell: string): string {
   return cell.includes('"') ? cell.replaceAll('""', '"') : cell;
 }
 
-/** Returns the cells of a line with stray quotes; null if one is not closed. `quotes` finds quotes, the escaped ones too. */
-function lenientCells(line: string, delimiter: string, quotes: RegExp): readonly string[] | null {
+/** The letters of a cell in quotes. */
+const letters = { plain: '[^"]|""', withBackslashes: String.raw`[^"\\]|""|\\["\\]|\\(?!["\\])` };
+
+/** Returns the cells of a line with stray quotes; null if one is not closed. Blanks around a cell in quotes are left out. */
+function lenientCells(line: string, delimiter: string, letter: string): readonly string[] | null {
+  const closed = new RegExp(` *"((?:${letter})*)" *(?=${RegExp.escape(delimiter)}|$)`, "y");
+  const open = new RegExp(` *"(?:${letter})*$`, "y");
+  const pair = letter === letters.plain ? /""/g : /""|\\["\\]/g;
   const cells: string[] = [];
   for (let at = 0; at <= line.length; at++) {
+    closed.lastIndex = at;
+    open.lastIndex = at;
+    const content = closed.exec(line)?.[1];
+    if (content === undefined && open.test(line)) return null;
     const next = line.indexOf(delimiter, at);
-    const cell = lenientCell(line, at, next === -1 ? line.length : next, quotes, delimiter);
-    if (cell === null) return null;
-    cells.push(cell.value);
-    at = cell.end;
+    const end = next === -1 ? line.length : next;
+    // A stray quote makes letters of all quotes in its cell, apart from those around it.
+    const literal = line.slice(at, end).replace(/^"(.*)"$/, "$1");
+    cells.push(content?.replace(pair, (two) => two.slice(-1)) ?? literal);
+    at = content === undefined ? end : closed.lastIndex;
   }
   return cells;
-}
-
-/** Reads a cell that begins at a place and ends at the next delimiter, or behind the quote that closes it. */
-function lenientCell(line: string, at: number, end: number, quotes: RegExp, delimiter: string) {
-  const start = behindBlanks(line, at);
-  const literal = line.slice(at, end);
-  if (line[start] !== '"') return { value: literal, end };
-  const close = closingQuote(line, start, quotes);
-  if (close === null) return null;
-  const behind = behindBlanks(line, close + 1);
-  if (behind === line.length || line[behind] === delimiter) {
-    return { value: line.slice(start + 1, close).replace(quotes, (pair) => pair.slice(-1)), end: behind };
-  }
-  // A stray quote makes letters of all quotes in its cell, apart from those around it.
-  return { value: /^".*"$/.test(literal) ? literal.slice(1, -1) : literal, end };
-}
-
-function closingQuote(line: string, start: number, quotes: RegExp): number | null {
-  quotes.lastIndex = start + 1;
-  for (let found = quotes.exec(line); found !== null; found = quotes.exec(line)) {
-    if (found[0] === '"') return found.index;
-  }
-  return null;
-}
-
-function behindBlanks(line: string, from: number): number {
-  let at = from;
-  while (line[at] === " ") at++;
-  return at;
 }
