@@ -1,7 +1,7 @@
 /** Imports: what each brought, from where, and what became of it. */
 import { and, desc, eq, getTableColumns, max, sql } from "drizzle-orm";
 import type { AccountNumber } from "./accounts.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, LeadDatabase } from "./connection.ts";
 import { imports } from "./schema.ts";
 
 /** What became of the rows of an import. */
@@ -26,7 +26,7 @@ export interface Batch extends BatchCounts {
   readonly undoneMs: number | null;
 }
 
-const { account, rejectsFile, at, finishedAt, oldest, newest, undoneAt, ...others } = getTableColumns(imports);
+const { account, rejectsFile, layout, at, finishedAt, oldest, newest, undoneAt, ...others } = getTableColumns(imports);
 const times = { startedMs: at, finishedMs: finishedAt, oldestMs: oldest, newestMs: newest, undoneMs: undoneAt };
 const columns = { ...times, ...others };
 
@@ -43,6 +43,17 @@ export function listBatches(database: Connection, account: AccountNumber): Batch
 export function findBatch(database: Connection, account: AccountNumber, number: number): Batch | null {
   const one = and(eq(imports.account, account), eq(imports.number, number), hasBrought);
   return database.select(columns).from(imports).where(one).get() ?? null;
+}
+
+/** Returns whether an account has imported a file with the same columns. */
+export function isKnownLayout(database: Connection, account: AccountNumber, hash: string): boolean {
+  const one = and(eq(imports.account, account), eq(imports.layout, hash));
+  return database.select({ number: imports.number }).from(imports).where(one).get() !== undefined;
+}
+
+/** Records which columns the file of a batch had. */
+export async function recordLayout(database: LeadDatabase, number: number, hash: string): Promise<void> {
+  await database.write([database.read.update(imports).set({ layout: hash }).where(eq(imports.number, number))]);
 }
 
 /** Prepares the query for the time of the last finished import that brought leads, in Unix milliseconds, or null. */

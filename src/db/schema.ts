@@ -236,6 +236,8 @@ export const imports = sqliteTable(
     newest: integer(),
     /** When what it added was taken back. */
     undoneAt: integer("undone_at"),
+    /** A hash of the names of its columns; null until it is done. */
+    layout: text(),
   },
   (table) => [index("imports_by_account").on(table.account)],
 );

@@ -1,7 +1,5 @@
 /** The first half of an import: reads a source to its end, and stages every row as a lead or as rejected. */
 import { oldestKeptMs } from "../contract/calendar.ts";
-import type { Lead } from "../contract/lead.ts";
-import { writeMoment } from "../contract/time.ts";
 import { UserError } from "../user-error.ts";
 import type { Columns } from "./map/columns.ts";
 import { type LeadRules, noPixel, readLead } from "./map/lead.ts";
@@ -49,8 +47,6 @@ export interface FileRead {
   readonly pixels: ReadonlySet<string>;
   /** Why the time of the visit is in doubt, and the flag that settles it; null if it is not. At a terminal, ask. */
   readonly doubt: UserError | null;
-  /** The first, the middle, and the last lead, as they would be served. */
-  readonly sample: readonly Lead[];
   /** The line that looks like the header, if it is not the first one. */
   readonly otherHeader: number | null;
 }
@@ -64,7 +60,7 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
   const counts = emptyCounts();
   const rows = await openRows(toUtf8(source.chunks, listener.onLegacyLine), columns);
   if (rows === null) {
-    const nothing = { doubt: null, sample: [], otherHeader: null, pixels: new Set<string>() };
+    const nothing = { doubt: null, otherHeader: null, pixels: new Set<string>() };
     return { format: { kind: "ndjson" }, counts, ...nothing };
   }
   const stage = new Stage(reading, counts, listener);
@@ -82,7 +78,7 @@ export async function readFile(reading: Reading, listener: Listener): Promise<Fi
     read += group.length;
     listener.onProgress(read);
   }
-  return { format: rows.format, counts, otherHeader, ...stage.end(now()) };
+  return { format: rows.format, counts, otherHeader, ...stage.end() };
 }
 
 /** Returns the line of the first of some rows that would be a better header. */
@@ -96,7 +92,6 @@ const maxHeldRows = 200_000;
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {
   private readonly pixels = new Set<string>();
-  private readonly sample = openSample();
   private readonly doubts = openDoubts();
   private readonly rules: LeadRules;
   /** Whether a file in which no row names a pixel is refused as a whole. */
@@ -130,11 +125,11 @@ class Stage {
     else if (this.held.length > maxHeldRows) throw undecided(this.waitsFor.column, this.waitsFor.text);
   }
 
-  end(nowMs: number): Pick<FileRead, "pixels" | "sample" | "doubt"> {
+  end(): Pick<FileRead, "pixels" | "doubt"> {
     if (this.waitsFor !== null) throw undecided(this.waitsFor.column, this.waitsFor.text);
     if (this.mustNamePixel && this.lacksPixel && !this.namesPixel) throw namesNoPixel();
     const doubt = this.rules.ofDeliveries ? null : this.doubts.found();
-    return { pixels: this.pixels, sample: this.sample.leads(nowMs), doubt };
+    return { pixels: this.pixels, doubt };
   }
 
   /** Stages the rows that wait, up to the first one whose column is still not decided. */
@@ -178,7 +173,6 @@ class Stage {
       this.reject(row, `it is too old: the account keeps leads as retain --days ${retainDays} has set`);
     } else if (this.acceptsPixel(lead.pixelId)) {
       staged.add(lead);
-      this.sample.add(lead);
     } else if (!staged.isStored(lead.id)) {
       this.reject(row, `the account has no pixel ${lead.pixelId} (--create-pixels makes it)`);
     } else {
@@ -225,42 +219,6 @@ function shortened(source: Row["source"]): Row["source"] {
     left -= kept.length;
     return kept;
   });
-}
-
-/** Keeps leads at even distances, so that the middle one of any number is among them or next to them. */
-function openSample() {
-  const maxKept = 256;
-  const maxKeptLength = 8 * 1024 * 1024;
-  let kept: NewLead[] = [];
-  let last: NewLead | null = null;
-  let step = 1;
-  let count = 0;
-  return {
-    add(lead: NewLead): void {
-      last = lead;
-      if (count++ % step !== 0) return;
-      kept.push(lead);
-      while (kept.length >= maxKept || (kept.length > 1 && lengthOf(kept) > maxKeptLength)) {
-        kept = kept.filter((_, place) => place % 2 === 0);
-        step *= 2;
-      }
-    },
-    leads(nowMs: number): Lead[] {
-      const middle = Math.floor(Math.floor((count - 1) / 2) / step);
-      const chosen = [kept[0], count > 2 ? kept[middle] : undefined, count > 1 ? last : undefined];
-      return chosen.flatMap((lead) => (lead === undefined || lead === null ? [] : [asServed(lead, nowMs)]));
-    },
-  };
-}
-
-function lengthOf(leads: readonly NewLead[]): number {
-  return leads.reduce((sum, { document }) => sum + document.length, 0);
-}
-
-/** Returns a lead as it would be served; without a time of its own it gets the time of import. */
-function asServed({ document, identifiedMs }: NewLead, nowMs: number): Lead {
-  const lead: Lead = JSON.parse(document);
-  return identifiedMs === null ? { ...lead, identified_at: writeMoment(nowMs) } : lead;
 }
 
 /** At most this many rows without a time are looked at. */

@@ -1,4 +1,5 @@
 /** An import while it is staged, previewed, and merged, as its command sees it. */
+import type { Lead } from "../contract/lead.ts";
 import type { Account, AccountNumber } from "../db/accounts.ts";
 import type { ImportCounts, ImportOptions, ImportOrigin, ImportOutcome, NewLead, RejectedRow } from "./new-lead.ts";
 
@@ -66,6 +67,8 @@ export interface StagedImport {
   /** Whether a lead with this ID is stored. */
   isStored(id: string): boolean;
   hasPixel(id: string): boolean;
+  /** Returns the first, the middle, and the last lead of the file, as they would be served. */
+  sample(nowMs: number): Lead[];
   /** Returns what the import would change. Must be called after the last `add`. */
   preview(mayShareIds: boolean): Promise<Preview>;
   /**

@@ -166,6 +166,15 @@ test("a row is known by its line in the file, behind a line that names the delim
   expect(rows.map(({ line }) => line)).toEqual([3, 6]);
 });
 
+test("a row whose cells in quotes hold line breaks is one row, with blanks around the quotes as well", async () => {
+  const rows = ['never,"a\nb\nc",x', 'd@example.com, "a\nb" ,"x\ny"', '"d@example.com" ,"a\n\nb", "x\n"'];
+  expect((await readText(`email,a,b\n${rows.join("\n")}\n`)).rows.map(({ line, cells }) => [line, cells])).toEqual([
+    [2, ["never", "a\nb\nc", "x"]],
+    [5, ["d@example.com", "a\nb", "x\ny"]],
+    [8, ["d@example.com", "a\n\nb", "x\n"]],
+  ]);
+});
+
 test("a record larger than a mebibyte is rejected, and the next one is read", async () => {
   const [large, next] = await leadsOf(`email,notes\nd@example.com,"${"x".repeat(1_100_000)}"\nlee@example.com,y\n`);
   expect(large).toEqual({ fault: "it is larger than 1 MiB" });

@@ -69,12 +69,22 @@ test("neither a dry run nor a file that looks right is asked about, nor what bri
   expect([(await other.import(rejected)).status, (await other.leads()).length]).toEqual([3, 1]);
 });
 
-test("the first import of an account is shown as it would be served, and asked about", async () => {
+test("the first import of each set of columns is shown as it would be served, and asked about", async () => {
   const { terminal, admin } = asked(good);
   await terminal.seen(/\[y\/N\]/);
   expect(plain(terminal.shown())).toMatch(/ {2}identified_at {3}2026-01-31T00:00:00\.000Z +date\r?\n/);
   terminal.type("y\r");
   expect([await terminal.ended, (await admin.leads()).length]).toEqual([0, 1]);
+  const onceMore = async (header: string, row: string) => {
+    const file = admin.put("more.csv", `${header}\n${row}\n`);
+    return onTerminal(admin.file, ["lead", "import", "acme", file]);
+  };
+  const known = await onceMore("email,id,date,pixel_id", "lee@example.com,v2,2026-01-31,px");
+  expect([await known.ended, known.shown().includes("[y/N]")]).toEqual([0, false]);
+  const other = await onceMore("email,id,date,pixel_id,plan", "sam@example.com,v3,2026-01-31,px,x");
+  await other.seen(/\[y\/N\]/);
+  other.type("n\r");
+  expect([await other.ended, (await admin.leads()).length]).toEqual([1, 2]);
 });
 
 test("Ctrl-C at the question changes nothing", async () => {

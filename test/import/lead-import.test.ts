@@ -1,6 +1,7 @@
 /** bun admin lead import: what it counts, says and leaves behind. */
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import fc from "fast-check";
 import { anAdmin } from "../support/admin.ts";
 
 const two = "email,city\ndana@example.com,Reno\nlee@example.com,Austin\n";
@@ -121,6 +122,41 @@ test("read is always the sum of what became of the rows", async () => {
     const parts = ["imported", "duplicates", "replaced", "suppressed", "rejected"].map((name) => Number(json[name]));
     expect(parts.reduce((sum, part) => sum + part)).toBe(Number(json["read"]));
   }
+});
+
+test("of whatever is in a file, read is the sum of what became of its records", async () => {
+  const admin = anAdmin();
+  const cell = fc.constantFrom(
+    ...[
+      "",
+      "v1",
+      "a@example.com",
+      "b@example.com",
+      "2026-01-31",
+      "never",
+      '"a\nb"',
+      '"a ""b"""',
+      '"a"b',
+      '"open',
+      ' "x" ',
+    ],
+    ...["a,b", "\0", "\ud83d", '"a\r\n,b"'],
+  );
+  const record = fc.array(cell, { minLength: 1, maxLength: 5 }).map((cells) => cells.join(","));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(record, { maxLength: 12 }),
+      fc.constantFrom([], ["--on-duplicate", "replace"], ["--stamp", "arrival"]),
+      async (records, options) => {
+        const { json } = await admin.import(`id,date,email,notes\n${records.join("\n")}\n`, ...px, ...options);
+        const parts = ["imported", "duplicates", "replaced", "suppressed", "rejected"].map((name) =>
+          Number(json[name]),
+        );
+        expect(parts.reduce((sum, part) => sum + part)).toBe(Number(json["read"]));
+      },
+    ),
+    { numRuns: 25 },
+  );
 });
 
 test("names of columns are shown without what a terminal would obey", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { firstPhone } from "../../src/import/map/values/phones.ts";
-import { textsOf } from "../../src/import/parse/cell.ts";
+import { textsOf } from "../../src/import/row.ts";
 import { leadsOf } from "./reading.ts";
 
 const read = (cell: string) => firstPhone(textsOf(cell));

@@ -254,6 +254,22 @@ test("whatever is written as RFC 3339 is read to its millisecond", () => {
   fc.assert(fc.property(date, (moment) => expect(read(moment.toISOString())).toBe(moment.toISOString())));
 });
 
+test("a serial date of a spreadsheet keeps the milliseconds that its decimals can tell", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 40_000, max: 60_000 }), fc.nat({ max: 86_399_999 }), (day, ms) => {
+      const midnightMs = Date.UTC(1899, 11, 30) + day * 86_400_000;
+      // A spreadsheet shows 15 digits, and a program writes up to 17.
+      for (const digits of [15, 16, 17]) {
+        const serial = (day + ms / 86_400_000).toPrecision(digits);
+        expect(read(serial)).toBe(new Date(midnightMs + ms).toISOString());
+      }
+    }),
+    { numRuns: 3000 },
+  );
+  expect(read("45000.5")).toBe("2023-03-15T12:00:00.000Z");
+  expect(read("45000.123456")).toBe("2023-03-15T02:57:46.598Z");
+});
+
 test("whatever has the shape of RFC 3339 means the same in a file as in a query", () => {
   const reading = { zone: "UTC", order: null };
   fc.assert(

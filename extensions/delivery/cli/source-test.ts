@@ -3,12 +3,11 @@ import type { Command } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { readRules } from "../../../src/cli/lead/import/options.ts";
 import { sampleText } from "../../../src/cli/lead/import/sample.ts";
-import type { Lead } from "../../../src/contract/lead.ts";
-import { writeMoment } from "../../../src/contract/time.ts";
 import { findAccount } from "../../../src/db/accounts.ts";
 import { openPixelReader } from "../../../src/db/pixels.ts";
 import { findSource, type Source } from "../../../src/db/sources.ts";
 import { Columns } from "../../../src/import/map/columns.ts";
+import { asServed } from "../../../src/import/map/lead.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { reportOn } from "../../../src/import/map/report.ts";
 import { type Warning, warningLines } from "../../../src/import/map/warnings.ts";
@@ -96,10 +95,4 @@ function visitsIn(payload: Uint8Array): string[] {
 
 async function* chunksOf(text: Buffer): AsyncGenerator<Buffer> {
   yield text;
-}
-
-/** Returns a lead as it would be served. Without a time of its own it gets the time of its arrival. */
-function asServed({ document, identifiedMs }: NewLead, nowMs: number): Lead {
-  const lead: Lead = JSON.parse(document);
-  return identifiedMs === null ? { ...lead, identified_at: writeMoment(nowMs) } : lead;
 }

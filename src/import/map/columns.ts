@@ -1,4 +1,5 @@
 /** The columns of a source: which of them is which field. The meaning of a record depends on its own columns alone. */
+import { createHash } from "node:crypto";
 import { UserError } from "../../user-error.ts";
 import { companyStateBeside, creationNames, type Target } from "./fields.ts";
 import type { ColumnMapping } from "./mapping.ts";
@@ -109,6 +110,15 @@ export class Columns {
       if (this.kinds.size < maxColumns) this.kinds.set(name, kind);
     }
     return kind;
+  }
+
+  /** Returns a hash of the names, which is the same in whatever order they are found. */
+  layoutHash(): string {
+    const names = new Set(this.found.map(({ title }) => title).filter((title) => !isRejectColumn(title)));
+    return createHash("sha256")
+      .update(JSON.stringify([...names].toSorted()))
+      .digest("hex")
+      .slice(0, 32);
   }
 
   /** Returns the names in --map that no column has. */

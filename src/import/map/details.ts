@@ -2,8 +2,7 @@
 import type { LeadDetails } from "../../contract/lead.ts";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import { stateCode, states } from "../../contract/states.ts";
-import { type Cell, type Found, textsOf } from "../parse/cell.ts";
-import { type ColumnNumbers, first, firstText, type Row, textIn } from "../row.ts";
+import { type Cell, type ColumnNumbers, type Found, first, firstText, type Row, textIn, textsOf } from "../row.ts";
 import { hasState } from "./values/countries.ts";
 import { allEmails, bareEmail, firstEmail } from "./values/emails.ts";
 import { allPhones, firstPhone } from "./values/phones.ts";

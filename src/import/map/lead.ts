@@ -1,5 +1,5 @@
 /** A row becomes a lead, or says why it cannot. */
-import { detailFields, type LeadDetails } from "../../contract/lead.ts";
+import { detailFields, type Lead, type LeadDetails } from "../../contract/lead.ts";
 import { isPixelId } from "../../contract/pixel.ts";
 import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
@@ -96,4 +96,10 @@ export function prepareLead(
     aliases,
     document: writeDocument({ id, identified_at: identifiedAt, pixel_id: pixelId }, details),
   };
+}
+
+/** Returns a lead as it would be served. Without a time of its own it gets the time of import. */
+export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | "identifiedMs">, nowMs: number): Lead {
+  const lead: Lead = JSON.parse(document);
+  return identifiedMs === null ? { ...lead, identified_at: writeMoment(nowMs) } : lead;
 }

@@ -81,10 +81,13 @@ class QuotedRecords {
     const cells: string[] = [];
     let end = newline;
     for (let from = at; ; ) {
-      const isQuoted = text[from] === '"';
-      const to = isQuoted ? endOfQuoted(text, from) : this.endOfBare(from, end);
-      if (typeof to !== "number") return to;
-      cells.push(isQuoted ? unquoted(text.slice(from + 1, to - 1)) : text.slice(from, to));
+      // Some programs put a blank between a delimiter and a quote.
+      const start = behindBlanks(text, from);
+      const isQuoted = text[start] === '"';
+      const close = isQuoted ? endOfQuoted(text, start) : this.endOfBare(from, end);
+      if (typeof close !== "number") return close;
+      cells.push(isQuoted ? unquoted(text.slice(start + 1, close - 1)) : text.slice(from, close));
+      const to = isQuoted ? behindBlanks(text, close) : close;
       if (to > end) end = lineEnd(text, to);
       if (to >= endOfLastCell(text, at, end)) return { cells, end };
       if (text[to] !== delimiter) return null;
@@ -115,6 +118,12 @@ function newlinesIn(text: string, from: number, to: number): number {
   let count = 0;
   for (let at = lineEnd(text, from); at < to; at = lineEnd(text, at + 1)) count++;
   return count;
+}
+
+function behindBlanks(text: string, from: number): number {
+  let at = from;
+  while (text[at] === " ") at++;
+  return at;
 }
 
 /** Returns the place behind the quote that closes a cell, if one does; a quote in it is written twice. */

@@ -1,6 +1,6 @@
 /** The values of a JSON object: each with the column of its path. */
 import { type Column, type Columns, maxColumns } from "../map/columns.ts";
-import type { Cell } from "./cell.ts";
+import type { Cell } from "../row.ts";
 
 /** Objects within objects within objects: deeper than this is not an export. */
 const maxDepth = 32;

@@ -96,11 +96,11 @@ export function openPreparation(
   { connection, staging }: Staged,
   options: ImportOptions,
 ): Omit<StagedImport, "merge" | "close"> {
-  const { add, reject, rejectedRows } = staging;
+  const { add, reject, rejectedRows, sample } = staging;
   const stored = openStoredLeads(database, account);
   const pixels = openPixels(database);
   return {
-    ...{ add, reject, rejectedRows },
+    ...{ add, reject, rejectedRows, sample },
     isStored: (id) => stored.find(id) !== null,
     hasPixel: (id) => pixels.has(account, id),
     async preview(mayShareIds) {

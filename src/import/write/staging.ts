@@ -3,7 +3,9 @@
  * open. Nothing of it is left, however the process ends.
  */
 import { type Database, SQLiteError } from "bun:sqlite";
+import type { Lead } from "../../contract/lead.ts";
 import { withHyphens } from "../../db/uuid.ts";
+import { asServed } from "../map/lead.ts";
 import { ImportInterrupted, type NewLead, type RejectedRow } from "../new-lead.ts";
 import type { Summary } from "../staged-import.ts";
 
@@ -11,6 +13,8 @@ export interface Staging {
   add(lead: NewLead): void;
   reject(row: RejectedRow): void;
   rejectedRows(): Iterable<RejectedRow>;
+  /** Returns the first, the middle, and the last lead that was added, as they would be served. */
+  sample(nowMs: number): Lead[];
   /** Sorts the leads by time. Must be called after the last `add`, before `summarize` and `read`. */
   sort(): void;
   /** Returns the summary of at most `max` leads after a place in time order. */
@@ -98,6 +102,13 @@ function openTables(client: Database, folder: string): Staging {
     reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows() {
       for (const row of rejected.iterate()) yield { ...row, source: JSON.parse(row.source) };
+    },
+    sample(nowMs) {
+      const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`
+        WITH last AS (SELECT max(place) AS place FROM staged)
+        SELECT at AS identifiedMs, document FROM staged, last
+        WHERE staged.place IN (1, (last.place + 1) / 2, last.place) ORDER BY staged.place`);
+      return chosen.all().map((lead) => asServed(lead, nowMs));
     },
     sort() {
       if (isSorted) return;

@@ -1,8 +1,9 @@
 /** One import, from its file to its last lead. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
+import type { Lead } from "../../../contract/lead.ts";
 import type { Account } from "../../../db/accounts.ts";
-import { listBatches } from "../../../db/imports.ts";
+import { isKnownLayout, recordLayout } from "../../../db/imports.ts";
 import { listPixels } from "../../../db/pixels.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
@@ -49,7 +50,7 @@ interface Imported extends MergeProgress {
   /** Why the file looks wrong, and what was left out of its rows. */
   readonly remarks: readonly string[];
   readonly columns: ColumnReport["columns"];
-  readonly sample: FileRead["sample"];
+  readonly sample: readonly Lead[];
   /** Where rejected rows were written. */
   readonly rejects: string | undefined;
   /** The most frequent reason of a rejection, without personal data. */
@@ -77,9 +78,11 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
     const fileRead = await interruption.beforeWriting(read(run, reading));
     const known = new Set(listPixels(database.read, account.number).map(({ id }) => id));
-    const isFirst = listBatches(database.read, account.number).length === 0;
+    const layout = columns.layoutHash();
+    const isUnknown = !isKnownLayout(database.read, account.number, layout);
+    const sample = staged.sample(context.now());
     const { leads, doubts } = await interruption.beforeWriting(
-      announcePreview({ ...run, known, isFirst }, staged, fileRead),
+      announcePreview({ ...run, known, isUnknown, sample }, staged, fileRead),
     );
     // Before the first lead: an import that is interrupted has its rejects file too.
     if (request.rejects !== undefined && request.dryRun !== true) {
@@ -91,12 +94,12 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     // Leads are late for clients as far as they have read by then: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
     const merged = await merge(run, { staged, leads, counts: fileRead.counts, now: context.now, onLate });
+    if (merged.batch !== null) await recordLayout(database, merged.batch, layout);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
     for (const line of remarks) output.say(line);
     const passed = merged.batch === null ? [] : passedLeads(database.read, account.number, merged.batch, reached);
-    const { sample } = fileRead;
     const rejectedFor = run.notes.rejectedFor();
     const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects, rejectedFor };
     return { ...merged, account, passed, remarks: [...doubts, ...remarks], ...found };

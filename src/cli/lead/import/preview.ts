@@ -1,4 +1,5 @@
 /** What an import would do, said before its first lead goes in; a file that looks wrong is asked about. */
+import type { Lead } from "../../../contract/lead.ts";
 import { writeMoment } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
@@ -18,8 +19,10 @@ interface Planned {
   readonly notes: Notes;
   readonly output: Output;
   readonly request: ImportRequest;
-  /** Whether the account has no import yet, so that nobody has seen how its files are read. */
-  readonly isFirst: boolean;
+  /** Whether the account has imported no file with these columns, so that nobody has seen how they are read. */
+  readonly isUnknown: boolean;
+  /** Some leads, as they would be served. */
+  readonly sample: readonly Lead[];
   /** The pixels that the account had before. */
   readonly known: ReadonlySet<string>;
 }
@@ -53,9 +56,8 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     otherPixelsText(preview, read, known),
   ].filter((text) => text !== null);
   for (const line of [...notes.reasons(), ...doubts]) output.say(line);
-  const isUnknown = run.isFirst && isAttended;
-  if ((doubts.length > 0 || isUnknown) && preview.leads > 0 && request.dryRun !== true) {
-    if (isAttended) output.say(`\n${sampleText(read.sample, report.columns)}\n`);
+  if ((doubts.length > 0 || (run.isUnknown && isAttended)) && preview.leads > 0 && request.dryRun !== true) {
+    if (isAttended) output.say(`\n${sampleText(run.sample, report.columns)}\n`);
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
   }
   return { leads: preview.leads, doubts };

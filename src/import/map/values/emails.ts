@@ -1,6 +1,6 @@
 /** E-mail addresses out of cells: bare, without the names, brackets and labels that stand around them. */
 import { parseAddressList } from "email-addresses";
-import type { Found } from "../../parse/cell.ts";
+import type { Found } from "../../row.ts";
 
 /** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
 const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0f`;

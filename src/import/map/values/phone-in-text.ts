@@ -1,6 +1,6 @@
 /** Phone numbers in texts of any kind: the digits of the first, without its label and its extension. */
 import { findPhoneNumbersInText, type PhoneNumber } from "libphonenumber-js";
-import type { Found } from "../../parse/cell.ts";
+import type { Found } from "../../row.ts";
 
 /** A number within a town has seven digits, one with its area ten in the US, and nowhere has one more than 15. */
 const townNumber = 7;

@@ -1,5 +1,5 @@
 /** Phone numbers out of cells: the digits of the first number, whatever labels, extensions and further numbers stand beside it. */
-import type { Found } from "../../parse/cell.ts";
+import type { Found } from "../../row.ts";
 import { numberIn } from "./phone-in-text.ts";
 
 /** Digits alone, or the groups in which the US writes a number: nearly all cells. */
