@@ -86,8 +86,8 @@ function headerAmong(rows: readonly Row[], columns: Columns): number | null {
   return rows.find(({ source }) => typeof source !== "string" && namesMore(columns, source))?.line ?? null;
 }
 
-/** At most this many rows wait for the order of a column of dates. */
-const maxHeldRows = 200_000;
+/** At most this much memory is held by rows that wait for the order of a column of dates. */
+const maxHeldBytes = 64 * 1024 * 1024;
 
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {
@@ -98,6 +98,7 @@ class Stage {
   private readonly mustNamePixel: boolean;
   /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
   private held: Row[] = [];
+  private heldBytes = 0;
   private waitsFor: Undecided | null = null;
   private lacksPixel = false;
   private namesPixel = false;
@@ -115,14 +116,19 @@ class Stage {
   take(row: Row, nowMs: number): void {
     if (this.waitsFor === null) {
       this.waitsFor = this.stage(row, nowMs);
-      if (this.waitsFor !== null) this.held.push(row);
+      if (this.waitsFor !== null) this.hold(row);
       return;
     }
-    this.held.push(row);
+    this.hold(row);
     // Reading its time records the order of its date.
     readLead(row, this.rules, nowMs);
     if (this.rules.orders.of(this.waitsFor.column) !== null) this.release(nowMs);
-    else if (this.held.length > maxHeldRows) throw undecided(this.waitsFor.column, this.waitsFor.text);
+    else if (this.heldBytes > maxHeldBytes) throw undecided(this.waitsFor.column, this.waitsFor.text);
+  }
+
+  private hold(row: Row): void {
+    this.held.push(row);
+    this.heldBytes += bytesOf(row);
   }
 
   end(): Pick<FileRead, "pixels" | "doubt"> {
@@ -136,11 +142,12 @@ class Stage {
   private release(nowMs: number): void {
     const waiting = this.held;
     this.held = [];
+    this.heldBytes = 0;
     this.waitsFor = null;
     for (const [place, row] of waiting.entries()) {
       this.waitsFor = this.stage(row, nowMs);
       if (this.waitsFor === null) continue;
-      this.held = waiting.slice(place);
+      for (const held of waiting.slice(place)) this.hold(held);
       return;
     }
   }
@@ -198,6 +205,12 @@ class Stage {
     if (this.pixels.size < maxPixels) this.pixels.add(id);
     return true;
   }
+}
+
+/** Returns about how much memory a row takes: its texts, and what an object and each of its cells takes besides. */
+function bytesOf({ source, cells }: Row): number {
+  const length = typeof source === "string" ? source.length : source.reduce((sum, cell) => sum + cell.length, 0);
+  return 200 + 2 * length + 32 * cells.length;
 }
 
 function namesNoPixel(): UserError {

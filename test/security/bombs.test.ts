@@ -104,26 +104,26 @@ function aPage(mebibytes: number): Buffer {
   );
 }
 
-test("a page of 8 MiB on one line is read whole in less than 300 MB, and a larger one is refused with what converts it", async () => {
+test("a page of 8 MiB on one line is read whole in less than 230 MB, and a larger one is refused with what converts it", async () => {
   const { bytes, said } = await mostMemory(aPage(8));
   expect(said).toContain("accepted, 0 rejected");
-  expect(bytes / 1e6).toBeLessThan(300);
+  expect(bytes / 1e6).toBeLessThan(230);
   expect((await mostMemory(aPage(9))).said).toMatch(/more than 8 MiB.* jq -c '\.data\[\]' FILE/);
 });
 
-test("a page of 4 MB with 299,000 records of an id each is read in less than 300 MB", async () => {
+test("a page of 4 MB with 299,000 records of an id each is read in less than 230 MB", async () => {
   const records = Array.from({ length: 299_000 }, (_, n) => `{"id":${100_000 + n}}`);
   const { bytes, said } = await mostMemory(Buffer.from(`{"data":[${records.join(",")}]}`));
   expect(said).toContain("299,000 rejected");
   // The bound of every import (docs/performance.md).
-  expect(bytes / 1e6).toBeLessThan(300);
+  expect(bytes / 1e6).toBeLessThan(230);
 });
 
-test("a page of more than a million objects is refused in less than 300 MB, with what converts it", async () => {
+test("a page of more than a million objects is refused in less than 230 MB, with what converts it", async () => {
   const objects = Array.from({ length: 2_700_000 }, () => "{}");
   const { bytes, said } = await mostMemory(Buffer.from(`{"data":[${objects.join(",")}]}`));
   expect(said).toMatch(/more than a million objects.* jq -c '\.data\[\]' FILE/);
-  expect(bytes / 1e6).toBeLessThan(300);
+  expect(bytes / 1e6).toBeLessThan(230);
 });
 
 test("such a page in the middle of lines is rejected as one row of them", async () => {
@@ -134,7 +134,7 @@ test("such a page in the middle of lines is rejected as one row of them", async 
   );
   expect(said).toContain("Line 2 was rejected: it holds more than a million objects.");
   expect(said).toContain("2 accepted, 1 rejected");
-  expect(bytes / 1e6).toBeLessThan(300);
+  expect(bytes / 1e6).toBeLessThan(230);
 });
 
 /** Objects of which each has a name of its own. */

@@ -2,17 +2,16 @@
 
 import { UserError } from "../../user-error.ts";
 import type { Columns } from "../map/columns.ts";
-import { largestRecord, type Row } from "../row.ts";
+import { largestRecord } from "../row.ts";
 import { readCsv } from "./csv.ts";
 import { lookAhead, prepend } from "./encoding.ts";
-import { parseJson, readDocument, readLines } from "./json.ts";
+import { type Groups, parseJson, readDocument, readLines } from "./json.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 
 export interface Rows {
   readonly format: Format;
-  /** Rows in groups; a group is what could be read without waiting. */
-  readonly groups: AsyncGenerator<Row[]>;
+  readonly groups: Groups;
 }
 
 /** Looks at the beginning of a UTF-8 text and reads it as what it is; null for a text without anything in it. */

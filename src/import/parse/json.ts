@@ -2,7 +2,7 @@
 import { UserError } from "../../user-error.ts";
 import { type Columns, maxColumns, noLayout } from "../map/columns.ts";
 import { largestRecord, type Row } from "../row.ts";
-import { newline, splitLines } from "./encoding.ts";
+import { newline, prepend, splitLines } from "./encoding.ts";
 import { readPage } from "./json-pages.ts";
 import { isObject, readValues } from "./json-values.ts";
 
@@ -13,9 +13,12 @@ const maxObjects = 1_000_000;
 /** A new name takes about 300 bytes, with the shape of its object. No export has so many. */
 const maxNames = 200_000;
 /** A row has its text and its cells: all rows of a page would be several times the page. */
-const rowsAtOnce = 5000;
+const rowsAtOnce = 2000;
 /** Pages that were joined stand in a list, or in a page of pages. */
 const maxPageDepth = 4;
+
+/** Rows in groups; a group is what could be read without waiting. */
+export type Groups = AsyncIterable<Row[]> | Iterable<Row[]>;
 
 /** Reads UTF-8 in whole lines; a line may hold a page of records. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
@@ -36,7 +39,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, columns: Columns
 }
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
-export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<AsyncGenerator<Row[]>> {
+export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<Groups> {
   const held: Buffer[] = [];
   let size = 0;
   for (let next = await chunks.next(); !next.done && size <= largestPage; next = await chunks.next()) {
@@ -46,10 +49,9 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
   const text = Buffer.concat(held).toString("utf8");
   const excess = size > largestPage ? "8 MiB" : excessIn(text);
   const value = excess === null ? parseJson(text) : undefined;
-  // The bytes and the text of a page are freed while its records are read.
-  if (value !== undefined) return asyncGroups(rowsOf(value, () => JSON.stringify(value), 1, columns));
+  if (value !== undefined) return ofDocument(value, columns, size);
   const [, second = ""] = text.trimStart().split("\n", 2);
-  if (parseJson(second) !== undefined) return readLines(joined(held, chunks), columns);
+  if (parseJson(second) !== undefined) return readLines(prepend(Buffer.concat(held), chunks), columns);
   if (excess !== null) {
     throw new UserError(
       `This is one JSON document of more than ${excess}, not one object a line.`,
@@ -62,13 +64,12 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
   );
 }
 
-async function* joined(held: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield* held;
-  yield* rest;
-}
-
-async function* asyncGroups(rows: Iterable<Row>): AsyncGenerator<Row[]> {
-  yield* inGroups(rows);
+/** Frees the bytes and the text of a large document first: its records take several times as much. */
+function* ofDocument(value: unknown, columns: Columns, size: number): Generator<Row[]> {
+  for (const group of inGroups(rowsOf(value, null, 1, columns))) {
+    if (size > largestRecord) Bun.gc(true);
+    yield group;
+  }
 }
 
 /** Yields rows in groups, so that a page of many records does not fill the memory. */
@@ -93,7 +94,7 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   }
   // Only a list can hold more records than one, and most lines have none.
   if (isObject(value) && !text.includes("[")) return [rowOf(value, text, line, columns, [])];
-  return rowsOf(value, () => text, line, columns);
+  return rowsOf(value, text, line, columns);
 }
 
 /** Returns what a text holds too many of to be parsed in little memory; null if it can be parsed. */
@@ -125,10 +126,13 @@ function hasTooManyNames(text: string): boolean {
   return names.size > maxNames;
 }
 
-/** Returns the rows of a JSON value: one, or as many as its page has records. An item of a page is read like a line. */
+/**
+ * Returns the rows of a JSON value: one, or as many as its page has records. An item of a page is read like a line. Without
+ * a text, the value is written once more.
+ */
 function* rowsOf(
   value: unknown,
-  textOf: () => string,
+  text: string | null,
   line: number,
   columns: Columns,
   parents: readonly string[] = [],
@@ -136,11 +140,10 @@ function* rowsOf(
 ): Generator<Row> {
   const page = depth < maxPageDepth ? readPage(value, columns) : null;
   if (page !== null && "items" in page) {
-    for (const item of page.items)
-      yield* rowsOf(item, () => JSON.stringify(item), line, columns, page.parents, depth + 1);
+    for (const item of page.items) yield* rowsOf(item, null, line, columns, page.parents, depth + 1);
     return;
   }
-  const source = textIn(textOf);
+  const source = text ?? writeJson(value);
   if (source === null) yield faulty("it is nested too deep", "", line);
   else if (page !== null) {
     const filters = page.lists.map((list) => `'.${list}[]'`).join(" or ");
@@ -152,9 +155,9 @@ function* rowsOf(
 }
 
 /** Writes a value as JSON; null if it is nested so deep that the stack does not suffice. */
-function textIn(textOf: () => string): string | null {
+function writeJson(value: unknown): string | null {
   try {
-    return textOf();
+    return JSON.stringify(value);
   } catch (cause) {
     if (cause instanceof RangeError) return null;
     throw cause;
@@ -165,9 +168,12 @@ function faulty(fault: string, source: string, line: number): Row {
   return { line, cells: [], layout: noLayout, fault, source };
 }
 
+/** A NUL, and no backslash in front of `u0000`. */
+const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
+
 function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): Row {
   if (source.length > largestRecord) return faulty("it is larger than 1 MiB", source, line);
-  if (source.includes("\\u0000") && holdsNul(record)) return faulty("it holds a NUL", source, line);
+  if (source.includes("\\u0000") && escapedNul.test(source)) return faulty("it holds a NUL", source, line);
   const { columns: own, cells, others, isExcessive } = readValues(record, parents, columns);
   if (isExcessive) return faulty(`it has more than ${maxColumns.toLocaleString("en-US")} names`, source, line);
   const row = { line, cells, layout: columns.layoutOf(own), fault: null, source };
@@ -188,14 +194,4 @@ const longNumber = /[[:,]\s*-?\d{16}/;
 
 function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
-}
-
-/** Returns whether a text in a record, which is at most 1 MiB, holds a NUL. */
-function holdsNul(value: object): boolean {
-  let found = false;
-  JSON.stringify(value, (name, item) => {
-    found ||= name.includes("\0") || (typeof item === "string" && item.includes("\0"));
-    return item;
-  });
-  return found;
 }
