@@ -47,11 +47,16 @@ export class Columns {
   private readonly found: Column[] = [];
   private readonly byName = new Map<string, Column>();
   private readonly layouts = new Map<string, Layout>();
-  /** Meanings of names that need not be columns, such as those of lists. */
-  private readonly asked = new Map<string, Meaning | null>();
-  private readonly kinds = new Map<string, ReturnType<typeof kindOf>>();
 
-  constructor(private readonly mapping: ColumnMapping) {}
+  /** Returns what a path means, whether a value has it or not. */
+  readonly meaningOf: (path: readonly string[]) => Meaning | null;
+  /** Returns what a name says as that of a parent. */
+  readonly kindOf = remembered((name: string) => kindOf(name), String);
+
+  constructor(private readonly mapping: ColumnMapping) {
+    const meaningOf = (path: readonly string[]) => (mapping.has(path) ? mapping.meaningOf(path) : meaningOfPath(path));
+    this.meaningOf = remembered(meaningOf, (path) => path.join("."));
+  }
 
   /** The columns that were found so far. */
   get all(): readonly Column[] {
@@ -91,27 +96,6 @@ export class Columns {
     return layout;
   }
 
-  /** Returns what a path means, whether a value has it or not. */
-  meaningOf(path: readonly string[]): Meaning | null {
-    const name = path.join(".");
-    let meaning = this.asked.get(name);
-    if (meaning === undefined) {
-      meaning = this.findMeaning(path);
-      if (this.asked.size < maxColumns) this.asked.set(name, meaning);
-    }
-    return meaning;
-  }
-
-  /** Returns what a name says as that of a parent. */
-  kindOf(name: string): ReturnType<typeof kindOf> {
-    let kind = this.kinds.get(name);
-    if (kind === undefined) {
-      kind = kindOf(name);
-      if (this.kinds.size < maxColumns) this.kinds.set(name, kind);
-    }
-    return kind;
-  }
-
   /** Returns a hash of the names, which is the same in whatever order they are found. */
   layoutHash(): string {
     const names = new Set(this.found.map(({ title }) => title).filter((title) => !isRejectColumn(title)));
@@ -127,7 +111,7 @@ export class Columns {
   }
 
   private add(name: string, path: readonly string[]): Column {
-    const meaning = this.findMeaning(path);
+    const meaning = this.meaningOf(path);
     const isUnknown = meaning === null && !this.mapping.has(path) && !isRejectColumn(name);
     const mayBeTime = isUnknown && !isForeignTime(path);
     const looksLikeTime = mayBeTime && looksLikeTimeName(path.at(-1) ?? "");
@@ -139,10 +123,16 @@ export class Columns {
     }
     return column;
   }
+}
 
-  private findMeaning(path: readonly string[]): Meaning | null {
-    return this.mapping.has(path) ? this.mapping.meaningOf(path) : meaningOfPath(path);
-  }
+/** Remembers what a function returned for the first names of a file. */
+function remembered<Given, Result>(find: (given: Given) => Result, keyOf: (given: Given) => string) {
+  const known = new Map<string, Result>();
+  return (given: Given): Result => {
+    const key = keyOf(given);
+    if (known.has(key) || known.size < maxColumns) return known.getOrInsertComputed(key, () => find(given));
+    return find(given);
+  };
 }
 
 function tooManyColumns(): UserError {
@@ -152,7 +142,8 @@ function tooManyColumns(): UserError {
   );
 }
 
-function createLayout(columns: readonly Column[]): Layout {
+/** Returns which of some columns hold which field. */
+export function createLayout(columns: readonly Column[]): Layout {
   const of: { [Field in Target]?: number[] } = {};
   const ofCompany: { [Field in Target]?: number[] } = {};
   const isOfPeople = isAddressBook(columns);
@@ -189,14 +180,14 @@ function tiesIn(target: string, places: readonly number[], rankAt: (place: numbe
 }
 
 /** Returns whether a record is of people and not of visits: then the time at which it was made is not that of a visit. */
-export function isAddressBook(columns: readonly Column[]): boolean {
+function isAddressBook(columns: readonly Column[]): boolean {
   const held = new Set(columns.map(({ meaning }) => meaning?.target));
   if (held.has("pixel_id") || held.has("page_url") || held.has("referrer")) return false;
   const people = ["name", "first_name", "last_name", "phone", "company", "city", "state"] as const;
   return people.filter((field) => held.has(field)).length >= 3;
 }
 
-export function isCreation({ target, rank, key }: Meaning): boolean {
+function isCreation({ target, rank, key }: Meaning): boolean {
   return target === "identified_at" && rank >= 0 && creationNames.has(key);
 }
 

@@ -1,8 +1,8 @@
 /** What became of each column, for whoever imports. */
 import { type LeadField, leadFields } from "../../contract/lead.ts";
-import { type Columns, isAddressBook, isCreation, isRejectColumn } from "./columns.ts";
-import { companyStateBeside, type Target, targets } from "./fields.ts";
-import { likelyTarget, type Meaning, meaningOfPath, normalizeName } from "./names.ts";
+import { type Columns, createLayout, isRejectColumn } from "./columns.ts";
+import { type Target, targets } from "./fields.ts";
+import { likelyTarget, meaningOfPath } from "./names.ts";
 
 export interface ColumnReport {
   readonly matched: readonly FieldColumns[];
@@ -74,7 +74,7 @@ export function namesMore(columns: Columns, cells: readonly string[]): boolean {
   return named.size >= minNames && named.size > fieldsOf(columns).length;
 }
 
-const ofPerson: ReadonlySet<Target> = new Set(["name", "first_name", "last_name", "email", "verified_email", "phone"]);
+const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
 
 /** Which columns hold a field, the preferred first. */
 interface FieldColumns {
@@ -82,18 +82,12 @@ interface FieldColumns {
   readonly names: readonly string[];
 }
 
-/** Returns the fields that some columns hold. */
+/** Returns the fields that some columns hold. The location of a company counts where no column is of a person. */
 function fieldsOf({ all }: Columns): FieldColumns[] {
-  const isOfPeople = isAddressBook(all);
-  const namesPerson = all.some(({ meaning }) => meaning !== null && ofPerson.has(meaning.target));
-  const hasVisits = all.some(({ title }) => normalizeName(title).startsWith(companyStateBeside));
-  const isUsed = (meaning: Meaning) =>
-    !(isOfPeople && isCreation(meaning)) &&
-    !(namesPerson && meaning.isOfCompany && !(hasVisits && meaning.target === "state"));
-  const known = all.flatMap(({ name, meaning }) => (meaning !== null && isUsed(meaning) ? [{ name, meaning }] : []));
+  const { of, ofCompany, names } = createLayout(all);
+  const namesPerson = ofPerson.some((target) => of[target] !== undefined);
   return targets.flatMap((target) => {
-    const those = known.filter(({ meaning }) => meaning.target === target);
-    const names = those.toSorted((a, b) => a.meaning.rank - b.meaning.rank).map(({ name }) => name);
-    return names.length === 0 ? [] : [{ target, names }];
+    const places = [...(of[target] ?? []), ...((namesPerson ? undefined : ofCompany[target]) ?? [])];
+    return places.length === 0 ? [] : [{ target, names: places.map((place) => names[place] ?? "") }];
   });
 }
