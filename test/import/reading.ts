@@ -3,7 +3,7 @@ import { detailFields, type Lead } from "../../src/contract/lead.ts";
 import { Columns } from "../../src/import/map/columns.ts";
 import { type LeadRules, type ReadLead, readLead } from "../../src/import/map/lead.ts";
 import { readMapping } from "../../src/import/map/mapping.ts";
-import { createDateOrders } from "../../src/import/map/values/date-orders.ts";
+import { createDateOrders } from "../../src/import/map/visit-time.ts";
 import { toUtf8 } from "../../src/import/parse/encoding.ts";
 import { openRows } from "../../src/import/parse/format.ts";
 import { noonMs } from "../support/builders.ts";

@@ -164,7 +164,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a phone with the digits of its extension",
-    "src/import/map/values/phone-in-text.ts",
+    "src/import/map/values/phones.ts",
     '.replace(extension, "")',
     "",
     "test/import/phones.test.ts",

@@ -8,9 +8,9 @@ import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/da
 import { openPixelReader } from "../../../db/pixels.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
 import type { LeadRules } from "../../../import/map/lead.ts";
-import { createDateOrders } from "../../../import/map/values/date-orders.ts";
 import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
+import { createDateOrders } from "../../../import/map/visit-time.ts";
 import { checkWritable } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";

@@ -1,6 +1,6 @@
-/** Phone numbers out of cells: the digits of the first number, whatever labels, extensions and further numbers stand beside it. */
+/** Phone numbers out of cells: the digits of the first number, without its label, its extension, and further numbers. */
+import { findPhoneNumbersInText, type PhoneNumber } from "libphonenumber-js";
 import type { Found } from "../../row.ts";
-import { numberIn } from "./phone-in-text.ts";
 
 /** Digits alone, or the groups in which the US writes a number: nearly all cells. */
 const plain = /^(?:\+?\d{7,15}|(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})$/;
@@ -27,13 +27,87 @@ export function allPhones(texts: readonly string[]): string[] {
 
 /** A number as nearly all cells have it, or the first of a list that begins with one. */
 function plainNumber(text: string): Found | null {
-  if (plain.test(text)) return { value: withoutSigns(text), cut: false };
+  if (plain.test(text)) return { value: digitsOf(text), cut: false };
   const [first = "", ...others] = text.split(betweenNumbers);
   const number = first.trim();
-  return plain.test(number) ? { value: withoutSigns(number), cut: /\d/.test(others.join("")) } : null;
+  return plain.test(number) ? { value: digitsOf(number), cut: /\d/.test(others.join("")) } : null;
 }
 
-/** A plain number without what stands between its digits. */
-function withoutSigns(number: string): string {
-  return number.replaceAll(/[+().\s-]/g, "");
+/** A number within a town has seven digits, one with its area ten in the US, and nowhere has one more than 15. */
+const townNumber = 7;
+const areaNumber = 10;
+const longestNumber = 15;
+/** Where digits are hidden, as in `***-***-0142`, those that are left are no number. */
+const hiddenDigits = /[*•]{2}/;
+/** A longer text is a letter; a number is looked for where it begins. */
+const longestText = 500;
+
+const betweenPhrases = /[,;|&\n]|\s(?:or|and)\s|\s\/\s|\s(?=\+)|(?<=(?:\d\D?){7})\//i;
+const extension = /[([]?\s*(?:extension|extn|ext|x|#|poste|durchwahl)[\s.:#-]*(?:no\.?|number)?[\s.:#-]*\d+[\s.)\]]*$/i;
+/** A zero that is dialled only within the country: `+44 (0)20`. Italy's belongs to the number: `+39 06`. */
+const trunkZero = /(\+(?!39)\d{1,3}[\s.-]*)\(0\)/g;
+const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
+
+/** The first number in a text, cut where the text held more digits; null where there is none. */
+function numberIn(whole: string): Found | null {
+  const text = whole.slice(0, longestText).replaceAll(trunkZero, "$1");
+  if (hiddenDigits.test(text)) return null;
+  const sheet = fromSpreadsheet(text);
+  if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
+  const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
+  if (known === undefined || lacksItsArea(known.number)) return numberInParts(text);
+  // A number without its area may stand before one that has it.
+  const before = numberInParts(text.slice(0, known.startsAt));
+  if (before !== null && before.value.length >= townNumber) return { value: before.value, cut: true };
+  const digits = digitsOf(text.slice(known.startsAt, known.endsAt));
+  const value = digits.slice(0, digits.length - (known.number.ext?.length ?? 0));
+  if (value === "" || value.length > longestNumber) return numberInParts(text);
+  return { value, cut: digitsOf(text.slice(known.startsAt)) !== value };
+}
+
+/** Canada dials 310 0123 alike in every area: such digits are known alone, too, where they are the end of a number. */
+function lacksItsArea({ countryCallingCode, nationalNumber }: PhoneNumber): boolean {
+  return countryCallingCode === "1" && nationalNumber.length < areaNumber;
+}
+
+/** A number that a program took for an amount: with a decimal behind it, or as a power of ten; rounded, it is lost. */
+function fromSpreadsheet(text: string): { readonly digits: string } | null {
+  const decimal = /^\+?(\d{7,15})\.0+$/.exec(text);
+  if (decimal?.[1] !== undefined) return { digits: decimal[1] };
+  const power = /^\+?(\d)(?:[.,](\d+))?e\+?(\d{1,2})$/i.exec(text);
+  if (power === null) return null;
+  const [, whole = "", decimals = "", exponent] = power;
+  return { digits: decimals.length === Number(exponent) && decimals.length < longestNumber ? whole + decimals : "" };
+}
+
+/** The first number in a text that no plan of numbers knows. */
+function numberInParts(text: string): Found | null {
+  for (const part of text.split(betweenPhrases)) {
+    const number = part
+      .replace(label, "")
+      .replace(/\.0\s*$/, "")
+      .replace(extension, "");
+    const value = fromSpreadsheet(part.trim())?.digits ?? firstRun(number);
+    // Letters that are digits on a keypad are not spelled out.
+    if (value === "" || (value.length < townNumber && /[a-z]{3}/i.test(number))) continue;
+    if (value.length <= longestNumber) return { value, cut: digitsOf(text.replace(label, "")) !== value };
+  }
+  return null;
+}
+
+/** Of numbers that only spaces part, the first: it ends where it is whole and another one begins. */
+function firstRun(text: string): string {
+  const groups = text.split(/\s+/).map(digitsOf);
+  const tooMany = digitsOf(text).length > longestNumber;
+  let digits = "";
+  for (const group of groups) {
+    if (digits.length >= townNumber && group.length >= townNumber) break;
+    if (tooMany && digits.length >= areaNumber) break;
+    digits += group;
+  }
+  return digits;
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, "");
 }
