@@ -19,20 +19,23 @@ export type ReadTime =
   | { readonly isUndecided: true };
 
 const name = "[A-Za-z]{3,9}";
-const ordinal = "(\\d{1,2})(?:st|nd|rd|th)?";
-const forms = {
-  iso: /^(\d{4})([/-])(\d{1,2})\2(\d{1,2})/,
-  basic: /^((?:19|20)\d{2})(\d{2})(\d{2})(?=$|T)/i,
-  numeric: /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/,
-  dayAndMonth: new RegExp(
-    `^(?:(${name}),?\\s+)?${ordinal}(?:\\s+of)?[\\s-]+(${name})\\.?,?[\\s-]+(\\d{4}|\\d{2})(?!\\d)`,
+const weekdayFirst = `^(?:(?<weekday>${name}),?\\s+)?`;
+const ordinal = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
+/** Dates that can be read in one way only. */
+const dateForms = [
+  /^(?<year>\d{4})([/-])(?<month>\d{1,2})\2(?<day>\d{1,2})/,
+  /^(?<year>(?:19|20)\d{2})(?<month>\d{2})(?<day>\d{2})(?=$|T)/i,
+  new RegExp(
+    `${weekdayFirst}${ordinal}(?:\\s+of)?[\\s-]+(?<month>${name})\\.?,?[\\s-]+(?<year>\\d{4}|\\d{2})(?!\\d)`,
     "i",
   ),
-  monthAndDay: new RegExp(`^(?:(${name}),?\\s+)?(${name})\\.?\\s+${ordinal},?\\s+(\\d{4})(?!\\d)`, "i"),
-  serial: /^([2-7]\d{4})(?=\s|$)/,
-  clock: /^(?:T\s*|,?\s+(?:at\s+)?)(\d{1,2})(?::(\d{2}))?(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([ap])\.?m\b\.?)?(?!\d)/i,
-  basicClock: /^T(\d{2})(\d{2})(?:(\d{2})(?:[.,](\d+))?)?(?!\d|:)/i,
-};
+  new RegExp(`${weekdayFirst}(?<month>${name})\\.?\\s+${ordinal},?\\s+(?<year>\\d{4})(?!\\d)`, "i"),
+  /^(?<serial>[2-7]\d{4})(?=\s|$)/,
+];
+const numericForm = /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
+const clockForm =
+  /^(?:T\s*|,?\s+(?:at\s+)?)(\d{1,2})(?::(\d{2}))?(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([ap])\.?m\b\.?)?(?!\d)/i;
+const basicClockForm = /^T(\d{2})(\d{2})(?:(\d{2})(?:[.,](\d+))?)?(?!\d|:)/i;
 const firstSerialMs = Date.UTC(1899, 11, 30);
 const months = "january february march april may june july august september october november december".split(" ");
 const weekdays = "sunday monday tuesday wednesday thursday friday saturday".split(" ");
@@ -55,7 +58,7 @@ export function readTime(written: string, reading: TimeReading): ReadTime {
 /** Reads what follows a date: a clock with its zone, or nothing. */
 function readClocked(day: number | null, rest: string, reading: TimeReading, hint: string): ReadTime {
   if (rest === "") return day === null ? { fault: noCalendar + hint } : inZone(day, null, undefined, reading);
-  const clock = forms.basicClock.exec(rest) ?? forms.clock.exec(rest);
+  const clock = basicClockForm.exec(rest) ?? clockForm.exec(rest);
   if (clock === null) return { fault: noForm };
   const [all, hour, minute, second = 0, decimals, half] = clock;
   const ofZone = zoneIn(rest.slice(all.length).trim());
@@ -106,12 +109,6 @@ interface ReadDate {
 }
 
 function readDate(text: string, order: DateOrder | null): ReadDate | { readonly isUndecided: true } | null {
-  const iso = forms.iso.exec(text) ?? forms.basic.exec(text);
-  if (iso !== null) {
-    const [all, year, ...others] = iso;
-    const [month, day] = others.slice(-2);
-    return { day: calendarMs(Number(year), Number(month), Number(day)), length: all.length };
-  }
   const numeric = readNumeric(text);
   if (numeric !== null) {
     if (order !== null) return { day: numeric[order], length: numeric.length };
@@ -119,34 +116,30 @@ function readDate(text: string, order: DateOrder | null): ReadDate | { readonly 
     if (one !== null && other !== null && one !== other) return { isUndecided: true };
     return { day: one ?? other, length: numeric.length };
   }
-  const dayAndMonth = forms.dayAndMonth.exec(text);
-  if (dayAndMonth !== null) {
-    const [all, weekday, day, month, year] = dayAndMonth;
-    return { day: namedDay(weekday, month, day, year), length: all.length };
+  for (const form of dateForms) {
+    const match = form.exec(text);
+    if (match !== null) return { day: dayOf(match.groups ?? {}), length: match[0].length };
   }
-  const monthAndDay = forms.monthAndDay.exec(text);
-  if (monthAndDay !== null) {
-    const [all, weekday, month, day, year] = monthAndDay;
-    return { day: namedDay(weekday, month, day, year), length: all.length };
-  }
-  const serial = forms.serial.exec(text);
-  return serial === null ? null : { day: firstSerialMs + Number(serial[1]) * dayMs, length: serial[0].length };
+  return null;
 }
 
-/** Returns the day of a date that names its month; null if its parts do not agree. */
-function namedDay(
-  weekday: string | undefined,
-  month: string | undefined,
-  day: string | undefined,
-  year: string | undefined,
-) {
-  const ms = calendarMs(fullYear(year), indexIn(months, month) + 1, Number(day));
+/** Returns the day of a date by its parts; null if they do not agree. */
+function dayOf({
+  serial,
+  year,
+  month = "",
+  day,
+  weekday,
+}: Readonly<Record<string, string | undefined>>): number | null {
+  if (serial !== undefined) return firstSerialMs + Number(serial) * dayMs;
+  const monthNumber = /\d/.test(month) ? Number(month) : indexIn(months, month) + 1;
+  const ms = calendarMs(fullYear(year), monthNumber, Number(day));
   const isNamed = weekday === undefined || ms === null || new Date(ms).getUTCDay() === indexIn(weekdays, weekday);
   return isNamed ? ms : null;
 }
 
 /** Returns the place of a name that may be cut after its third letter; -1 if it is not in the list. */
-function indexIn(names: readonly string[], text = ""): number {
+function indexIn(names: readonly string[], text: string): number {
   return names.findIndex((known) => known.startsWith(text.toLowerCase()));
 }
 
@@ -155,7 +148,7 @@ type NumericDate = Readonly<Record<DateOrder, number | null>> & { readonly lengt
 
 /** Reads a numeric date, such as 01/02/2026 or 31.01.26. */
 export function readNumeric(text: string): NumericDate | null {
-  const match = forms.numeric.exec(text);
+  const match = numericForm.exec(text);
   if (match === null) return null;
   const [all, one, separator, two, year] = match;
   // With dashes, a year of two digits could stand in front as well.
@@ -171,7 +164,7 @@ export function readNumeric(text: string): NumericDate | null {
 /** A word on the other order, if only that has such a date. */
 function orderHint(text: string, { order }: TimeReading): string {
   const other = order === "day first" ? "month first" : "day first";
-  const isOther = order !== null && readNumeric(text)?.[other] !== null && readNumeric(text) !== null;
+  const isOther = order !== null && (readNumeric(text)?.[other] ?? null) !== null;
   return isOther ? `, because dates are read ${order}` : "";
 }
 
