@@ -2,7 +2,7 @@
 import { oldestKeptMs } from "../contract/calendar.ts";
 import { UserError } from "../user-error.ts";
 import type { Columns } from "./map/columns.ts";
-import { type LeadRules, noPixel, readLead } from "./map/lead.ts";
+import { emptyRow, type LeadRules, noPixel, readLead } from "./map/lead.ts";
 import { mapOption, maxLinesAbove, namesMore } from "./map/report.ts";
 import { isTime } from "./map/values/times.ts";
 import { type Undecided, undecided } from "./map/visit-time.ts";
@@ -25,23 +25,30 @@ export interface Reading {
   readonly now: () => number;
 }
 
-/** Is told what is noticed while the source is read. */
+/** Is told how far the reading is. */
 export interface Listener {
   /** Called once the columns are known, before anything is staged. */
-  readonly onColumns: (format: Format) => void;
-  /** Called for each line that was not UTF-8. */
-  readonly onLegacyLine: (letters: OlderLetters) => void;
-  readonly onReject: (row: RejectedRow) => void;
-  /** Called for each row of which something was left out or decided. */
-  readonly onWarning: (warning: Warning) => void;
+  readonly onColumns?: (format: Format) => void;
   /** Called with the number of rows read so far. */
-  readonly onProgress: (rows: number) => void;
+  readonly onProgress?: (rows: number) => void;
+}
+
+/** What was noticed in the rows of a file. */
+export interface Notes {
+  /** The number of lines that were not UTF-8, by the letters as which they were read. */
+  readonly legacyLines: Map<OlderLetters, number>;
+  readonly warnings: Map<Warning, number>;
+  /** The first rows that were rejected, apart from empty ones. */
+  readonly rejected: Pick<RejectedRow, "line" | "reason">[];
+  /** The number of rejected rows by their reason, without what it quotes of the row. */
+  readonly reasons: Map<string, number>;
 }
 
 export interface FileRead {
   readonly format: Format;
   /** What is decided by then: rejected rows, and duplicates that need no pixel. */
   readonly counts: Readonly<ImportCounts>;
+  readonly notes: Notes;
   /** The pixels of the leads that were staged. */
   readonly pixels: ReadonlySet<string>;
   /** Why the time of the visit is in doubt, and the flag that settles it; null if it is not. At a terminal, ask. */
@@ -53,31 +60,38 @@ export interface FileRead {
 /** At most this many pixels are kept in memory; a file may name another one in each row. */
 const maxPixels = 10_000;
 
+/** Adds one to a count. */
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
 /** Reads to the end. Throws a UserError if the source cannot be understood. */
-export async function readFile(reading: Reading, listener: Listener): Promise<FileRead> {
+export async function readFile(reading: Reading, listener: Listener = {}): Promise<FileRead> {
   const { source, columns, now } = reading;
   const counts = emptyCounts();
-  const rows = await openRows(toUtf8(source.chunks, listener.onLegacyLine), columns);
+  const notes: Notes = { legacyLines: new Map(), warnings: new Map(), rejected: [], reasons: new Map() };
+  const utf8 = toUtf8(source.chunks, (letters) => increment(notes.legacyLines, letters));
+  const rows = await openRows(utf8, columns);
   if (rows === null) {
     const nothing = { doubt: null, otherHeader: null, pixels: new Set<string>() };
-    return { format: { kind: "ndjson" }, counts, ...nothing };
+    return { format: { kind: "ndjson" }, counts, notes, ...nothing };
   }
-  const stage = new Stage(reading, counts, listener);
+  const stage = new Stage(reading, counts, notes);
   let isAnnounced = false;
   let read = 0;
   let otherHeader: number | null = null;
   for await (const group of rows.groups) {
     if (!isAnnounced && columns.all.length > 0) {
-      listener.onColumns(rows.format);
+      listener.onColumns?.(rows.format);
       isAnnounced = true;
     }
     otherHeader ??= headerAmong(group.slice(0, Math.max(0, maxLinesAbove - read)), columns);
     const nowMs = now();
     for (const row of group) stage.take(row, nowMs);
     read += group.length;
-    listener.onProgress(read);
+    listener.onProgress?.(read);
   }
-  return { format: rows.format, counts, otherHeader, ...stage.end() };
+  return { format: rows.format, counts, notes, otherHeader, ...stage.end() };
 }
 
 /** Returns the line of the first of some rows that would be a better header. */
@@ -105,7 +119,7 @@ class Stage {
   constructor(
     private readonly reading: Reading,
     private readonly counts: ImportCounts,
-    private readonly listener: Listener,
+    private readonly notes: Notes,
   ) {
     const { rules } = reading;
     this.rules = { ...rules, knownPixels: this.pixels };
@@ -161,7 +175,7 @@ class Stage {
       return null;
     }
     this.namesPixel = true;
-    for (const warning of found.warnings) this.listener.onWarning(warning);
+    for (const warning of found.warnings) increment(this.notes.warnings, warning);
     if (found.lead.identifiedMs === null && this.rules.stamp === "source") this.doubts.note(row);
     this.stageLead(row, found.lead, nowMs);
     return null;
@@ -191,9 +205,10 @@ class Stage {
   private reject({ line, source }: Row, reason: string): void {
     this.counts.read++;
     this.counts.rejected++;
-    const rejected = { line, reason, source: shortened(source) };
-    this.reading.staged.reject(rejected);
-    this.listener.onReject(rejected);
+    this.reading.staged.reject({ line, reason, source: shortened(source) });
+    const { rejected, reasons } = this.notes;
+    increment(reasons, withoutValues(reason));
+    if (reason !== emptyRow && rejected.length < maxNoted) rejected.push({ line, reason });
   }
 
   private acceptsPixel(id: string): boolean {
@@ -217,6 +232,14 @@ function namesNoPixel(): UserError {
     "No row of the file names a pixel. Nothing was imported.",
     "Add --pixel px_site --create-pixels, with the ID of your pixel in place of px_site.",
   );
+}
+
+/** At most this many rejected rows are noted with their line. */
+const maxNoted = 5;
+
+/** Removes from a reason what it quotes of the row. */
+function withoutValues(reason: string): string {
+  return reason.replace(/:? "(?:[^"\\]|\\.)*"/g, "").replace(/(the account has no pixel) .* \(/, "$1 of this ID (");
 }
 
 /** A rejected row is kept up to this many characters. */

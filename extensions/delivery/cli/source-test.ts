@@ -10,7 +10,7 @@ import { Columns } from "../../../src/import/map/columns.ts";
 import { asServed } from "../../../src/import/map/lead.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { reportOn } from "../../../src/import/map/report.ts";
-import { type Warning, warningLines } from "../../../src/import/map/warnings.ts";
+import { warningLines } from "../../../src/import/map/warnings.ts";
 import type { NewLead, RejectedRow } from "../../../src/import/new-lead.ts";
 import { readFile } from "../../../src/import/reading.ts";
 import { adminCommand } from "../../../src/program-name.ts";
@@ -53,34 +53,24 @@ async function testDelivery(context: CommandContext, source: Source) {
   const columns = new Columns(readMapping(request.map ?? null));
   const staged: NewLead[] = [];
   const rejected: Pick<RejectedRow, "line" | "reason">[] = [];
-  const warnings = new Map<Warning, number>();
   const pixels = openPixelReader(read);
   const text = Buffer.from(lines.map((line) => `${line}\n`).join(""));
-  await readFile(
-    {
-      source: { chunks: chunksOf(text), bytesRead: () => text.length, size: text.length },
-      columns,
-      rules: readRules(account.id, request),
-      options: request,
-      retainDays: account.retainDays,
-      staged: {
-        add: (lead) => void staged.push(lead),
-        reject: ({ line, reason }) => void rejected.push({ line, reason }),
-        isStored: () => false,
-        hasPixel: (id) => pixels.has(account.number, id),
-      },
-      now: context.now,
+  const { notes } = await readFile({
+    source: { chunks: chunksOf(text), bytesRead: () => text.length, size: text.length },
+    columns,
+    rules: readRules(account.id, request),
+    options: request,
+    retainDays: account.retainDays,
+    staged: {
+      add: (lead) => void staged.push(lead),
+      reject: ({ line, reason }) => void rejected.push({ line, reason }),
+      isStored: () => false,
+      hasPixel: (id) => pixels.has(account.number, id),
     },
-    {
-      onColumns: () => undefined,
-      onLegacyLine: () => undefined,
-      onReject: () => undefined,
-      onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
-      onProgress: () => undefined,
-    },
-  );
+    now: context.now,
+  });
   const leads = staged.map((lead) => asServed(lead, context.now()));
-  return { leads, rejected, columns: reportOn(columns).columns, warnings: warningLines(warnings) };
+  return { leads, rejected, columns: reportOn(columns).columns, warnings: warningLines(notes.warnings) };
 }
 
 /** Returns the lines of JSON of a payload. Throws a UserError that says what `receive` would answer. */

@@ -24,7 +24,7 @@ import { announceColumns } from "./columns.ts";
 import type { Interruption } from "./interruption.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
 import { announcePreview } from "./preview.ts";
-import { createNotes, type Notes, otherVisitsText } from "./report.ts";
+import { mostFrequentReason, otherVisitsText, warningsOf } from "./report.ts";
 
 /** What is asked for. */
 export interface Asked {
@@ -40,7 +40,6 @@ export interface Asked {
 /** Everything that one import needs. */
 interface ImportRun extends Asked {
   readonly columns: Columns;
-  readonly notes: Notes;
 }
 
 interface Imported extends MergeProgress {
@@ -62,7 +61,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const { idOrName, file, output, interruption } = asked;
   const request = withUnusedRejects(asked.request);
   const columns = new Columns(readMapping(request.map ?? null));
-  const run = { ...asked, request, columns, notes: createNotes() };
+  const run = { ...asked, request, columns };
   const database = context.database();
   const account = accountOf(context, idOrName);
   const rules = readRules(account.id, request);
@@ -97,10 +96,10 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     if (merged.batch !== null) await recordLayout(database, merged.batch, layout);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
-    const remarks = [...run.notes.lines(missing), ...otherVisitsText(merged, columns)];
+    const remarks = [...warningsOf(fileRead.notes, missing), ...otherVisitsText(merged, columns)];
     for (const line of remarks) output.say(line);
     const passed = merged.batch === null ? [] : passedLeads(database.read, account.number, merged.batch, reached);
-    const rejectedFor = run.notes.rejectedFor();
+    const rejectedFor = mostFrequentReason(fileRead.notes);
     const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects, rejectedFor };
     return { ...merged, account, passed, remarks: [...doubts, ...remarks], ...found };
   } finally {
@@ -118,11 +117,10 @@ function withUnusedRejects(request: ImportRequest): ImportRequest {
 }
 
 /** Reads the file to its end, says which column is which field, and shows the progress. */
-async function read({ file, output, notes }: ImportRun, reading: Reading): Promise<FileRead> {
+async function read({ file, output }: ImportRun, reading: Reading): Promise<FileRead> {
   const { source, columns } = reading;
   using progress = createProgress("Reading", source.size, output);
   return await readFile(reading, {
-    ...notes,
     onColumns: (format) =>
       output.say(announceColumns(columns, format, file === "-" ? "standard input" : basename(file))),
     onProgress: (rows) => progress.update(source.bytesRead(), rows),

@@ -3,6 +3,7 @@ import type { Lead } from "../../../contract/lead.ts";
 import { writeMoment } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
+import { emptyRow } from "../../../import/map/lead.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { Preview, StagedImport } from "../../../import/staged-import.ts";
@@ -11,12 +12,11 @@ import { canAsk, confirm } from "../../terminal/confirm.ts";
 import { andMore, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import type { ImportRequest } from "./options.ts";
-import type { Notes } from "./report.ts";
+import { rejectionLines } from "./report.ts";
 import { sampleText } from "./sample.ts";
 
 interface Planned {
   readonly columns: Columns;
-  readonly notes: Notes;
   readonly output: Output;
   readonly request: ImportRequest;
   /** Whether the account has imported no file with these columns, so that nobody has seen how they are read. */
@@ -35,7 +35,7 @@ interface Announced {
 
 /** Says what the import would do. Throws a UserError if a person at a terminal does not want it. */
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<Announced> {
-  const { columns, notes, output, request, known } = run;
+  const { columns, output, request, known } = run;
   const report = reportOn(columns);
   const { matched } = report;
   const idColumns = matched.find(({ target }) => target === "id")?.names ?? [];
@@ -52,10 +52,10 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     cutText(preview),
     changedEmailsText(preview),
     read.doubt === null ? null : `Warning: ${read.doubt.sentence}`,
-    rejectedText(preview, read, notes),
+    rejectedText(preview, read),
     otherPixelsText(preview, read, known),
   ].filter((text) => text !== null);
-  for (const line of [...notes.reasons(), ...doubts]) output.say(line);
+  for (const line of [...rejectionLines(read.notes), ...doubts]) output.say(line);
   if ((doubts.length > 0 || (run.isUnknown && isAttended)) && preview.leads > 0 && request.dryRun !== true) {
     if (isAttended) output.say(`\n${sampleText(run.sample, report.columns)}\n`);
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
@@ -142,8 +142,8 @@ function cutText({ cutVisits }: Preview): string | null {
   );
 }
 
-function rejectedText({ leads }: Preview, { counts: { read, rejected: all } }: FileRead, notes: Notes): string | null {
-  const empty = notes.emptyRows();
+function rejectedText({ leads }: Preview, { counts: { read, rejected: all }, notes }: FileRead): string | null {
+  const empty = notes.reasons.get(emptyRow) ?? 0;
   const rejected = all - empty;
   if (rejected < 10 || rejected * 2 < read - empty + leads) return null;
   return `Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest goes in.`;

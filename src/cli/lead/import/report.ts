@@ -4,9 +4,9 @@ import type { Account } from "../../../db/accounts.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
 import { reportOn } from "../../../import/map/report.ts";
-import { type Warning, warningLines } from "../../../import/map/warnings.ts";
-import type { ImportCounts, RejectedRow } from "../../../import/new-lead.ts";
-import type { OlderLetters } from "../../../import/parse/encoding.ts";
+import { warningLines } from "../../../import/map/warnings.ts";
+import type { ImportCounts } from "../../../import/new-lead.ts";
+import type { Notes } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/staged-import.ts";
 import type { Passed } from "../../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../../program-name.ts";
@@ -15,62 +15,30 @@ import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 
-/** Collects what deserves a word while a file is read. */
-export interface Notes {
-  readonly onLegacyLine: (letters: OlderLetters) => void;
-  readonly onWarning: (warning: Warning) => void;
-  readonly onReject: (row: RejectedRow) => void;
-  /** Why the first of the rejected rows are rejected, and how many are merely empty. */
-  reasons(): readonly string[];
-  /** How many of the rejected rows are empty. */
-  emptyRows(): number;
-  /** The most frequent reason of a rejection, without what the row holds; undefined if no row was rejected. */
-  rejectedFor(): string | undefined;
-  /** What was left out of rows, and the names in --map that were missing. */
-  lines(missing: readonly string[]): string[];
+/** Why the first of the rejected rows are rejected, and how many are merely empty. */
+export function rejectionLines({ rejected, reasons }: Notes): string[] {
+  const lines = rejected.map(({ line, reason }) => `Line ${line} was rejected: ${printable(reason)}.`);
+  const empty = reasons.get(emptyRow);
+  if (empty === undefined) return lines;
+  const are = empty === 1 ? "1 rejected row is" : `${grouped(empty)} rejected rows are`;
+  return [...lines, `${are} empty, as a spreadsheet leaves them below its last row: nothing is lost with them.`];
 }
 
-const shownRejects = 5;
-
-export function createNotes(): Notes {
-  const legacyLines = new Map<OlderLetters, number>();
-  const warnings = new Map<Warning, number>();
-  const rejects: string[] = [];
-  const reasons = new Map<string, number>();
-  let emptyRows = 0;
-  return {
-    onLegacyLine: (letters) => void legacyLines.set(letters, (legacyLines.get(letters) ?? 0) + 1),
-    onWarning: (kind) => void warnings.set(kind, (warnings.get(kind) ?? 0) + 1),
-    onReject({ line, reason }) {
-      const kind = withoutValues(reason);
-      reasons.set(kind, (reasons.get(kind) ?? 0) + 1);
-      if (reason === emptyRow) emptyRows++;
-      else if (rejects.length < shownRejects) rejects.push(`Line ${line} was rejected: ${printable(reason)}.`);
-    },
-    reasons: () => [...rejects, ...emptyText(emptyRows)],
-    emptyRows: () => emptyRows,
-    rejectedFor: () => [...reasons].toSorted(([, one], [, other]) => other - one)[0]?.[0],
-    lines: (missing) => [
-      ...[...legacyLines].flatMap(([letters, count]) => warning(count, "line", `not in UTF-8; read as ${letters}`)),
-      ...warningLines(warnings).map((line) => `Warning: ${line}`),
-      ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
-    ],
-  };
+/** The most frequent reason of a rejection, without what the row holds; undefined if no row was rejected. */
+export function mostFrequentReason({ reasons }: Notes): string | undefined {
+  return [...reasons].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }
 
-/** Removes from a reason what it quotes of the row. */
-function withoutValues(reason: string): string {
-  return reason.replace(/:? "(?:[^"\\]|\\.)*"/g, "").replace(/(the account has no pixel) .* \(/, "$1 of this ID (");
-}
-
-function emptyText(rows: number): string[] {
-  if (rows === 0) return [];
-  const are = rows === 1 ? "1 rejected row is" : `${grouped(rows)} rejected rows are`;
-  return [`${are} empty, as a spreadsheet leaves them below its last row: nothing is lost with them.`];
-}
-
-function warning(count: number, what: string, text: string): string[] {
-  return count === 0 ? [] : [`Warning: ${grouped(count)} ${what}${count === 1 ? "" : "s"} ${text}.`];
+/** What was left out of rows, and the names in --map that were missing. */
+export function warningsOf({ legacyLines, warnings }: Notes, missing: readonly string[]): string[] {
+  return [
+    ...[...legacyLines].map(
+      ([letters, count]) =>
+        `Warning: ${grouped(count)} line${count === 1 ? "" : "s"} not in UTF-8; read as ${letters}.`,
+    ),
+    ...warningLines(warnings).map((line) => `Warning: ${line}`),
+    ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
+  ];
 }
 
 /** Rows that were taken for other leads by the id of their source. An id that is made of a row does so on purpose. */
