@@ -175,15 +175,3 @@ describe("ids that come again in another file", () => {
     expect([again.json["duplicates"], again.stderr]).toEqual([1, expect.not.stringContaining("another import")]);
   });
 });
-
-test("rows without a time follow one another by milliseconds", async () => {
-  const admin = anAdmin();
-  const begunMs = Date.now();
-  const rows = Array.from({ length: 3000 }, (_, n) => `d${n}@example.com\n`).join("");
-  await admin.import(`email\n${rows}`, ...px);
-  const times = (await admin.leads()).map(({ identified_at }) => Date.parse(identified_at));
-  const [first = 0] = times;
-  expect(first).toBeGreaterThanOrEqual(begunMs);
-  expect(times).toEqual(times.map((_, n) => first + n));
-  expect(times.at(-1)).toBeLessThan(Date.now() + 3000);
-});

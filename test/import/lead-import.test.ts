@@ -112,18 +112,6 @@ test("pixels that the file names are made with --create-pixels, and otherwise th
   expect(JSON.parse(stdout).map((pixel: { id: string }) => pixel.id)).toEqual(["px_known", "px_new", "px_rest"]);
 });
 
-test("read is always the sum of what became of the rows", async () => {
-  const admin = anAdmin();
-  const text =
-    'id,date,email\n1,2026-01-31,a@example.com\n1,2026-01-31,a@example.com\n2,never,b@example.com\n3,2026-01-31,\n\n"4,x\n' +
-    "5,2026-01-31,e@example.com,6\n7,2026-01-31\n8,2030-01-01,f@example.com\n9,2026-01-31,g@example.com";
-  for (const options of [[], ["--on-duplicate", "replace"], ["--stamp", "arrival"]]) {
-    const { json } = await admin.import(text, ...px, ...options);
-    const parts = ["imported", "duplicates", "replaced", "suppressed", "rejected"].map((name) => Number(json[name]));
-    expect(parts.reduce((sum, part) => sum + part)).toBe(Number(json["read"]));
-  }
-});
-
 test("of whatever is in a file, read is the sum of what became of its records", async () => {
   const admin = anAdmin();
   const cell = fc.constantFrom(

@@ -3,19 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { leadOfObject, leadsOf, readPieces, readText, shown } from "./reading.ts";
 
 test.each<[string, unknown, object]>([
-  [
-    "the value in a list of e-mails",
-    { identity: { emails: [{ value: "dana@example.com", type: "personal" }] } },
-    { email: "dana@example.com" },
-  ],
-  ["first and last name", { demographics: { firstName: "Dana", lastName: null } }, { name: "Dana" }],
-  ["a person's own name", { contact: { name: "Dana" } }, { name: "Dana" }],
   ["the name of a person in a list", { contacts: [{ name: "Dana" }], pages: [{ name: "A" }] }, { name: "Dana" }],
-  [
-    "a company's name",
-    { name: "Dana", company: { name: "Harbor & Pine" } },
-    { name: "Dana", company: "Harbor & Pine" },
-  ],
   [
     "the source in utm",
     { email: "d@example.com", session: { utm: { source: "mail", medium: "x" } } },
@@ -25,11 +13,6 @@ test.each<[string, unknown, object]>([
     "the URL of a page",
     { email: "d@example.com", page: { url: "/a", title: "A", name: "B" } },
     { email: "d@example.com", page_url: "/a" },
-  ],
-  [
-    "a person inside an event",
-    { resolution: { FIRST_NAME: "Dana", COMPANY_CITY: "Boise", PERSONAL_CITY: "Reno" } },
-    { name: "Dana", city: "Reno" },
   ],
 ])("%s is understood", async (_, object, lead) => {
   expect(await leadOfObject(object)).toEqual(lead);
