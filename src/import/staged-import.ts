@@ -1,7 +1,7 @@
 /** An import while it is staged, previewed, and merged, as its command sees it. */
-import type { Lead } from "../contract/lead.ts";
 import type { Account, AccountNumber } from "../db/accounts.ts";
-import type { ImportCounts, ImportOptions, ImportOrigin, ImportOutcome, NewLead, RejectedRow } from "./new-lead.ts";
+import type { ImportCounts, ImportOptions, ImportOrigin, ImportOutcome, NewLead } from "./new-lead.ts";
+import type { Staging, Summary } from "./write/staging.ts";
 
 /** Writes leads into the database: a file, or a cluster. */
 export interface Importer {
@@ -13,20 +13,6 @@ export interface Importer {
     leads: readonly NewLead[],
     options: ImportOptions & { readonly nowMs: number },
   ): Promise<ImportOutcome[]>;
-}
-
-/** A summary of staged leads that follow one another in time order. */
-export interface Summary {
-  readonly leads: number;
-  /** The number of leads without a time. */
-  readonly untimed: number;
-  /** The number of leads whose time is not the one their source says. */
-  readonly moved: number;
-  /** The times of the oldest and the newest of the other leads; null if there are none. */
-  readonly oldestMs: number | null;
-  readonly newestMs: number | null;
-  /** The number of leads older than a given time. */
-  readonly older: number;
 }
 
 export interface Preview extends Omit<Summary, "moved"> {
@@ -60,15 +46,10 @@ export interface MergeListener {
 }
 
 /** One import. No lead is served before `merge`; an import that ends before it leaves nothing. */
-export interface StagedImport {
-  add(lead: NewLead): void;
-  reject(row: RejectedRow): void;
-  rejectedRows(): Iterable<RejectedRow>;
+export interface StagedImport extends Pick<Staging, "add" | "reject" | "rejectedRows" | "sample"> {
   /** Whether a lead with this ID is stored. */
   isStored(id: string): boolean;
   hasPixel(id: string): boolean;
-  /** Returns the first, the middle, and the last lead of the file, as they would be served. */
-  sample(nowMs: number): Lead[];
   /** Returns what the import would change. Must be called after the last `add`. */
   preview(mayShareIds: boolean): Promise<Preview>;
   /**

@@ -15,10 +15,12 @@ export async function* toUtf8(
   chunks: AsyncGenerator<Buffer>,
   onLegacyLine: (letters: OlderLetters) => void,
 ): AsyncGenerator<Buffer> {
-  const { text, isOfMac } = await inUsualForm(chunks);
+  const text = withoutMark(await lookAhead(chunks, (head) => head.length >= 3));
+  const { head, whole } = await lookAhead(text, (head) => endsInReturns(head) !== null || head.length >= longestLine);
+  const isOfMac = endsInReturns(head) === true;
   const letters = isOfMac ? "Mac OS Roman" : "Windows-1252";
   const legacy = new TextDecoder(isOfMac ? "macintosh" : "windows-1252");
-  for await (const lines of wholeLines(text)) {
+  for await (const lines of wholeLines(isOfMac ? withFeeds(whole) : whole)) {
     if (isUtf8(lines)) yield lines;
     else yield Buffer.concat(splitLines(lines).map((line) => (isUtf8(line) ? line : translate(line))));
   }
@@ -64,20 +66,6 @@ function lastLetter(piece: Buffer): number {
 const carriageReturn = 13;
 /** A line that is longer than this is judged in pieces, so that memory does not grow with the file. */
 const longestLine = 4 * 1024 * 1024;
-
-interface UsualForm {
-  readonly text: AsyncGenerator<Buffer>;
-  /** Whether its lines ended as the first Macs ended them. */
-  readonly isOfMac: boolean;
-}
-
-/** The same text in the form that most programs give it, and so most often the same bytes. */
-async function inUsualForm(chunks: AsyncGenerator<Buffer>): Promise<UsualForm> {
-  const text = withoutMark(await lookAhead(chunks, (head) => head.length >= 3));
-  const { head, whole } = await lookAhead(text, (head) => endsInReturns(head) !== null || head.length >= longestLine);
-  const isOfMac = endsInReturns(head) === true;
-  return { text: isOfMac ? withFeeds(whole) : whole, isOfMac };
-}
 
 /** Takes the byte order mark off, and decodes UTF-16. */
 function withoutMark({ head, rest, whole }: Beginning): AsyncGenerator<Buffer> {

@@ -7,7 +7,20 @@ import type { Lead } from "../../contract/lead.ts";
 import { withHyphens } from "../../db/uuid.ts";
 import { asServed } from "../map/lead.ts";
 import { ImportInterrupted, type NewLead, type RejectedRow } from "../new-lead.ts";
-import type { Summary } from "../staged-import.ts";
+
+/** A summary of staged leads that follow one another in time order. */
+export interface Summary {
+  readonly leads: number;
+  /** The number of leads without a time. */
+  readonly untimed: number;
+  /** The number of leads whose time is not the one their source says. */
+  readonly moved: number;
+  /** The times of the oldest and the newest of the other leads; null if there are none. */
+  readonly oldestMs: number | null;
+  readonly newestMs: number | null;
+  /** The number of leads older than a given time. */
+  readonly older: number;
+}
 
 export interface Staging {
   add(lead: NewLead): void;
