@@ -136,24 +136,18 @@ function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
   const outer = segments.length === 1 ? null : inPlace(segments.slice(0, -1));
   if (outer !== null && valueNames[outer.target]?.includes(name.join("")) === true) return outer;
   const parents = parentsOf(segments.slice(0, -1));
-  return parents === null ? null : (ofAlias(name, parents) ?? ofWords(name, parents));
+  return parents === null ? null : ofWords(name, parents);
 }
 
-/** Returns the meaning of a name that the table has as a whole. */
-function ofAlias(words: readonly string[], parents: readonly Parent[]): Meaning | null {
-  const alias = aliasOf(words.join(""));
-  return alias === null ? null : within(parents, alias);
-}
-
-/** Returns the meaning of a name that begins with its parents: `contact_email`, `Page Visits URL`. */
+/** Returns the meaning of a name that is in the table, or begins with its parents: `contact_email`, `Page Visits URL`. */
 function ofWords(words: readonly string[], parents: readonly Parent[]): Meaning | null {
   if (notKept.has(words.join(""))) return null;
-  for (let split = 1; split < words.length; split++) {
+  for (let split = 0; split < words.length; split++) {
     const own = parentsIn(words.slice(0, split));
     const isWrapped = own?.[0]?.kind === "wrapper" && own[0].key !== flatWrapper;
     const alias = own === null || isWrapped ? null : aliasOf(words.slice(split).join(""));
     // The ID of a contact is not that of a visit.
-    if (own === null || alias === null || alias.target === "id") continue;
+    if (own === null || alias === null || (split > 0 && alias.target === "id")) continue;
     const meaning = within([...parents, ...own], alias);
     if (meaning !== null) return meaning;
   }

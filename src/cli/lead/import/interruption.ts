@@ -6,18 +6,11 @@ import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 
-export interface Interruption {
-  /** Waits for the reading, or for an answer. Throws a UserError as soon as a signal comes. */
-  beforeWriting<Result>(work: Promise<Result>): Promise<Result>;
-  /** Whether a signal has come. */
-  isRequested(): boolean;
-  /** To be called after each step of the writing; throws a UserError when a signal has come. */
-  afterStep(step: MergeProgress, total: number): void;
-  /** From then on a signal ends the process again. */
-  close(): void;
-}
+/** How a signal ends an import. */
+export type Interruption = ReturnType<typeof watchInterruption>;
 
-export function watchInterruption(): Interruption {
+/** Listens for a signal until it is closed: from then on a signal ends the process again. */
+export function watchInterruption() {
   const { promise: came, resolve } = Promise.withResolvers<{ readonly signal: EndingSignal }>();
   let signal: EndingSignal | null = null;
   const close = onEndingSignal((first) => {
@@ -25,7 +18,8 @@ export function watchInterruption(): Interruption {
     resolve({ signal });
   });
   return {
-    async beforeWriting(work) {
+    /** Waits for the reading, or for an answer. Throws a UserError as soon as a signal comes. */
+    async beforeWriting<Result>(work: Promise<Result>): Promise<Result> {
       const first = await Promise.race([work.then((result) => ({ result })), came]);
       if ("result" in first) return first.result;
       throw new UserError(
@@ -34,8 +28,9 @@ export function watchInterruption(): Interruption {
         statusAfter[first.signal],
       );
     },
-    isRequested: () => signal !== null,
-    afterStep(step, total) {
+    isRequested: (): boolean => signal !== null,
+    /** Must be called after each step of the writing. Throws a UserError if a signal has come. */
+    afterStep(step: MergeProgress, total: number): void {
       if (signal === null || step.done === total) return;
       throw new UserError(
         `Stopped after ${grouped(step.done)} of ${grouped(total)} leads, which stay.`,
