@@ -57,14 +57,6 @@ export interface FileRead {
   readonly otherHeader: number | null;
 }
 
-/** At most this many pixels are kept in memory; a file may name another one in each row. */
-const maxPixels = 10_000;
-
-/** Adds one to a count. */
-function increment<Key>(counts: Map<Key, number>, key: Key): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
 /** Reads to the end. Throws a UserError if the source cannot be understood. */
 export async function readFile(reading: Reading, listener: Listener = {}): Promise<FileRead> {
   const { source, columns, now } = reading;
@@ -72,10 +64,6 @@ export async function readFile(reading: Reading, listener: Listener = {}): Promi
   const notes: Notes = { legacyLines: new Map(), warnings: new Map(), rejected: [], reasons: new Map() };
   const utf8 = toUtf8(source.chunks, (letters) => increment(notes.legacyLines, letters));
   const rows = await openRows(utf8, columns);
-  if (rows === null) {
-    const nothing = { doubt: null, otherHeader: null, pixels: new Set<string>() };
-    return { format: { kind: "ndjson" }, counts, notes, ...nothing };
-  }
   const stage = new Stage(reading, counts, notes);
   let isAnnounced = false;
   let read = 0;
@@ -94,6 +82,11 @@ export async function readFile(reading: Reading, listener: Listener = {}): Promi
   return { format: rows.format, counts, notes, otherHeader, ...stage.end() };
 }
 
+/** Adds one to a count. */
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
 /** Returns the line of the first of some rows that would be a better header. */
 function headerAmong(rows: readonly Row[], columns: Columns): number | null {
   return rows.find(({ source }) => typeof source !== "string" && namesMore(columns, source))?.line ?? null;
@@ -101,6 +94,9 @@ function headerAmong(rows: readonly Row[], columns: Columns): number | null {
 
 /** At most this much memory is held by rows that wait for the order of a column of dates. */
 const maxHeldBytes = 64 * 1024 * 1024;
+
+/** At most this many pixels are kept in memory; a file may name another one in each row. */
+const maxPixels = 10_000;
 
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {

@@ -97,8 +97,8 @@ test("Mac OS Roman is read where lines end in carriage returns alone", async () 
 test("a byte order mark is taken off, and a file of nothing else is empty", async () => {
   expect((await decode([Buffer.from("\ufeffemail\n")])).text).toBe("email\n");
   for (const mark of ["efbbbf", "fffe", "feff"]) {
-    const { rows, format, legacyLines } = await readPieces([Buffer.from(mark, "hex")]);
-    expect({ rows, format, legacyLines }).toEqual({ rows: [], format: null, legacyLines: 0 });
+    const { rows, legacyLines } = await readPieces([Buffer.from(mark, "hex")]);
+    expect({ rows, legacyLines }).toEqual({ rows: [], legacyLines: 0 });
   }
 });
 

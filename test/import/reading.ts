@@ -31,8 +31,8 @@ export async function readPieces(pieces: readonly Buffer[], map: string | null =
     columns,
   );
   const rows: Parameters<typeof readLead>[0][] = [];
-  for await (const group of opened?.groups ?? []) rows.push(...group);
-  return { rows, columns, format: opened?.format ?? null, legacyLines };
+  for await (const group of opened.groups) rows.push(...group);
+  return { rows, columns, format: opened.format, legacyLines };
 }
 
 export const readText = (text: string | Buffer, map: string | null = null) => readPieces([Buffer.from(text)], map);
@@ -49,7 +49,7 @@ export async function leadsOfPieces(
     columns,
   );
   const leads: ReadLead[] = [];
-  for await (const rows of opened?.groups ?? []) {
+  for await (const rows of opened.groups) {
     leads.push(
       ...rows.map((row) => readLead(row, { ...ordinaryRules, orders: createDateOrders(null), ...rules }, noonMs)),
     );

@@ -81,27 +81,24 @@ function toRow(record: RawRecord, header: Header, delimiter: string): Row {
     return { line, cells: [], layout: noLayout, fault: record.fault, source };
   }
   const cells = record.cells.length === width ? record.cells : fit(record.cells, width, delimiter);
-  const fault = cells.length === width ? faultOf(cells, header) : countFault(cells.length, width, delimiter);
-  return fault === null
-    ? { line, cells, layout, fault, source: cells }
-    : { line, cells: [], layout: noLayout, fault, source: cells };
+  return { line, cells, layout, fault: faultOf(cells, header, delimiter), source: cells };
 }
 
-function faultOf(cells: readonly string[], header: Header): string | null {
-  const isHeader = header.cells.every((name, place) => name === null || cells[place]?.trim() === name);
-  return isHeader ? "it is the header once more, as in files that were joined" : null;
+function faultOf(cells: readonly string[], header: Header, delimiter: string): string | null {
+  const width = header.cells.length;
+  if (cells.length === width) {
+    const isHeader = header.cells.every((name, place) => name === null || cells[place]?.trim() === name);
+    return isHeader ? "it is the header once more, as in files that were joined" : null;
+  }
+  const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
+  const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
+  return `the header has ${width} cells, and this row ${cells.length}${hint}`;
 }
 
 /** Returns the same row, or its fault if it holds what no lead may hold. */
 function withoutNul(row: Row): Row {
   const holdsNul = row.fault === null && row.cells.some((cell) => typeof cell === "string" && cell.includes("\0"));
   return holdsNul ? { ...row, fault: "it holds a NUL" } : row;
-}
-
-function countFault(count: number, width: number, delimiter: string): string {
-  const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
-  const hint = count > width ? `; perhaps a value with ${named} in it is not quoted` : "";
-  return `the header has ${width} cells, and this row ${count}${hint}`;
 }
 
 /** Makes a record fit the header, if its cells are there. */

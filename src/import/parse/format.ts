@@ -14,11 +14,11 @@ export interface Rows {
   readonly groups: Groups;
 }
 
-/** Looks at the beginning of a UTF-8 text and reads it as what it is; null for a text without anything in it. */
-export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<Rows | null> {
+/** Looks at the beginning of a UTF-8 text and reads it as what it is. */
+export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<Rows> {
   const { head, rest, whole } = await lookAhead(chunks, (bytes) => bytes.toString("utf8").trim() !== "");
   const text = head.toString("utf8").trimStart();
-  if (text === "") return null;
+  if (text === "") return { format: { kind: "ndjson" }, groups: [] };
   if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
     const groups = beginsWithJsonLine(text) ? readLines(whole, columns) : await readDocument(whole, columns);
     return { format: { kind: "ndjson" }, groups };
