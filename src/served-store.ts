@@ -3,6 +3,7 @@ import type { RequestStore } from "./api/request-store.ts";
 import { listAccounts } from "./db/accounts.ts";
 import type { Connection } from "./db/connection.ts";
 import { explainFailure, innermost, isFull, lastCountsLost } from "./db/failure.ts";
+import { removeStaleDrafts } from "./db/leftovers.ts";
 import { takeLock } from "./db/locks/process-lock.ts";
 import { withoutWaiting } from "./db/locks/requesting-database.ts";
 import { openDatabase } from "./db/open.ts";
@@ -44,6 +45,7 @@ export function openServedStore(path: string, keepsLedger = true): ServedStore {
     throw new UserError(`Another process is serving or restoring ${path}.`, advice);
   }
   try {
+    removeStaleDrafts(path);
     return serveFrom(openForServing(path), path, keepsLedger, release);
   } catch (cause) {
     release();

@@ -5,11 +5,11 @@ import { basename, dirname, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../contract/time.ts";
-import { copyDigesting, draftOf, nameDraft, removeDraft, sync, writeDraft } from "../db/atomic-file.ts";
+import { copyDigesting, draftOf, nameDraft, removeDraft, sync } from "../db/atomic-file.ts";
 import { recordAct } from "../db/audit.ts";
-import { closing } from "../db/connection.ts";
+import { type Connection, closing } from "../db/connection.ts";
 import { filesOf } from "../db/database-files.ts";
-import { codeOf, innermost, isDamaged, isFull, saidBy, underlying } from "../db/failure.ts";
+import { codeOf, explainFailure, innermost, isDamaged, underlying } from "../db/failure.ts";
 import { removeLeftovers, removeStaleDrafts } from "../db/leftovers.ts";
 import { schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
@@ -17,8 +17,8 @@ import { refuseUnusable } from "../db/schema-version.ts";
 import { copyWal } from "../db/wal.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { contentOf, type Manifest, manifestPath, textOf, writeManifest } from "./manifest.ts";
-import { inThread, type Listen } from "./thread.ts";
+import { contentOf, type Manifest, manifestPath, writeManifest } from "./manifest.ts";
+import { type Ask, inThread } from "./thread.ts";
 
 /** A backup as it is reported. */
 export interface Backup {
@@ -34,9 +34,9 @@ export interface MadeBackup extends Backup {
 }
 
 /** Makes a backup while the server and an import may run. Throws a UserError if it cannot, and leaves nothing behind. */
-export async function makeBackup(path: string, file: string, nowMs: number, listen: Listen): Promise<MadeBackup> {
+export async function makeBackup(path: string, file: string, nowMs: number, stop: AbortSignal): Promise<MadeBackup> {
   try {
-    return await inThread<MadeBackup>("copyDatabase", { path, file, nowMs }, listen);
+    return await inThread<MadeBackup>("copyDatabase", { path, file, nowMs }, stop);
   } finally {
     for (const name of [file, manifestPath(file)]) removeDraft(draftOf(name));
   }
@@ -49,15 +49,15 @@ export function copyUnchanged(path: string, file: string, nowMs: number): Manife
   refuseUnusable(database, path);
   database.run(sql`VACUUM INTO ${file}`);
   const manifest = describe(file, file, nowMs);
-  writeManifest(file, manifest);
+  writeManifest(manifestPath(file), manifest);
   return manifest;
 }
 
 /** The work of the thread. `complete` is called when only what cannot be stopped is left to do. */
-export function copyDatabase(
+export async function copyDatabase(
   { path, file, nowMs }: { path: string; file: string; nowMs: number },
-  complete: (question: null) => void,
-): MadeBackup {
+  complete: Ask<null>,
+): Promise<MadeBackup> {
   refuseTaken(path, file);
   using database = closing(openDatabase(path));
   const [draft, manifestDraft] = [draftOf(file), draftOf(manifestPath(file))];
@@ -69,8 +69,8 @@ export function copyDatabase(
     database.run(sql`VACUUM INTO ${draft}`);
     const manifest = describe(draft, file, nowMs);
     sync(draft);
-    complete(null);
-    writeDraft(manifestDraft, textOf(manifest));
+    await complete(null);
+    writeManifest(manifestDraft, manifest);
     // The manifest comes first: when the backup has its name, both are complete.
     nameDraft(manifestDraft, manifestPath(file));
     try {
@@ -81,7 +81,7 @@ export function copyDatabase(
     }
     sync(dirname(resolve(file)));
     const { sha256, bytes, counts } = manifest;
-    const unrecorded = recordBackup(path, nowMs, { sha256, leads: counts.leads });
+    const unrecorded = recordBackup(database, nowMs, { sha256, leads: counts.leads });
     return { file, sha256, bytes, leads: counts.leads, unrecorded };
   } catch (cause) {
     throw inWords(cause, file);
@@ -89,9 +89,8 @@ export function copyDatabase(
 }
 
 /** Records a complete backup in the audit. It counts even if the database takes nothing more; returns the reason. */
-export function recordBackup(path: string, atMs: number, detail: Readonly<Record<string, string | number>>) {
+function recordBackup(database: Connection, atMs: number, detail: Readonly<Record<string, string | number>>) {
   try {
-    using database = closing(openDatabase(path));
     recordAct(database, { atMs, act: "backup", account: null, detail });
     // A thread ends without closing its connection completely, which would copy the log.
     copyWal(database);
@@ -128,20 +127,10 @@ function describe(draft: string, file: string, nowMs: number): Manifest {
 
 function inWords(failure: unknown, file: string): unknown {
   const cause = underlying(failure);
-  if (isFull(cause)) {
-    return new UserError(`The disk of ${file} is full.`, "Free some space, or name a file on another disk.");
-  }
   if (codeOf(cause) === "EEXIST") {
     return new UserError(`Another program has just created ${file}.`, "Name another file.");
   }
-  if (isDamaged(cause)) {
-    const advice = `Restore an earlier backup: ${adminCommand} restore FILE.`;
-    return new UserError("The database is damaged, and a backup of it would be damaged as well.", advice);
-  }
-  const reason = saidBy(cause);
-  if (reason === null) return cause;
-  return new UserError(
-    `${file} cannot be written (${reason}).`,
-    "Check the folder, and that this user may write in it.",
-  );
+  if (!isDamaged(cause)) return explainFailure(cause, file);
+  const advice = `Restore an earlier backup: ${adminCommand} restore FILE.`;
+  return new UserError("The database is damaged, and a backup of it would be damaged as well.", advice);
 }

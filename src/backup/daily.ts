@@ -2,75 +2,65 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { dayMs } from "../contract/calendar.ts";
+import { copyDigesting } from "../db/atomic-file.ts";
 import { removeLeftovers, trialFolderIn } from "../db/leftovers.ts";
 import { UserError } from "../user-error.ts";
 import type { Backup } from "./backup.ts";
-import { backupName, type Destination, isS3, openBucket, openFolder, type S3Access } from "./destinations.ts";
 import { drill } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
-import { readManifest } from "./manifest.ts";
+import { manifestPath, readManifest, writeManifest } from "./manifest.ts";
+import { backupName, isS3, openPlace, type Place, type S3Access } from "./places.ts";
 import type { Backups } from "./restore.ts";
-import type { Listen } from "./thread.ts";
-
-/** Opens a place for backups: a folder, or `s3://bucket/prefix`. `access` is asked for only if the place needs it. */
-export function openDestination(place: string, access: () => S3Access): Destination {
-  return isS3(place) ? openBucket(place, access()) : openFolder(place);
-}
+import { untilStopped } from "./thread.ts";
 
 export interface StoreRequest {
   readonly backups: Backups;
   readonly databasePath: string;
   /** A folder, or `s3://bucket/prefix`. */
   readonly place: string;
-  readonly destination: Destination;
+  readonly access: () => S3Access;
   /** The age recipient; null leaves the backup unencrypted. */
   readonly recipient: string | null;
   readonly nowMs: number;
-  readonly listen: Listen;
+  readonly stop: AbortSignal;
 }
 
 /** Makes a backup, tests it, and stores it under a name with its time. Nothing else is left in case of a failure. */
 export async function storeBackup(request: StoreRequest): Promise<Backup> {
-  const { backups, databasePath, place, destination, recipient, nowMs, listen } = request;
-  if (isS3(place) && recipient === null) {
+  const { backups, databasePath, recipient, nowMs, stop } = request;
+  const place = openPlace(request.place, request.access);
+  if (isS3(request.place) && recipient === null) {
     throw new UserError(
       "A backup in an object store must be encrypted.",
       "Set BACKUP_RECIPIENT to an age recipient (age1…); age-keygen makes one.",
     );
   }
-  const parent = isS3(place) ? dirname(databasePath) : place;
+  const parent = isS3(request.place) ? dirname(databasePath) : request.place;
   removeLeftovers(parent);
   const folder = trialFolderIn(parent);
   try {
     const file = join(folder, backupName(nowMs));
-    await backups.make(file, nowMs, listen);
-    const { leads } = await drill(file, nowMs, listen);
-    const manifest = readManifest(file);
-    const stored = recipient === null ? file : `${file}${encryptedSuffix}`;
-    if (recipient !== null) await encryptFile(file, stored, recipient);
-    const sha256 = recipient === null ? manifest.sha256 : await digestOf(stored);
-    const bytes = statSync(stored).size;
-    return { file: await destination.put(stored, manifest), sha256, bytes, leads };
+    await backups.make(file, nowMs, stop);
+    const { leads } = await drill(file, nowMs, stop);
+    const stored = recipient === null ? file : await encrypt(file, recipient);
+    const { sha256, bytes } = copyDigesting(stored, null);
+    return { file: await untilStopped(place.put(stored), stop), sha256, bytes, leads };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function digestOf(file: string): Promise<string> {
-  const hash = new Bun.CryptoHasher("sha256");
-  for await (const chunk of Bun.file(file).stream()) hash.update(chunk);
-  return hash.digest("hex");
+async function encrypt(file: string, recipient: string): Promise<string> {
+  const encrypted = `${file}${encryptedSuffix}`;
+  await encryptFile(file, encrypted, recipient);
+  writeManifest(manifestPath(encrypted), readManifest(file));
+  return encrypted;
 }
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
-export async function rotate(
-  destination: Destination,
-  keep: number,
-  databasePath: string,
-  nowMs: number,
-): Promise<string[]> {
-  const old = (await destination.list()).slice(keep);
-  for (const { file } of old) await destination.remove(file);
+export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
+  const old = (await place.list()).slice(keep);
+  for (const { file } of old) await place.remove(file);
   const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);
   const folder = dirname(databasePath);
   const copies = readdirSync(folder)
@@ -107,23 +97,25 @@ export interface Schedule {
 
 /** Runs a backup daily, and at once if the last one is older than 25 hours. Repeats one that failed. Ends with `pause`. */
 export async function keepDaily({ at, now, pause, lastMs, run, onFailure }: Schedule): Promise<void> {
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-      return nextAt(now(), at);
-    } catch (cause) {
-      onFailure(cause);
-      return now() + retryMs;
-    }
-  };
-  let dueMs = await attempt(async () => {
+  const isOverdue = async () => {
     const last = await lastMs();
-    if (last === null || now() - last > dueAfterMs) await run();
-  });
+    return last === null || now() - last > dueAfterMs;
+  };
+  let isStart = true;
+  let dueMs = now();
   for (;;) {
+    if (now() >= dueMs) {
+      try {
+        if (!isStart || (await isOverdue())) await run();
+        isStart = false;
+        dueMs = nextAt(now(), at);
+      } catch (cause) {
+        onFailure(cause);
+        dueMs = now() + retryMs;
+      }
+    }
     if (await pause(Math.min(lookMs, Math.max(0, dueMs - now())))) return;
     // A clock that was set back must not postpone the next one by more than a day.
     dueMs = Math.min(dueMs, now() + dayMs + 3_600_000);
-    if (now() >= dueMs) dueMs = await attempt(run);
   }
 }

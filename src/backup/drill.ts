@@ -1,5 +1,4 @@
 /** Tests a backup: restores it into a temporary folder with the code of a restore, and compares every lead. */
-
 import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
@@ -9,17 +8,16 @@ import { removeLeftovers, trialFolderIn } from "../db/leftovers.ts";
 import { UserError } from "../user-error.ts";
 import type { Backup } from "./backup.ts";
 import { restoreAside } from "./restore.ts";
-import { inThread, type Listen } from "./thread.ts";
+import { inThread } from "./thread.ts";
 
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
-export async function drill(file: string, nowMs: number, listen: Listen): Promise<Backup> {
-  const signal = listen();
+export async function drill(file: string, nowMs: number, stop: AbortSignal): Promise<Backup> {
   process.umask(0o077);
   const beside = dirname(resolve(file));
   removeLeftovers(beside);
   const folder = makeFolder(beside);
   try {
-    return await inThread<Backup>("drillBackup", { file, folder, nowMs }, () => signal);
+    return await inThread<Backup>("drillBackup", { file, folder, nowMs }, stop);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -38,8 +36,7 @@ function makeFolder(folder: string): string {
 
 /** The work of the thread. */
 export function drillBackup({ file, folder, nowMs }: { file: string; folder: string; nowMs: number }): Backup {
-  const draft = join(folder, "leadfile.db");
-  const restored = restoreOrFail(file, draft, nowMs);
+  const restored = restoreOrFail(file, join(folder, "leadfile.db"), nowMs);
   using database = closing(restored.database);
   const { sha256, bytes, counts } = restored.manifest;
   database.run(sql`ATTACH ${resolve(file)} AS backup`);

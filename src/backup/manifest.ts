@@ -12,19 +12,18 @@ import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 
 const Count = Type.Integer({ minimum: 0 });
+const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
 const Manifest = Type.Object({
   file: Type.String(),
-  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  sha256: Digest,
   bytes: Count,
   schema: Count,
   made_at: Type.String(),
   counts: Type.Object({ accounts: Count, pixels: Count, keys: Count, leads: Count }),
-  content: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  content: Digest,
 });
 export type Manifest = Static<typeof Manifest>;
-
-export type Content = Pick<Manifest, "counts" | "content">;
 
 export function manifestPath(file: string): string {
   return `${file}.manifest.json`;
@@ -52,14 +51,9 @@ export function readManifest(file: string): Manifest {
   throw new UserError(`${path} is not the manifest of a backup.`, "Use the one that was made with the backup.");
 }
 
-/** Writes the manifest of a backup, to the disk. */
-export function writeManifest(file: string, manifest: Manifest): void {
-  writeDraft(manifestPath(file), textOf(manifest));
-}
-
-/** A manifest as it is written. */
-export function textOf(manifest: Manifest): string {
-  return `${JSON.stringify(manifest, null, 2)}\n`;
+/** Writes a manifest to a new file, to the disk. */
+export function writeManifest(path: string, manifest: Manifest): void {
+  writeDraft(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** Parses a manifest; null if the text is none. */
@@ -73,7 +67,7 @@ export function parseManifest(text: string): Manifest | null {
 }
 
 /** Counts the rows, and computes a digest of their content that no migration changes. */
-export function contentOf(database: Connection): Content {
+export function contentOf(database: Connection): Pick<Manifest, "counts" | "content"> {
   const hash = createHash("sha256");
   const count = (table: string, columns: string) => {
     const rows = database.values(sql.raw(`SELECT ${columns} FROM ${table} ORDER BY number`));

@@ -3,7 +3,6 @@ import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { draftOf } from "../db/atomic-file.ts";
 import type { Connection } from "../db/connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../db/failure.ts";
 import { lockWaitMs } from "../db/locks/requesting-database.ts";
@@ -15,9 +14,15 @@ export type Replaced = "attached" | "nothing there" | "unreadable";
 
 /**
  * Attaches the file that is replaced. With `exclusive` this process alone has it, with its log copied into it: SQLite leaves
- * the WAL mode only when no other process has the file open. With `shared` a server may go on.
+ * the WAL mode only when no other process has the file open. With `shared` a server may go on. `copy` is where the file of
+ * an earlier version is upgraded.
  */
-export function attachReplaced(database: Connection, target: string, access: "exclusive" | "shared"): Replaced {
+export function attachReplaced(
+  database: Connection,
+  target: string,
+  access: "exclusive" | "shared",
+  copy: string,
+): Replaced {
   if (!existsSync(target) || statSync(target).size === 0) return "nothing there";
   database.run(sql.raw(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`));
   try {
@@ -25,7 +30,7 @@ export function attachReplaced(database: Connection, target: string, access: "ex
     if (isOlder(database)) {
       detach(database);
       attach(database, target, access, "locked");
-      attachUpgraded(database, target);
+      attachUpgraded(database, target, copy);
     }
     return "attached";
   } catch (failure) {
@@ -54,18 +59,12 @@ function isOlder(database: Connection): boolean {
 }
 
 /** Attaches an upgraded copy as `old`, so that all of an earlier version's file can be carried over. */
-function attachUpgraded(database: Connection, target: string): void {
-  const copy = upgradedCopyOf(target);
+function attachUpgraded(database: Connection, target: string, copy: string): void {
   database.run(sql`VACUUM locked INTO ${copy}`);
   const client = new Database(copy, { readwrite: true });
   migrateSchema(drizzle({ client }), target, "no copy");
   client.close();
   database.run(sql`ATTACH ${copy} AS old`);
-}
-
-/** The name of that copy, which the caller of a restore removes. */
-export function upgradedCopyOf(target: string): string {
-  return draftOf(`${target}.upgraded`);
 }
 
 /** Detaches what a restore has attached. */

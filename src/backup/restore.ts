@@ -4,48 +4,41 @@
  */
 import { Database } from "bun:sqlite";
 import { existsSync, linkSync, mkdirSync, openSync, realpathSync, renameSync, rmSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { sql } from "drizzle-orm";
+import { basename, dirname, join, resolve } from "node:path";
+import { eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
-import { copyDigesting, copyOpen, draftOf, giveToOwner, isUnlinkable, removeDraft, sync } from "../db/atomic-file.ts";
+import { copyDigesting, copyOpen, draftOf, giveToOwner, isUnlinkable, sync } from "../db/atomic-file.ts";
 import { recordAct } from "../db/audit.ts";
 import { type Connection, changedRows, closing } from "../db/connection.ts";
 import { filesOf, shmOf } from "../db/database-files.ts";
-import { isDamaged, isFull, saidBy, underlying } from "../db/failure.ts";
+import { explainFailure, isDamaged, underlying } from "../db/failure.ts";
 import { isSqlite, sizeOf } from "../db/file.ts";
-import { removeLeftovers } from "../db/leftovers.ts";
+import { removeLeftovers, removeStaleDrafts } from "../db/leftovers.ts";
 import { takeLock } from "../db/locks/process-lock.ts";
 import { migrateSchema } from "../db/migrate.ts";
 import { ensureInstance } from "../db/open.ts";
+import { accounts, deletedAccounts } from "../db/schema.ts";
 import { refuseUnusable } from "../db/schema-version.ts";
 import { vacuum } from "../db/vacuum.ts";
+import { rowStatements } from "../privacy/delete-account.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type MadeBackup, makeBackup } from "./backup.ts";
 import { type CarriedPart, carryOver, examineOld, partNames } from "./carry-over.ts";
+import { applyReceipts, readReceipts, rememberErasures } from "./erasures.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
-import { type KnownErasures, readReceipts, rememberErasures, storeReceipts } from "./receipts.ts";
-import {
-  attachReplaced,
-  attempt,
-  detach,
-  findLost,
-  type Lost,
-  type Replaced,
-  refuseOpen,
-  upgradedCopyOf,
-} from "./replaced.ts";
-import { inThread, type Listen } from "./thread.ts";
+import { type FetchedBackup, fetchBackup, type S3Access, unreadText } from "./places.ts";
+import { attachReplaced, attempt, detach, findLost, type Lost, type Replaced, refuseOpen } from "./replaced.ts";
+import { type Ask, inThread, untilStopped } from "./thread.ts";
 
 export interface RestoreRequest {
-  /** The database that is replaced. */
-  readonly path: string;
-  /** The backup. */
-  readonly file: string;
-  /** Newer backups from the same place, newest first. Their erasures and revocations hold. */
-  readonly newer: readonly string[];
+  /** A file, `s3://bucket/prefix` for the newest backup there, or the address of one. */
+  readonly named: string;
+  /** The file with the age identity; null if none is given. */
+  readonly identity: string | null;
+  readonly access: () => S3Access;
   /** A file with one receipt per line; null if none is given. */
   readonly receipts: string | null;
   readonly nowMs: number;
@@ -70,72 +63,90 @@ export interface Restoration {
   readonly isSinceKnown: boolean;
   /** The name under which the replaced file is kept; null if there is none. */
   readonly kept: string | null;
+  /** One sentence for each other backup in the same place that could not be read. */
+  readonly warnings: readonly string[];
 }
+
+/** Called with the report before anything is replaced. It stops the restore by throwing. */
+export type ConfirmRestore = (report: Restoration) => Promise<void> | void;
 
 /** What can be done with the database as a whole; a cluster cannot be restored. */
 export interface Backups {
-  make(file: string, nowMs: number, listen: Listen): Promise<MadeBackup>;
-  restore(
-    request: Omit<RestoreRequest, "path">,
-    listen: Listen,
-    confirm: (report: Restoration) => Promise<void> | void,
-  ): Promise<Restoration>;
+  make(file: string, nowMs: number, stop: AbortSignal): Promise<MadeBackup>;
+  /** Restores a backup, or reports what that would do. Throws a UserError if it cannot, and then nothing has changed. */
+  restore(request: RestoreRequest, stop: AbortSignal, confirm: ConfirmRestore): Promise<Restoration>;
 }
 
 /** The backups of a file that only this program writes. */
 export function openBackups(path: string): Backups {
   return {
-    make: (file, nowMs, listen) => makeBackup(path, file, nowMs, listen),
-    restore: (request, listen, confirm) => restore({ path, ...request }, listen, confirm),
+    make: (file, nowMs, stop) => makeBackup(path, file, nowMs, stop),
+    async restore({ named, identity, access, ...request }, stop, confirm) {
+      process.umask(0o077);
+      const folder = draftFolderFor(targetOf(path));
+      try {
+        const fetched = await untilStopped(fetchBackup(named, { folder, identity, access }), stop);
+        const work: RestoreWork = { path, folder, ...request, ...fetched };
+        return await inThread<Restoration, Restoration>("restoreBackup", work, stop, confirm);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
   };
 }
 
 /** The file that a restore replaces: a path may be a link. */
-export function targetOf(path: string): string {
+function targetOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(path);
 }
 
-/**
- * Restores a backup, or reports what that would do. Throws a UserError if it cannot, and then nothing has changed.
- * `confirm` is called with the report before anything is replaced, and stops the restore by throwing.
- */
-export async function restore(
-  request: RestoreRequest,
-  listen: Listen,
-  confirm: (report: Restoration) => Promise<void> | void,
-): Promise<Restoration> {
-  const target = targetOf(request.path);
+/** Makes the folder of a restore, on the disk of the database. Where that has no folder yet, none is made for it. */
+function draftFolderFor(target: string): string {
+  let beside = dirname(target);
+  while (!existsSync(beside)) beside = dirname(beside);
+  const folder = draftOf(join(beside, basename(target)));
   try {
-    return await inThread<Restoration, Restoration>("restoreBackup", request, listen, confirm);
-  } finally {
-    for (const draft of [draftOf(target), upgradedCopyOf(target), newerCopyOf(target)]) removeDraft(draft);
+    removeStaleDrafts(join(beside, basename(target)));
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    return folder;
+  } catch (cause) {
+    throw explainFailure(cause, target);
   }
 }
 
+/** What the thread is handed. */
+export interface RestoreWork extends FetchedBackup, Pick<RestoreRequest, "receipts" | "nowMs" | "dryRun"> {
+  /** The database that is replaced. */
+  readonly path: string;
+  /** An empty folder on the disk of the database. */
+  readonly folder: string;
+}
+
 /** The work of the thread. `confirm` is called when only what cannot be stopped is left to do. */
-export function restoreBackup(request: RestoreRequest, confirm: (report: Restoration) => void): Restoration {
-  const { path, file, newer, nowMs, dryRun } = request;
+export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>): Promise<Restoration> {
+  const { path, file, folder, nowMs, dryRun } = work;
   const target = targetOf(path);
   const manifest = readManifest(file);
-  const receipts = request.receipts === null ? [] : readReceipts(request.receipts);
+  const receipts = work.receipts === null ? [] : readReceipts(work.receipts);
   if (realpathSync(file) === target) throw notABackup(`${file} is the database itself.`);
-  mkdirSync(dirname(target), { recursive: true });
   const release = dryRun ? () => {} : (takeLock(target) ?? refuseOpen(path));
-  const draft = draftOf(target);
-  removeLeftovers(dirname(target));
+  const draft = join(folder, "restored.db");
   try {
+    if (!dryRun) removeLeftovers(dirname(target));
     using database = closing(openDraft(file, draft, manifest));
-    const erasures = rememberErasures(database);
-    const isKnownByNewer = newer.some((one) => carryFromNewer(database, one, target, nowMs));
-    const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive");
+    const repeatErasures = rememberErasures(database);
+    const newer = carryFromNewer(database, work);
+    const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
     const lost = findLost(database, replaced, nowMs);
-    const isSinceKnown = isKnownByNewer || (replaced === "attached" && isOfSameInstance(database));
-    const merged = merge(database, { replaced, receipts, erasures, nowMs });
+    const isSinceKnown = newer.isKnown || (replaced === "attached" && isOfSameInstance(database));
+    const merged = merge(database, { replaced, receipts, repeatErasures, nowMs });
     const kept = existsSync(target) ? freeName(`${target}.replaced-${stamp(nowMs)}`) : null;
-    const report = { madeMs: Date.parse(manifest.made_at), lost, isSinceKnown, kept, ...merged };
+    const madeMs = Date.parse(manifest.made_at);
+    const report = { madeMs, lost, isSinceKnown, kept, warnings: newer.warnings, ...merged };
     if (dryRun) return report;
     sync(draft);
-    confirm(report);
+    await confirm(report);
     putInPlace(draft, target, kept, replaced);
     // The lock on the replaced file ends here, when it no longer has the path. Closing alone may leave it to the thread's end.
     if (replaced === "attached") detach(database);
@@ -152,36 +163,46 @@ export function restoreAside(file: string, draft: string, nowMs: number): { mani
   const manifest = readManifest(file);
   try {
     const database = openDraft(file, draft, manifest);
-    const erasures = rememberErasures(database);
-    merge(database, { replaced: "nothing there", receipts: [], erasures, nowMs });
+    const repeatErasures = rememberErasures(database);
+    merge(database, { replaced: "nothing there", receipts: [], repeatErasures, nowMs });
     return { manifest, database };
   } catch (cause) {
     throw inWords(cause, file, draft);
   }
 }
 
-/** Carries over the erasures and revocations that a newer backup knows. False if it is damaged, or of another instance. */
-function carryFromNewer(database: Connection, newer: string, target: string, nowMs: number): boolean {
-  const copy = newerCopyOf(target);
-  try {
-    openDraft(newer, copy, readManifest(newer)).$client.close();
-  } catch (cause) {
-    if (!(cause instanceof UserError)) throw cause;
-    removeDraft(copy);
-    return false;
+/** Carries over the erasures and revocations that the newest sound backup knows, if it is of the same instance. */
+function carryFromNewer(database: Connection, { folder, newer, warnings, nowMs }: RestoreWork) {
+  const said = [...warnings];
+  const copy = join(folder, "newer.db");
+  for (const { name, file } of newer) {
+    const reason = openingFails(file, copy);
+    if (reason !== null) {
+      said.push(unreadText(name, reason));
+      continue;
+    }
+    database.run(sql`ATTACH ${copy} AS old`);
+    const isKnown = isOfSameInstance(database);
+    const { sound } = examineOld(database, nowMs);
+    const kept = sound.filter(({ name }) => ["erasures", "revoked keys", "expiries of keys"].includes(name));
+    if (isKnown) inTransaction(database, () => carryOver(database, kept));
+    detach(database);
+    return { isKnown, warnings: said };
   }
-  database.run(sql`ATTACH ${copy} AS old`);
-  const isSame = isOfSameInstance(database);
-  const { sound } = examineOld(database, nowMs);
-  const kept = sound.filter(({ name }) => ["erasures", "revoked keys", "expiries of keys"].includes(name));
-  if (isSame) inTransaction(database, () => carryOver(database, kept));
-  detach(database);
-  removeDraft(copy);
-  return isSame;
+  return { isKnown: false, warnings: said };
 }
 
-function newerCopyOf(target: string): string {
-  return draftOf(`${target}.newer`);
+/** Copies a backup, upgraded; returns the reason if it is not sound. */
+function openingFails(file: string, copy: string): string | null {
+  rmSync(copy, { force: true });
+  try {
+    openDraft(file, copy, readManifest(file)).$client.close();
+    return null;
+  } catch (cause) {
+    const failure = inWords(cause, file, copy);
+    if (failure instanceof UserError) return failure.message;
+    throw failure;
+  }
 }
 
 /** Whether `old` has a history with the backup, so that it knows what was done since. */
@@ -193,20 +214,20 @@ function isOfSameInstance(database: Connection): boolean {
 interface Sources {
   readonly replaced: Replaced;
   readonly receipts: ReturnType<typeof readReceipts>;
-  readonly erasures: KnownErasures;
+  readonly repeatErasures: () => number;
   readonly nowMs: number;
 }
 
 /** Merges what must outlive the replaced file, repeats erasures, and leaves out what retention no longer keeps. */
-function merge(database: Connection, { replaced, receipts, erasures, nowMs }: Sources) {
+function merge(database: Connection, { replaced, receipts, repeatErasures, nowMs }: Sources) {
   const none = { sound: [], unread: replaced === "unreadable" ? partNames() : [] };
   const { sound, unread } = replaced === "attached" ? examineOld(database, nowMs) : none;
   const merged = inTransaction(database, () => {
     const carried = carryOver(database, sound);
     ensureInstance(database);
-    storeReceipts(database, receipts);
+    applyReceipts(database, receipts);
     leaveOutDeletedAccounts(database);
-    const erasedAgain = erasures.repeat();
+    const erasedAgain = repeatErasures();
     const retainedOut = leaveOutOlder(database, nowMs);
     const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
     const detail = { leads, erased_again: erasedAgain, older: retainedOut };
@@ -226,32 +247,14 @@ function inTransaction<Result>(database: Connection, work: () => Result): Result
 
 /** Removes accounts that were deleted since the backup. Their keys stay revoked (`deleted_keys`). */
 function leaveOutDeletedAccounts(database: Connection): void {
-  const gone = sql`SELECT number FROM main.accounts WHERE id IN (SELECT id FROM main.deleted_accounts)`;
-  if (database.values(gone).length === 0) return;
-  database.run(sql`
-    INSERT OR IGNORE INTO main.deleted_keys (digest, account)
-    SELECT keys.digest, accounts.id FROM main.keys JOIN main.accounts ON accounts.number = keys.account
-    WHERE accounts.number IN (${gone})`);
-  for (const table of ["usage", "disclosures"]) {
+  const deleted = database.select({ id: deletedAccounts.id }).from(deletedAccounts);
+  for (const { number, id } of database.select().from(accounts).where(inArray(accounts.id, deleted)).all()) {
     database.run(sql`
-      DELETE FROM ${sql.raw(`main.${table}`)} WHERE key IN (SELECT number FROM main.keys WHERE account IN (${gone}))`);
+      INSERT OR IGNORE INTO deleted_keys (digest, account) SELECT digest, ${id} FROM keys WHERE account = ${number}`);
+    for (const statement of rowStatements(number)) database.run(statement);
+    database.delete(accounts).where(eq(accounts.number, number)).run();
   }
-  for (const table of tablesOfAccounts) {
-    database.run(sql`DELETE FROM ${sql.raw(`main.${table}`)} WHERE account IN (${gone})`);
-  }
-  database.run(sql`DELETE FROM main.accounts WHERE number IN (${gone})`);
 }
-
-const tablesOfAccounts = [
-  "stored_leads",
-  "pixels",
-  "keys",
-  "sources",
-  "imports",
-  "suppressions",
-  "suppressed_digests",
-  "receipts",
-];
 
 /** Removes leads that are older than their account keeps: the server would serve them until its retention has run. */
 function leaveOutOlder(database: Connection, nowMs: number): number {
@@ -278,17 +281,21 @@ function openDraft(file: string, draft: string, manifest: Manifest): Connection 
   }
   if (!isSqlite(draft)) throw notABackup(`${file} is not a Leadfile database.`);
   const client = new Database(draft, { readwrite: true });
-  const database = drizzle({ client });
-  refuseUnusable(database, file);
-  client.run("PRAGMA journal_mode = DELETE");
-  client.run("PRAGMA secure_delete = ON");
-  client.run("PRAGMA temp_store = MEMORY");
-  const faults = database.values<[string]>(sql`PRAGMA integrity_check(1)`);
-  const reason = faults[0]?.[0] ?? "nothing can be read";
-  if (reason !== "ok") throw new UserError(`${file} is damaged (${reason}).`, "Use another backup.");
-  migrateSchema(database, file, "no copy");
-  checkContent(database, file, manifest);
-  return database;
+  try {
+    const database = drizzle({ client });
+    refuseUnusable(database, file);
+    client.run("PRAGMA journal_mode = DELETE");
+    client.run("PRAGMA secure_delete = ON");
+    client.run("PRAGMA temp_store = MEMORY");
+    const [[reason = "nothing can be read"] = []] = database.values<[string]>(sql`PRAGMA integrity_check(1)`);
+    if (reason !== "ok") throw new UserError(`${file} is damaged (${reason}).`, "Use another backup.");
+    migrateSchema(database, file, "no copy");
+    checkContent(database, file, manifest);
+    return database;
+  } catch (cause) {
+    client.close();
+    throw cause;
+  }
 }
 
 /** Compares the copy with the manifest before anything is merged; a migration changes neither counts nor content. */
@@ -346,14 +353,6 @@ function notABackup(what: string): UserError {
 
 function inWords(failure: unknown, file: string, path: string): unknown {
   const cause = underlying(failure);
-  if (isFull(cause)) {
-    return new UserError(
-      `The disk of ${path} is full.`,
-      "A restore needs space for a second file. Free some; nothing has changed.",
-    );
-  }
   if (isDamaged(cause)) return notABackup(`${file} is not a Leadfile database, or is damaged.`);
-  const reason = saidBy(cause);
-  if (reason === null) return cause;
-  return new UserError(`The restore failed (${reason}).`, `${path} has not changed. Check its folder and the backup.`);
+  return explainFailure(cause, path);
 }

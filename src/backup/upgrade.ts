@@ -9,7 +9,7 @@ import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { copyUnchanged } from "./backup.ts";
 import { drillBackup } from "./drill.ts";
-import { inThread, type Listen } from "./thread.ts";
+import { inThread } from "./thread.ts";
 
 /** What an upgrade will do. */
 export interface Trial {
@@ -26,16 +26,15 @@ export interface Trial {
 }
 
 /** Upgrades a copy, compares every lead, and changes nothing. Throws a UserError if the copy differs. */
-export async function tryUpgrade(path: string, nowMs: number, listen: Listen): Promise<Trial> {
+export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal): Promise<Trial> {
   if (!existsSync(path)) {
     throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
   }
-  const signal = listen();
   process.umask(0o077);
   removeLeftovers(dirname(path));
   const folder = trialFolderIn(dirname(path));
   try {
-    return await inThread<Trial>("upgradeCopy", { path, folder, nowMs }, () => signal);
+    return await inThread<Trial>("upgradeCopy", { path, folder, nowMs }, stop);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

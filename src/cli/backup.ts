@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Backup, MadeBackup } from "../backup/backup.ts";
-import { openDestination, storeBackup } from "../backup/daily.ts";
-import { isS3, type StoredBackup } from "../backup/destinations.ts";
+import { storeBackup } from "../backup/daily.ts";
 import { drill } from "../backup/drill.ts";
+import { isS3, openPlace, type StoredBackup } from "../backup/places.ts";
 import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import { insertAct } from "../db/audit.ts";
@@ -31,11 +31,12 @@ export function backupCommand(context: CommandContext): Command {
 
 async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
   const isThere = isDrill && existsSync(file);
-  const making = async () => (await context.backups()).make(file, context.now(), stopSignal);
+  const stop = stopSignal();
+  const making = async () => (await context.backups()).make(file, context.now(), stop);
   const made: MadeBackup | null = isThere
     ? null
     : await unlessStopped(making(), "There is no backup, and nothing is left of what was copied.");
-  const testing = () => drill(file, context.now(), stopSignal);
+  const testing = () => drill(file, context.now(), stop);
   const backup =
     made !== null && !isDrill ? made : await unlessStopped(testing(), `${file} exists, and was not tested to the end.`);
   print(output, backup, isDrill);
@@ -50,16 +51,16 @@ function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested:
 }
 
 /** Stores a tested backup in a place, and records it. */
-export async function storeIn(context: CommandContext, place: string, listen = stopSignal): Promise<Backup> {
+export async function storeIn(context: CommandContext, place: string, stop = stopSignal()): Promise<Backup> {
   const stored = await unlessStopped(
     storeBackup({
       backups: await context.backups(),
       databasePath: readDatabasePath(),
       place,
-      destination: openDestination(place, readS3Settings),
+      access: readS3Settings,
       recipient: readRecipient(),
       nowMs: context.now(),
-      listen,
+      stop,
     }),
     "There is no backup, and nothing is left of what was copied.",
   );
@@ -84,7 +85,7 @@ function listCommand(): Command {
           2,
         );
       }
-      const backups = await openDestination(wanted, readS3Settings).list();
+      const backups = await openPlace(wanted, readS3Settings).list();
       const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
       outputOf(options).result(backups, listed(`There are no backups in ${wanted}.`, header, backups.map(cellsOf)));
     });
@@ -110,7 +111,7 @@ export async function storedCopiesText(): Promise<string> {
   try {
     const place = readBackups();
     if (place === null) return "";
-    const backups = await openDestination(place.to, readS3Settings).list();
+    const backups = await openPlace(place.to, readS3Settings).list();
     const [newest] = backups;
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);

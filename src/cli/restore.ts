@@ -1,8 +1,7 @@
 /** bun admin restore: replaces the database by a backup. */
 import { statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Command } from "commander";
-import { fetchBackup } from "../backup/fetch.ts";
 import type { Restoration } from "../backup/restore.ts";
 import { readDatabasePath, readS3Settings } from "../config.ts";
 import { dayMs } from "../contract/calendar.ts";
@@ -36,24 +35,25 @@ export function restoreCommand(context: CommandContext): Command {
       const path = readDatabasePath();
       const nowMs = context.now();
       const dryRun = options.dryRun === true;
-      using fetched = await fetchBackup(file, {
-        folder: dirname(resolve(path)),
-        identity: options.identity ?? null,
-        access: readS3Settings,
-      });
-      for (const warning of fetched.warnings) output.say(`Warning: ${warning}`);
-      const request = { file: fetched.file, newer: fetched.newer, receipts: options.receipts ?? null, nowMs, dryRun };
-      const backups = await context.backups();
-      const restoring = backups.restore(request, stopSignal, async (report) => {
+      const say = (report: Restoration) => {
+        for (const warning of report.warnings) output.say(`Warning: ${warning}`);
         output.say(replacesText(path, dryRun));
         for (const line of goneTexts(report)) output.say(line);
+      };
+      const request = {
+        named: file,
+        identity: options.identity ?? null,
+        access: readS3Settings,
+        receipts: options.receipts ?? null,
+        nowMs,
+        dryRun,
+      };
+      const restoring = (await context.backups()).restore(request, stopSignal(), async (report) => {
+        say(report);
         await confirmLoss(report, options, nowMs);
       });
       const report = await unlessStopped(restoring, `${path} has not changed.`);
-      if (dryRun) {
-        output.say(replacesText(path, dryRun));
-        for (const line of goneTexts(report)) output.say(line);
-      }
+      if (dryRun) say(report);
       const { leads, erasedAgain, retainedOut, lost } = report;
       const total = (counts: readonly { readonly leads: number }[]) => counts.reduce((sum, one) => sum + one.leads, 0);
       const value = {

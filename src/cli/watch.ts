@@ -1,7 +1,8 @@
 /** bun admin watch: makes the daily backups, and sends the alerts, of a running server. */
 import { type Command, Option } from "commander";
 import { keepAlerting } from "../alerts.ts";
-import { keepDaily, openDestination, rotate } from "../backup/daily.ts";
+import { keepDaily, rotate } from "../backup/daily.ts";
+import { openPlace } from "../backup/places.ts";
 import { companionOption } from "../companion.ts";
 import { type BackupConfig, readConfig, readDatabasePath, readS3Settings } from "../config.ts";
 import { innermost } from "../db/failure.ts";
@@ -31,7 +32,7 @@ export function watchCommand(context: CommandContext): Command {
       const working: Promise<void>[] = [];
       if (backups !== null) {
         const run = async () => {
-          log.info(await backUp(context, backups, () => stop.signal), "a backup was made and verified");
+          log.info(await backUp(context, backups, stop.signal), "a backup was made and verified");
           if (alertPingUrl !== null)
             await ping(alertPingUrl).catch(sayFailure("ALERT_PING_URL could not be requested"));
         };
@@ -53,13 +54,13 @@ export function watchCommand(context: CommandContext): Command {
 }
 
 async function lastIn(place: string): Promise<number | null> {
-  const [newest] = await openDestination(place, readS3Settings).list();
+  const [newest] = await openPlace(place, readS3Settings).list();
   return newest === undefined ? null : Date.parse(newest.made_at);
 }
 
-async function backUp(context: CommandContext, { to, keep }: BackupConfig, listen: () => AbortSignal) {
-  const { file, bytes, leads } = await storeIn(context, to, listen);
-  const deleted = await rotate(openDestination(to, readS3Settings), keep, readDatabasePath(), context.now());
+async function backUp(context: CommandContext, { to, keep }: BackupConfig, stop: AbortSignal) {
+  const { file, bytes, leads } = await storeIn(context, to, stop);
+  const deleted = await rotate(openPlace(to, readS3Settings), keep, readDatabasePath(), context.now());
   return { file, bytes, leads, deleted: deleted.length };
 }
 

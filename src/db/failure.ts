@@ -46,11 +46,7 @@ export function explainFailure(failure: unknown, path: string): unknown {
 }
 
 function wordsFor(cause: unknown, path: string): readonly [what: string, advice: string] | null {
-  if (!(cause instanceof SQLiteError)) {
-    if (!(cause instanceof Error && "syscall" in cause)) return null;
-    const advice = "Set DATABASE_PATH to a file in a folder that this user may write to.";
-    return [`${path} cannot be opened (${cause.message}).`, advice];
-  }
+  if (!(cause instanceof SQLiteError) && !(cause instanceof Error && "syscall" in cause)) return null;
   if (codeOf(cause) === "SQLITE_NOTADB") return [`${path} is not a Leadfile database.`, anotherFile];
   if (isDamaged(cause)) {
     const advice = `Copy it, then replace it with a backup: ${adminCommand} restore FILE. For details, run: ${adminCommand} doctor`;

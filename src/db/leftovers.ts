@@ -19,7 +19,9 @@ export function trialFolderIn(folder: string): string {
 export function removeStaleDrafts(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const [, file, maker] = draftName.exec(name) ?? [];
-    if (file === basename(path) && !isAlive(Number(maker))) rmSync(join(dirname(path), name), { force: true });
+    if (file === basename(path) && !isAlive(Number(maker))) {
+      rmSync(join(dirname(path), name), { recursive: true, force: true });
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 /** Ends an account: nothing of it remains but its ID and the digests of its keys, so that they stay revoked. */
-import { eq, getTableName, inArray, is, sql } from "drizzle-orm";
+import { eq, getTableName, inArray, is, type SQL, sql } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { writeMoment } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
-import { type LeadDatabase, premise, type Statement } from "../db/connection.ts";
+import { type LeadDatabase, premise } from "../db/connection.ts";
 import * as schema from "../db/schema.ts";
 import { accounts, keys, leads, pixels } from "../db/schema.ts";
 import { countLeads } from "./find.ts";
@@ -73,7 +73,7 @@ export async function* deleteAccount(
 }
 
 /** The statements that delete the rows of an account in all tables: those that belong to its keys first, then its own. */
-function rowStatements(account: number): Statement[] {
+export function rowStatements(account: number): SQL[] {
   const tables = Object.values<unknown>(schema).filter((table): table is SQLiteTable => is(table, SQLiteTable));
   const columnsTo = (table: SQLiteTable, owner: SQLiteTable) =>
     getTableConfig(table)

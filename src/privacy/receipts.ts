@@ -30,7 +30,8 @@ export interface Receipt {
 }
 
 /** What two receipts of the same erasure have in common. */
-export function identityOf({ received: _, gaps: __, rejects_files: ___, ...erasure }: Receipt): Buffer {
+export function identityOf(receipt: object): Buffer {
+  const { received: _, gaps: __, rejects_files: ___, ...erasure }: Partial<Receipt> = receipt;
   return createHash("sha256").update(JSON.stringify(erasure)).digest();
 }
 
@@ -38,7 +39,7 @@ export function identityOf({ received: _, gaps: __, rejects_files: ___, ...erasu
 export function storeReceipt(
   database: Pick<Connection, "insert">,
   account: number,
-  receipt: Receipt,
+  receipt: Pick<Receipt, "erased_at">,
   removed: readonly ArrivedLead[],
 ) {
   const pending = removed.length === 0 ? null : JSON.stringify(removed);

@@ -27,7 +27,7 @@ async function record({ folder, file }: Admin, args: readonly string[], links = 
   const said = await child.stdout.text();
   expect([await child.exited, said]).toEqual([0, expect.stringMatching(/./)]);
   const short = (path: string) =>
-    path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.draft-\d+$/, ".draft");
+    path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.draft-\d+(?:\/restored\.db)?$/, ".draft");
   return readFileSync(trace, "utf8")
     .split("\n")
     .flatMap((line) => {

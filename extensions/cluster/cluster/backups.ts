@@ -21,7 +21,7 @@ const timeoutMs = 3_600_000;
 /** `onUnheard` is called with the reason where no majority is heard, so that what is copied may be old. */
 export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (reason: string) => void): Backups {
   return {
-    async make(file, nowMs, listen) {
+    async make(file, nowMs, stop) {
       // What is in a copy is nobody else's business.
       process.umask(0o077);
       // Another node may be asked for a backup of the same name at the same time.
@@ -32,12 +32,11 @@ export function openClusterBackups(path: string, node: RqliteNode, onUnheard: (r
         const unheard = await reasonFor(cluster.catchUp());
         if (unheard !== null) onUnheard(unheard);
         const request = requestTo(node, "GET", "/db/backup?noleader", null, timeoutMs);
-        const stop = listen();
         const { status, text } = await ask({ ...request, saveTo: draft }, stop);
         stop.throwIfAborted();
         if (status !== 200) throw unreachableNode(text.trim());
         migrateCopy(draft);
-        const backup = await makeBackup(draft, file, nowMs, () => stop);
+        const backup = await makeBackup(draft, file, nowMs, stop);
         const detail = { sha256: backup.sha256, leads: backup.leads };
         // The backup is complete, whether or not it can be recorded.
         const act = { at: nowMs, act: "backup" as const, account: null, detail: JSON.stringify(detail) };

@@ -8,7 +8,6 @@ import { dirname } from "node:path";
 import { giveToOwner } from "../atomic-file.ts";
 import { serverLockOf } from "../database-files.ts";
 import { explainFailure, isLocked } from "../failure.ts";
-import { removeStaleDrafts } from "../leftovers.ts";
 import { lockWaitMs } from "./requesting-database.ts";
 
 /**
@@ -26,7 +25,6 @@ export function takeLock(path: string): (() => void) | null {
       client.run("PRAGMA journal_mode = MEMORY");
       client.run("BEGIN EXCLUSIVE");
       if (process.getuid?.() === 0) giveToOwner(serverLockOf(path), path);
-      removeStaleDrafts(path);
       return () => client.close();
     } catch (cause) {
       client.close();

@@ -31,3 +31,10 @@ export function fitManifest(file: string, over: object = {}): void {
 
 /** The files that restores have put aside. */
 export const kept = ({ folder }: Admin) => readdirSync(folder).filter((name) => name.includes(".replaced-"));
+
+/** Changes one bit of a file. */
+export function flip(file: string, at: number): void {
+  const bytes = readFileSync(file);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+}

@@ -59,9 +59,10 @@ test("a second server on the same file is refused, and ends with 1 and one line"
 test("a database that somebody makes during a restore to an empty place is not replaced", async () => {
   const { file } = await aBackup();
   const path = join(aFolder(), "leadfile.db");
-  const makeAnother = () => openAdminStore(path).close();
-  const request = { path, file, newer: [], receipts: null, nowMs: Date.now(), dryRun: false };
-  expect(() => restoreBackup(request, makeAnother)).toThrow("is open in a server or another program");
+  const makeAnother = async () => openAdminStore(path).close();
+  const fetched = { file, newer: [], warnings: [] };
+  const work = { path, folder: aFolder(), ...fetched, receipts: null, nowMs: Date.now(), dryRun: false };
+  await expect(restoreBackup(work, makeAnother)).rejects.toThrow("is open in a server or another program");
   const store = openAdminStore(path);
   expect(store.accounts.list()).toEqual([]);
   store.close();

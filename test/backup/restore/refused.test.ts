@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { anAdmin } from "../../support/admin.ts";
-import { aBackup, fitManifest } from "./a-backup.ts";
+import { aBackup, fitManifest, flip } from "./a-backup.ts";
 
 describe("is refused in one line, and the data stays as it was:", () => {
   const spoil: [string, (file: string) => void][] = [
@@ -107,9 +107,3 @@ test("a plain copy of a database is restored by way of a backup of it, as its re
   await ofCopy.run("backup", `${copy}.db`);
   expect(await admin.run("restore", `${copy}.db`, "--json")).toMatchObject({ status: 0, json: { leads: 20 } });
 });
-
-function flip(file: string, at: number): void {
-  const bytes = readFileSync(file);
-  bytes[at] = (bytes[at] ?? 0) ^ 1;
-  writeFileSync(file, bytes);
-}

@@ -1,11 +1,11 @@
 /** bun admin restore says what will be gone before it is, and needs --yes if that is much or the clock does not fit. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { start } from "../../support/process.ts";
 import { onTerminal, plain } from "../../support/terminal.ts";
-import { aBackup, header, kept, rows } from "./a-backup.ts";
+import { aBackup, flip, header, kept, rows } from "./a-backup.ts";
 
 const dayMs = 86_400_000;
 const nowMs = Date.parse("2026-05-20T12:00:00Z");
@@ -111,4 +111,42 @@ test("on an empty machine a restore says that there is no database", async () =>
   const other = anAdmin([]);
   expect((await other.run("restore", file)).stderr).toStartWith(`There is no database at ${other.file}`);
   expect(existsSync(other.file)).toBe(true);
+});
+
+test("a dry run where there is no database creates nothing, not even a folder", async () => {
+  const { file } = await aBackup();
+  const other = anAdmin([]);
+  const elsewhere = anAdmin([], { DATABASE_PATH: join(other.folder, "no/such/leadfile.db") });
+  const before = readdirSync(other.folder);
+  const { status, json } = await elsewhere.run("restore", file, "--dry-run", "--json");
+  expect({ status, ...json }).toMatchObject({ status: 0, leads: 20 });
+  expect(readdirSync(other.folder)).toEqual(before);
+  expect((await elsewhere.run("restore", file)).status).toBe(0);
+  expect(readdirSync(other.folder)).toEqual([...before, "no"].toSorted());
+});
+
+test.each([
+  ["was cut off", (file: string) => truncateSync(file, 20_000), "bytes, but its manifest says"],
+  ["has a flipped bit", (file: string) => flip(file, 50_000), "its SHA-256 differs"],
+  ["has a manifest that is none", (file: string) => writeFileSync(`${file}.manifest.json`, "{}"), "manifest"],
+])("a restore names a newer backup that %s, and why its erasures are not repeated", async (_, spoil, reason) => {
+  const { admin, file } = await aBackup();
+  await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
+  const newer = join(admin.folder, "newer.db");
+  await admin.run("backup", newer);
+  spoil(newer);
+  const other = anAdmin([]);
+  const { status, json, stderr } = await other.run("restore", file, "--json");
+  expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 20 });
+  expect(stderr).toMatch(new RegExp(`^Warning: The backup ${newer} cannot be read: [^\n]*${reason}`, "m"));
+});
+
+test("a restore repeats the erasures of the newest sound backup behind a damaged one", async () => {
+  const { admin, file } = await aBackup();
+  await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
+  for (const name of ["newer.db", "newest.db"]) await admin.run("backup", join(admin.folder, name));
+  flip(join(admin.folder, "newest.db"), 50_000);
+  const { json, stderr } = await anAdmin([]).run("restore", file, "--json");
+  expect(json).toMatchObject({ leads: 19, erased_again: 1 });
+  expect(stderr).toContain("newest.db cannot be read");
 });

@@ -17,9 +17,9 @@ export const restores: Fault = {
       times: 40,
       patches: [
         {
-          file: "src/backup/receipts.ts",
-          from: "for (const hash of receipt.given ?? [])",
-          to: "for (const hash of receipt.hashes)",
+          file: "src/backup/erasures.ts",
+          from: '...hashes("given")',
+          to: '...hashes("hashes")',
         },
       ],
     },
@@ -28,8 +28,8 @@ export const restores: Fault = {
       times: 20,
       patches: [
         {
-          file: "src/backup/receipts.ts",
-          from: "if (!isErased) continue;",
+          file: "src/backup/erasures.ts",
+          from: "if (!identifiersOf(lead).some(isErased)) continue;",
           to: "continue;",
         },
       ],

@@ -1,0 +1,214 @@
+/** Repeats the erasures that a backup does not know yet, by their receipts. */
+import { readFileSync } from "node:fs";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { and, eq, sql } from "drizzle-orm";
+import type { Lead } from "../contract/lead.ts";
+import type { PersonIdentifier } from "../contract/person.ts";
+import type { Connection } from "../db/connection.ts";
+import { exportDocuments } from "../db/export.ts";
+import { accounts, leads, suppressedDigests, suppressions } from "../db/schema.ts";
+import { bytesOf } from "../db/uuid.ts";
+import { digestsOf, identifiersOf, spellingsOf } from "../privacy/identifiers.ts";
+import { storeReceipt } from "../privacy/receipts.ts";
+import { hashOf, listInstances } from "../privacy/suppressions.ts";
+import { UserError } from "../user-error.ts";
+
+const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));
+
+const Receipt = Type.Object({
+  erased_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" }),
+  account: Type.String(),
+  instance: Type.String(),
+  hashes: Hashes,
+  // Version 0.1.0 printed neither of the next two.
+  given: Type.Optional(Hashes),
+  removed: Type.Optional(Hashes),
+  digests: Type.Optional(Hashes),
+});
+/** What a restore needs of the receipt of an erasure. */
+type Receipt = Static<typeof Receipt>;
+
+/** The receipt of an account that was deleted, with the SHA-256 of its keys. */
+const Deletion = Type.Object({
+  deleted_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" }),
+  account: Type.String(),
+  leads: Type.Integer(),
+  keys: Hashes,
+});
+type Deletion = Static<typeof Deletion>;
+
+/** A line is the receipt alone, or the complete result of a command with the receipt in it. */
+const Line = Type.Union([Receipt, Deletion, Type.Object({ receipt: Type.Union([Receipt, Deletion]) })]);
+
+/** Reads a file of receipts, one per line; throws a UserError that names the first line that is none. */
+export function readReceipts(path: string): (Receipt | Deletion)[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    throw new UserError(
+      `${path} cannot be read.`,
+      "Give --receipts a file with the output of receipt list or lead erase.",
+    );
+  }
+  return text.split("\n").flatMap((line, number) => {
+    if (/^\s*\]?\s*$/.test(line)) return [];
+    const receipt = parseLine(line);
+    if (receipt !== null) return [receipt];
+    const advice = "Put one receipt on each line, as receipt list and lead erase print them.";
+    throw new UserError(`Line ${number + 1} of ${path} is not a receipt.`, advice);
+  });
+}
+
+/** The lines of a list in JSON begin with a bracket or a comma, and may end with a comma. */
+function parseLine(line: string): Receipt | Deletion | null {
+  try {
+    const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, "").replace(/[,\]]\s*$/, ""));
+    if (!Value.Check(Line, value)) return null;
+    return "receipt" in value ? value.receipt : value;
+  } catch {
+    return null;
+  }
+}
+
+/** Something that blocks a person: a receipt (its JSON), a hash under the key of an instance, or a digest. */
+interface Erasure {
+  readonly account: number;
+  readonly kind: "receipt" | "block" | "digest";
+  readonly value: string;
+}
+
+/**
+ * Remembers which erasures a backup knows: it was consistent when it was made, so they remove nothing from it. The function
+ * that it returns removes the leads of the others: those whose IDs the receipts name, and those that match what was given.
+ * It gives the number of leads.
+ */
+export function rememberErasures(database: Connection): () => number {
+  const known = listErasures(database);
+  return () => {
+    const since = [...listErasures(database)].filter(([key]) => !known.has(key)).map(([, erasure]) => erasure);
+    return Map.groupBy(since, ({ account }) => account)
+      .entries()
+      .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, hashesOf(erasures)), 0);
+  };
+}
+
+/** The erasures that a database knows, each under a key that is the same in other copies. */
+function listErasures(database: Connection): Map<string, Erasure> {
+  const rows = database.values<[Erasure["kind"], number, string, string]>(sql`
+    SELECT 'receipt', account, hex(identity), receipt FROM receipts
+    UNION ALL
+    SELECT 'block', block.account, instance.id || ' ' || lower(hex(block.hash)), ''
+    FROM suppressions AS block JOIN instances AS instance ON instance.number = block.instance
+    UNION ALL SELECT 'digest', account, lower(hex(digest)), '' FROM suppressed_digests`);
+  return new Map(
+    rows.map(([kind, account, id, receipt]) => [`${kind} ${account} ${id}`, { account, kind, value: receipt || id }]),
+  );
+}
+
+/** Hashes of identifiers, as `instance hash`, and digests. */
+interface ErasedHashes {
+  readonly removed: ReadonlySet<string>;
+  readonly given: ReadonlySet<string>;
+  readonly digests: ReadonlySet<string>;
+}
+
+/** The hashes of erasures that name their leads, or what was given to them. */
+function hashesOf(erasures: readonly Erasure[]): ErasedHashes {
+  const valuesOf = (wanted: Erasure["kind"]) =>
+    erasures.filter(({ kind }) => kind === wanted).map(({ value }) => value);
+  const receipts = valuesOf("receipt").map((text): Receipt => JSON.parse(text));
+  const hashes = (field: "hashes" | "given" | "removed") =>
+    receipts.flatMap((receipt) => (receipt[field] ?? []).map((hash) => `${receipt.instance} ${hash}`));
+  // Version 0.1.0 kept no receipts, and its blocks do not say what was given: each counts as given.
+  const receipted = new Set(hashes("hashes"));
+  const unexplained = valuesOf("block").filter((block) => !receipted.has(block));
+  const digests = [...valuesOf("digest"), ...receipts.flatMap((receipt) => receipt.digests ?? [])];
+  return {
+    removed: new Set(hashes("removed")),
+    given: new Set([...hashes("given"), ...unexplained]),
+    digests: new Set(digests),
+  };
+}
+
+/** Removes the leads of one account that erasures name, and returns their number. */
+function eraseAgain(database: Connection, number: number, { removed, given, digests }: ErasedHashes): number {
+  const account = database.select({ id: accounts.id }).from(accounts).where(eq(accounts.number, number)).get();
+  if (account === undefined || removed.size + given.size + digests.size === 0) return 0;
+  const instances = listInstances(database);
+  const isErased = (identifier: PersonIdentifier) => {
+    const { kind } = identifier;
+    if (digestsOf(identifier).some((digest) => digests.has(digest))) return true;
+    if (kind !== "id" && given.size === 0) return false;
+    return instances.some((instance) =>
+      spellingsOf(identifier).some((value) => {
+        const hash = `${instance.id} ${hashOf(instance, account.id, { kind, value }).toString("hex")}`;
+        return given.has(hash) || (kind === "id" && removed.has(hash));
+      }),
+    );
+  };
+  const lead = and(eq(leads.account, number), eq(leads.uuid, sql.placeholder("uuid")));
+  const remove = database.delete(leads).where(lead).prepare();
+  let erased = 0;
+  for (const documents of exportDocuments(database, number)) {
+    for (const lead of documents.map((document): Lead => JSON.parse(document))) {
+      if (!identifiersOf(lead).some(isErased)) continue;
+      remove.run({ uuid: bytesOf(lead.id) });
+      erased++;
+    }
+  }
+  return erased;
+}
+
+/** Stores receipts and what they block; throws a UserError if the backup lacks the key of their hashes. */
+export function applyReceipts(database: Connection, receipts: readonly (Receipt | Deletion)[]): void {
+  for (const receipt of receipts) {
+    if ("deleted_at" in receipt) storeDeletion(database, receipt);
+    else applyReceipt(database, receipt);
+  }
+}
+
+function storeDeletion(database: Connection, { deleted_at, account, leads, keys }: Deletion): void {
+  database.run(sql`
+    INSERT OR IGNORE INTO deleted_accounts (id, deleted_at, leads)
+    VALUES (${account}, ${Date.parse(deleted_at)}, ${leads})`);
+  for (const key of keys) {
+    database.run(sql`
+      INSERT OR IGNORE INTO deleted_keys (digest, account) VALUES (${Buffer.from(key, "hex")}, ${account})`);
+  }
+}
+
+function applyReceipt(database: Connection, receipt: Receipt): void {
+  const instance = listInstances(database).find(({ id }) => id === receipt.instance);
+  if (instance === undefined) {
+    throw new UserError(
+      `The receipt of ${receipt.erased_at} belongs to another instance: this backup lacks the key of its hashes.`,
+      "Use a backup of the same instance, or leave the receipt out and erase the person again.",
+    );
+  }
+  const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
+  // An account that the backup does not have has no leads to erase.
+  if (account === undefined) return;
+  const erasedAt = Date.parse(receipt.erased_at);
+  // A block that was lifted after the erasure stays lifted: the newest decision wins.
+  const newest = { erasedAt: sql`max(erased_at, excluded.erased_at)` };
+  for (const hash of receipt.hashes) {
+    const block = { account: account.number, instance: instance.number, hash: Buffer.from(hash, "hex"), erasedAt };
+    database
+      .insert(suppressions)
+      .values(block)
+      .onConflictDoUpdate({ target: [suppressions.account, suppressions.instance, suppressions.hash], set: newest })
+      .run();
+  }
+  for (const digest of receipt.digests ?? []) {
+    database
+      .insert(suppressedDigests)
+      .values({ account: account.number, digest: Buffer.from(digest, "hex"), erasedAt })
+      .onConflictDoUpdate({ target: [suppressedDigests.account, suppressedDigests.digest], set: newest })
+      .run();
+  }
+  // Version 0.1.0 printed receipts that do not say what was removed. Their blocks are enough.
+  if (receipt.given === undefined || receipt.removed === undefined) return;
+  storeReceipt(database, account.number, receipt, []).run();
+}
