@@ -79,6 +79,15 @@ test("leads of nearly a mebibyte each that share a moment do not fill the memory
   expect((bytes - little.bytes) / mebibyte).toBeLessThan(heldMebibytes);
 });
 
+test("large rows that wait for the order of their dates do not fill the memory", async () => {
+  const little = await mostMemory(Buffer.from("email\nd@example.com\n"));
+  const text = "a".repeat(900_000);
+  const rows = Array.from({ length: 300 }, (_, n) => Buffer.from(`01/02/2026,d${n}@example.com,${text}\n`));
+  const { bytes, said } = await mostMemory(await pack([Buffer.from("date,email,name\n"), ...rows].values()));
+  expect(said).toContain("can be read with the day or the month first");
+  expect((bytes - little.bytes) / mebibyte).toBeLessThan(heldMebibytes);
+});
+
 /** A page of so many mebibytes on one line. */
 function aPage(mebibytes: number): Buffer {
   const records = Array.from({ length: mebibytes * 5000 }, (_, n) => {
