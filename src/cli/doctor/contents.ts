@@ -19,10 +19,17 @@ const idleDays = 90;
 /** Whoever has a key needs some days to put another one in its place. */
 const expiringDays = 14;
 const keysShown = 3;
-/** Backups are made every night. Without one for this many days they fail. */
-const backupDays = 3;
+/** Backups by hand, or by a timer of the owner. Without one for this long they fail. */
+const backupWithinMs = 3 * dayMs;
+/** With BACKUP_TO: a day of 25 hours, and an hour for the backup itself and its repetitions. */
+const dailyWithinMs = 26 * 3_600_000;
 
-export function lookAtContents(path: string, found: Examination, full: boolean, nowMs: number): Finding[] {
+export function lookAtContents(
+  path: string,
+  found: Examination,
+  full: boolean,
+  { place, nowMs }: { readonly place: string | null; readonly nowMs: number },
+): Finding[] {
   if (found.kind !== "read") return [refused(path, found)];
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return [
@@ -31,7 +38,7 @@ export function lookAtContents(path: string, found: Examination, full: boolean, 
     lookAtIntegrity(path, found.contents, full),
     ...lookAtClock(path, found.contents, nowMs),
     ...lookAtKeys(found.contents.keys, nowMs),
-    lookAtBackups(found.contents, nowMs),
+    lookAtBackups(found.contents, place, nowMs),
   ];
 }
 
@@ -135,14 +142,20 @@ function named(keys: readonly KeyRecord[]): string {
   return shown.join(", ") + andMore(keys.length, keysShown);
 }
 
-function lookAtBackups({ hasLeads, lastBackupMs }: Contents, nowMs: number): Finding {
-  const advice = `${adminCommand} backup FILE, and a timer that does it every night: docs/operations.md.`;
-  if (lastBackupMs === null) {
+/** Looks at the backups in BACKUP_TO; where that is not set, at those by hand. */
+function lookAtBackups(contents: Contents, place: string | null, nowMs: number): Finding {
+  const { hasLeads, lastBackupMs, lastStoredMs } = contents;
+  const lastMs = place === null ? lastBackupMs : (lastStoredMs ?? lastBackupMs);
+  const advice =
+    place === null
+      ? `${adminCommand} backup FILE, and a timer that does it every night: docs/operations.md.`
+      : `The log of the server says why the daily backup to ${place} fails. It is made only while the server runs.`;
+  if (lastMs === null) {
     return hasLeads
       ? warning("backups", "No backup was ever made.", advice)
       : fine("backups", "There is nothing to back up yet.");
   }
-  const made = writeMoment(lastBackupMs);
-  if (nowMs - lastBackupMs > backupDays * dayMs) return warning("backups", `The last one was made at ${made}.`, advice);
-  return fine("backups", `The last one was made at ${made}.`);
+  const made = `The last one was made at ${writeMoment(lastMs)}.`;
+  const isOld = nowMs - lastMs > (place === null ? backupWithinMs : dailyWithinMs);
+  return isOld ? warning("backups", made, advice) : fine("backups", made);
 }

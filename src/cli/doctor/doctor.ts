@@ -43,10 +43,11 @@ export async function findAll(nowMs: number, full: boolean): Promise<Finding[]> 
   const ofExtensions = await Promise.all(
     extensions.map(({ findings }) => findings({ path, examination, config, nowMs })),
   );
+  const place = config?.backups?.to ?? null;
   const address = config === null ? null : ownAddress(config);
   return [
     // What is wrong with the file of a node, its extension says: a backup would be the wrong advice.
-    ...(isInCluster && examination.kind !== "read" ? [] : lookAtContents(path, examination, full, nowMs)),
+    ...(isInCluster && examination.kind !== "read" ? [] : lookAtContents(path, examination, full, { place, nowMs })),
     ...(isInCluster ? [] : lookAtFileOrNode(path)),
     ...lookAtSettings(faults, config, nowMs),
     ...ofExtensions.flat(),

@@ -22,6 +22,8 @@ export interface Contents {
   readonly hasLeads: boolean;
   /** When the last backup was made, in Unix milliseconds. */
   readonly lastBackupMs: number | null;
+  /** When the last verified one was stored in its place, in Unix milliseconds. */
+  readonly lastStoredMs: number | null;
   /** Every account. */
   readonly inflows: readonly AccountInflow[];
   /** Every key. */
@@ -47,14 +49,23 @@ export function readContents(database: Connection, migrationsBehind: number, ful
 }
 
 /** What is said of a file that cannot be asked. */
-const unknown = { slowFilters: [], newestMs: null, hasLeads: false, lastBackupMs: null, inflows: [], keys: [] };
+const unknown = {
+  slowFilters: [],
+  newestMs: null,
+  hasLeads: false,
+  lastBackupMs: null,
+  lastStoredMs: null,
+  inflows: [],
+  keys: [],
+};
 
 function readAll(database: Connection): Omit<Contents, "migrationsBehind" | "damage" | "lost"> {
   return {
     slowFilters: slowFilters(database),
     newestMs: newestMs(database),
     hasLeads: database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
-    lastBackupMs: lastBackupMs(database),
+    lastBackupMs: lastActMs(database, "backup"),
+    lastStoredMs: lastActMs(database, "backup.verified"),
     inflows: listInflows(database),
     keys: listKeys(database),
   };
@@ -112,11 +123,11 @@ function newestMs(database: Connection): number | null {
   return row?.[0] ?? null;
 }
 
-function lastBackupMs(database: Connection): number | null {
+function lastActMs(database: Connection, act: "backup" | "backup.verified"): number | null {
   const last = database
     .select({ ms: max(audit.at) })
     .from(audit)
-    .where(eq(audit.act, "backup"))
+    .where(eq(audit.act, act))
     .get();
   return last?.ms ?? null;
 }

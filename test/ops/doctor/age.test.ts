@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
+import { anAdmin } from "../../support/admin.ts";
 import { aHealthy, change, examine } from "./examined.ts";
 
 describe("worth a look, with status 1", () => {
@@ -65,6 +66,20 @@ describe("worth a look, with status 1", () => {
     change(admin, "DELETE FROM audit");
     expect(await examine(admin)).toMatchObject({ status: 1, said: "No backup was ever made." });
     change(admin, "DELETE FROM stored_leads");
+    expect((await examine(admin)).status).toBe(0);
+  });
+
+  test.each([
+    [25, 0],
+    [26.5, 1],
+  ])("with BACKUP_TO, a last verified backup that is %p hours old ends with %i", async (hours, status) => {
+    const admin = await aHealthy();
+    const daily = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: admin.folder });
+    const at = Date.now() - hours * 3_600_000;
+    change(admin, `INSERT INTO audit (at, act, detail) VALUES (${at}, 'backup.verified', '{}')`);
+    const { json } = await daily.run("doctor", "--json");
+    const found = Object(json)["findings"].map(({ what }: { what: string }) => what);
+    expect(found.filter((what: string) => what.startsWith("The last one was made at"))).toHaveLength(status);
     expect((await examine(admin)).status).toBe(0);
   });
 
