@@ -5,7 +5,7 @@ import { noDatabase } from "./cli/arguments.ts";
 import { createProgram } from "./cli/program.ts";
 import { createSignals, type Pause } from "./cli/terminal/signals.ts";
 import { companionOption } from "./companion.ts";
-import { readCluster, readDatabasePath } from "./config.ts";
+import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
 import { explainFailure } from "./db/failure.ts";
 import type { CommandDatabase, Databases } from "./extension.ts";
 import { loadDatabases } from "./extensions.ts";
@@ -32,6 +32,7 @@ export async function runCommand(
   let opened: CommandDatabase | null = null;
   function open(ifMissing?: "create"): CommandDatabase {
     if (opened === null && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
+    refuseSecondDatabase(path);
     return (opened ??= databases().openForCommands());
   }
   let status = 0;
@@ -47,7 +48,11 @@ export async function runCommand(
       },
       loadImporter: async () => await open().loadImporter(),
       loadSourceFinder: async () => await open().loadSourceFinder(),
-      backups: async () => await databases().openBackups(),
+      async backups() {
+        // A restore creates the database.
+        refuseSecondDatabase(path);
+        return await databases().openBackups();
+      },
     });
     await program.parseAsync(words);
     return status;

@@ -173,6 +173,29 @@ export function readDatabasePath(environment: Environment = process.env): string
   throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
 }
 
+/** The settings of the service that deploy/install.sh installs. */
+const serviceSettings = "/etc/leadfile.env";
+
+/** Throws a UserError where a second database would be created next to that of the service of this machine. */
+export function refuseSecondDatabase(path: string, environment: Environment = process.env): void {
+  if (given(environment, "DATABASE_PATH") !== null || existsSync(path)) return;
+  const [, served = null] = /^DATABASE_PATH=["']?([^"'\n]+)/m.exec(textIfReadable(serviceSettings)) ?? [];
+  if (served === null || resolve(served) === resolve(path)) return;
+  throw new UserError(
+    `There is no database at ${resolve(path)}, and ${serviceSettings} names ${served}, that of the service of this machine.`,
+    "Run leadfile-admin with the same words, or set DATABASE_PATH to create another database.",
+  );
+}
+
+/** The text of a file; empty if this user may not read it, or there is none. */
+function textIfReadable(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** Follows links: SQLite keeps the log next to the real file, and two names of one file must not get two servers. */
 function followLink(path: string): string {
   try {

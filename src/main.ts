@@ -1,12 +1,13 @@
 /** bun start: config → store → server → stop. */
 import { resolve } from "node:path";
-import { readConfig } from "./config.ts";
+import { readConfig, refuseSecondDatabase } from "./config.ts";
 import { endWith, writeNow } from "./process.ts";
 import { adminCommand } from "./program-name.ts";
 import { serve } from "./serve.ts";
 
 try {
   const config = readConfig();
+  refuseSecondDatabase(config.databasePath);
   const { url, isEmpty } = await serve(config);
   writeNow(1, `listening on ${url}\n`);
   if (isEmpty) {
