@@ -31,11 +31,6 @@ export function isDamaged(failure: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(failure));
 }
 
-/** What SQLite or the system said; null of any other error. */
-export function saidBy(cause: unknown): string | null {
-  return cause instanceof Error && (cause instanceof SQLiteError || codeOf(cause) !== "") ? cause.message : null;
-}
-
 /**
  * A failure of SQLite or the system at a path as a DatabaseUnavailable, which says what to do; any other error as it is.
  */
