@@ -179,6 +179,31 @@ test("no module keeps state: what changes is held by what a function returns", (
   expect(core.filter(({ text }) => changing.test(text.replaceAll(quoted, ""))).map(({ path }) => path)).toEqual([]);
 });
 
+/** The lines of code that each folder may have. They are lowered with what is deleted, and raised for a new capability alone. */
+const budgets: Readonly<Record<string, number>> = {
+  src: 21_400,
+  "extensions/delivery": 2_150,
+  "extensions/cluster": 4_280,
+  packages: 3_480,
+  "test and lab": 38_400,
+};
+
+test.each(Object.entries(budgets))("%s has at most %d lines", (place, most) => {
+  const lines = place.split(" and ").flatMap(filesWithCode).map(linesOf);
+  const sum = lines.reduce((all, count) => all + count, 0);
+  process.stdout.write(`${place}: ${sum} of at most ${most} lines in ${lines.length} files\n`);
+  expect(sum).toBeLessThanOrEqual(most);
+});
+
+function filesWithCode(folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return [...new Bun.Glob("**/*.{ts,css,js,mjs,lua,sh,py,go,java}").scanSync(join(root, folder))]
+    .filter((path) => !/(^|\/)(node_modules|dist|__pycache__)\//.test(path))
+    .map((path) => join(root, folder, path));
+}
+
+const linesOf = (path: string) => readFileSync(path, "utf8").split("\n").length - 1;
+
 test("only test/support/needing.ts skips tests, because it says why in their names", () => {
   const skipping = everything.filter(({ text }) => /\b(?:test|describe)\.(?:skip|todo|if)/.test(text));
   expect(skipping.map(({ path }) => path)).toEqual(["test/support/needing.ts"]);
