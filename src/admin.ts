@@ -1,57 +1,42 @@
 /** bun admin: config → database → one command. */
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CommanderError } from "commander";
-import { noDatabase } from "./cli/arguments.ts";
+import type { Clock, CommandContext, CommandDatabase } from "./cli/command.ts";
 import { createProgram } from "./cli/program.ts";
-import { createSignals, type Pause } from "./cli/terminal/signals.ts";
-import { companionOption } from "./companion.ts";
 import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
-import { explainFailure } from "./db/failure.ts";
-import type { CommandDatabase, Databases } from "./extension.ts";
-import { loadDatabases } from "./extensions.ts";
-import { endWith, giveWay } from "./process.ts";
+import { isFileOfNode } from "./db/database-files.ts";
+import { explainFailure, noDatabase } from "./db/failure.ts";
+import { openFileDatabase } from "./db/open.ts";
+import { companionOption, endWith, giveWay } from "./process.ts";
 
-/** Tells a command the time, and lets it wait. */
-export interface Clock {
-  readonly now: () => number;
-  readonly pause: Pause;
-}
+const machineClock: Clock = {
+  now: Date.now,
+  sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
+};
 
 /** Runs the command that the words name, and returns the status of the process. Throws the error that stopped it. */
 export async function runCommand(
   words: readonly string[],
-  standardInput = () => Bun.stdin.stream(),
-  clock: Clock | null = null,
+  standardInput: CommandContext["standardInput"] = () => Bun.stdin.stream(),
+  clock = machineClock,
 ): Promise<number> {
-  const isCompanion = words.includes(companionOption);
-  if (isCompanion) giveWay();
-  const signals = createSignals(isCompanion);
-  const { now, pause } = clock ?? { now: Date.now, pause: signals.pause };
+  if (words.includes(companionOption)) giveWay();
   const path = readDatabasePath();
-  const databases = await prepareDatabases(path);
-  let opened: CommandDatabase | null = null;
-  function open(ifMissing?: "create"): CommandDatabase {
-    if (opened === null && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
-    refuseSecondDatabase(path);
-    return (opened ??= databases().openForCommands());
-  }
+  const openDatabase = await prepareDatabase(path);
+  const opened: { database?: CommandDatabase } = {};
   let status = 0;
   try {
     const program = await createProgram(words.slice(2), {
-      database: (ifMissing) => open(ifMissing).database,
-      now,
-      pause,
-      forgetSignals: signals.forget,
+      ...clock,
+      database(ifMissing) {
+        if (opened.database === undefined && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
+        refuseSecondDatabase(path);
+        return (opened.database ??= openDatabase());
+      },
       standardInput,
       endWith: (wanted) => {
         status = wanted;
-      },
-      loadImporter: async () => await open().loadImporter(),
-      loadSourceFinder: async () => await open().loadSourceFinder(),
-      async backups() {
-        // A restore creates the database.
-        refuseSecondDatabase(path);
-        return await databases().openBackups();
       },
     });
     await program.parseAsync(words);
@@ -61,24 +46,33 @@ export async function runCommand(
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
     throw explainFailure(cause, path);
   } finally {
-    closeDatabase(opened);
+    opened.database?.close();
   }
 }
 
-function closeDatabase(opened: CommandDatabase | null): void {
-  opened?.close();
-}
-
 /** Loads what opens the database. A command that needs none runs although the settings of a cluster are wrong. */
-async function prepareDatabases(path: string): Promise<() => Databases> {
+async function prepareDatabase(path: string): Promise<() => CommandDatabase> {
   try {
-    const databases = await loadDatabases(path, readCluster());
-    return () => databases;
+    const cluster = readCluster();
+    if (cluster === null && !isFileOfNode(path)) return () => openFile(path);
+    const { loadClusterDatabases } = await import("./extensions.ts");
+    return (await loadClusterDatabases(path, cluster))?.openForCommands ?? (() => openFile(path));
   } catch (cause) {
     return () => {
       throw cause;
     };
   }
+}
+
+function openFile(path: string): CommandDatabase {
+  const database = openFileDatabase(path);
+  return Object.assign(database, {
+    importer: async () => (await import("./import/write/import.ts")).importerOn(database.read),
+    async sourceFinder() {
+      const { findSourceByDigest } = await import("./db/sources.ts");
+      return { findByDigest: (digest: Buffer) => findSourceByDigest(database.read, digest) };
+    },
+  });
 }
 
 if (import.meta.main) {

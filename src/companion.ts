@@ -3,7 +3,7 @@
  * started again when it dies, and ends with the process that started it, however that ends.
  */
 import { join } from "node:path";
-import { systemCode } from "./process.ts";
+import { companionOption, systemCode } from "./process.ts";
 
 export interface Companion {
   /** Resolves when it has ended: in order, or by force where that takes long. */
@@ -66,9 +66,6 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
     },
   };
 }
-
-/** Tells a command that it runs beside another process: it runs at a low priority, and ends with its standard input. */
-export const companionOption = "--companion";
 
 function program(): string[] {
   return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "./admin.ts")];

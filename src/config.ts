@@ -3,7 +3,6 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
-import { defaultLimitPerMin } from "./contract/limits.ts";
 import { UserError } from "./user-error.ts";
 
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
@@ -22,7 +21,7 @@ export const settings = {
   PORT: { fallback: "3000", meaning: "port to listen on; 0 picks a free one" },
   DATABASE_PATH: { fallback: "data/leadfile.db", meaning: "the SQLite file; its folder is created" },
   BASE_URL: { fallback: "http://HOST:PORT", meaning: "public origin, for links and the redirect to www" },
-  RATE_LIMIT_PER_MIN: { fallback: String(defaultLimitPerMin), meaning: "requests per key and minute" },
+  RATE_LIMIT_PER_MIN: { fallback: "60", meaning: "requests per key and minute" },
   LOG_LEVEL: { fallback: "info", meaning: logLevels.join(", ") },
   TRUST_PROXY: { fallback: "0", meaning: "1 trusts X-Forwarded-Proto and X-Forwarded-Host" },
   METRICS: { fallback: "private", meaning: "public opens /metrics to other machines" },

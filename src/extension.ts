@@ -2,12 +2,9 @@
 
 import type { Inflow } from "./api/ops/metrics.ts";
 import type { Backups } from "./backup/restore.ts";
-import type { CommandEntry } from "./cli/command.ts";
+import type { CommandDatabase, CommandEntry } from "./cli/command.ts";
 import type { Examined, Finding } from "./cli/doctor/finding.ts";
 import type { ClusterConfig, Config } from "./config.ts";
-import type { LeadDatabase } from "./db/connection.ts";
-import type { SourceFinder } from "./db/sources.ts";
-import type { Importer } from "./import/staged-import.ts";
 import type { ServedStore } from "./served-store.ts";
 
 /** What an extension adds to the core. Its file `extension.ts` exports it as `extension`, and loads the rest on demand. */
@@ -23,15 +20,6 @@ export interface Extension {
   readonly inflowOf?: (config: Config) => Inflow;
   /** Runs `bun run demo --cluster`. */
   readonly demo?: () => Promise<void>;
-}
-
-/** The open database of a command. What few commands need is loaded on demand. */
-export interface CommandDatabase {
-  readonly database: LeadDatabase;
-  readonly loadImporter: () => Promise<Importer>;
-  /** What a webhook endpoint asks for as long as the database is open. */
-  readonly loadSourceFinder: () => Promise<SourceFinder>;
-  close(): void;
 }
 
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */

@@ -2,12 +2,12 @@
  * The extensions: the only file of the core that names one, or a package. Each is loaded when it is asked for, and may be
  * absent: then its commands are unknown, and its settings have no effect.
  */
-import { existsSync } from "node:fs";
-import type { CommandEntry } from "./cli/command.ts";
-import type { ClusterConfig } from "./config.ts";
-import type { LeadDatabase } from "./db/connection.ts";
-import { raftLogOf } from "./db/database-files.ts";
-import type { CommandDatabase, Databases, Extension } from "./extension.ts";
+import type { Command } from "commander";
+import type { Backups } from "./backup/restore.ts";
+import { type CommandContext, type CommandEntry, examples } from "./cli/command.ts";
+import { type ClusterConfig, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
+import { isFileOfNode } from "./db/database-files.ts";
+import type { Databases, Extension } from "./extension.ts";
 import { UserError } from "./user-error.ts";
 
 /** The literal paths let `bun build --compile` include the files. */
@@ -34,38 +34,27 @@ function nothingIfAbsent(cause: unknown): null {
   throw cause;
 }
 
-/** Loads what opens the database at a path: a file of this server, or the file of the local rqlite node. */
-export async function loadDatabases(path: string, cluster: ClusterConfig | null): Promise<Databases> {
+/** Loads what opens the database of the local rqlite node; null if this server has a file of its own. */
+export async function loadClusterDatabases(path: string, cluster: ClusterConfig | null): Promise<Databases | null> {
   checkOwner(path, cluster);
-  if (cluster !== null) {
-    const extension = await loadExtension("cluster");
-    if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
-    throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
-  }
-  const { openFileDatabase } = await import("./db/open.ts");
-  return {
-    openForServing: async (keepsLedger) => (await import("./served-store.ts")).openServedStore(path, keepsLedger),
-    openForCommands: () => commandDatabaseOn(openFileDatabase(path)),
-    openBackups: async () => (await import("./backup/restore.ts")).openBackups(path),
-  };
+  if (cluster === null) return null;
+  const extension = await loadExtension("cluster");
+  if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
+  throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
 }
 
-function commandDatabaseOn(database: LeadDatabase): CommandDatabase {
-  const { read, close } = database;
-  return {
-    database,
-    loadImporter: async () => (await import("./import/write/import.ts")).importerOn(read),
-    async loadSourceFinder() {
-      const { findSourceByDigest } = await import("./db/sources.ts");
-      return { findByDigest: (digest) => findSourceByDigest(read, digest) };
-    },
-    close,
-  };
+/** Loads what makes and restores backups of the database of this server. */
+export async function loadBackups(): Promise<Backups> {
+  const path = readDatabasePath();
+  // A restore creates the database.
+  refuseSecondDatabase(path);
+  const cluster = await loadClusterDatabases(path, readCluster());
+  return cluster === null ? (await import("./backup/restore.ts")).openBackups(path) : await cluster.openBackups();
 }
 
 /** Throws a UserError if rqlite alone may write the file and CLUSTER is not set, or the other way round. */
 function checkOwner(path: string, cluster: ClusterConfig | null): void {
-  const isOfNode = existsSync(raftLogOf(path));
+  const isOfNode = isFileOfNode(path);
   if (isOfNode && cluster === null) {
     throw new UserError(
       `${path} is the file of an rqlite node, which alone may write it.`,
@@ -85,30 +74,37 @@ export const packageCommands: readonly CommandEntry[] = [
   {
     name: "conformance",
     description: "check any server against the specification, section by section",
-    load: async () => (await import("../packages/conformance/src/command.ts")).conformanceCommand,
-    examples: {
-      conformance: [
+    load: async () =>
+      withExamples(
+        (await import("../packages/conformance/src/command.ts")).conformanceCommand,
         "conformance https://www.example.com < key.txt",
         "conformance http://localhost:3000 --limits < key.txt",
-      ],
-    },
+      ),
   },
   {
     name: "follow",
     description: "pass on each new lead of a server as it comes, oldest first",
-    load: async () => (await import("../packages/client/program/follow.ts")).followCommand,
-    examples: {
-      follow: [
+    load: async () =>
+      withExamples(
+        (await import("../packages/client/program/follow.ts")).followCommand,
         "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
         'follow https://www.example.com --exec "php take.php" < key.txt',
         "follow https://www.example.com --post https://crm.example.com/leads",
-      ],
-    },
+      ),
   },
   {
     name: "mcp",
     description: "give an AI model tools that read a server (MCP)",
-    load: async () => (await import("../packages/mcp/src/mcp.ts")).mcpCommand,
-    examples: { mcp: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"] },
+    load: async () =>
+      withExamples(
+        (await import("../packages/mcp/src/mcp.ts")).mcpCommand,
+        "mcp https://www.example.com",
+        "mcp http://localhost:3000 --reveal",
+      ),
   },
 ];
+
+/** A command of a package has its own program as well, whose name its examples would begin with. */
+function withExamples(command: (context: CommandContext) => Command, ...lines: readonly string[]) {
+  return (context: CommandContext) => command(context).addHelpText("after", examples(...lines));
+}

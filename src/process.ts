@@ -77,6 +77,9 @@ export function systemCode(cause: unknown): string | null {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : null;
 }
 
+/** Tells a command that it runs beside another process: it runs at a low priority, and ends with its standard input. */
+export const companionOption = "--companion";
+
 /** Lets this process run at a low priority, with all its threads. Those that come later take it from their maker. */
 export function giveWay(): void {
   for (const thread of threads()) {

@@ -6,13 +6,13 @@ import { noInflow } from "./api/ops/metrics.ts";
 import { type Companion, startCompanion } from "./companion.ts";
 import type { Config } from "./config.ts";
 import { publicOrigin } from "./config.ts";
-import { loadDatabases, loadExtension } from "./extensions.ts";
+import { loadClusterDatabases, loadExtension } from "./extensions.ts";
 import { createLimiter } from "./limiter.ts";
 import { listeningFailure, warnOfPlainHttp } from "./listening.ts";
 import { openLog } from "./log.ts";
 import { type EndingSignal, endWith, onEndingSignal, statusOfService } from "./process.ts";
 import { keepRetaining } from "./retaining.ts";
-import type { ServedStore } from "./served-store.ts";
+import { openServedStore, type ServedStore } from "./served-store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
 interface Running {
@@ -30,8 +30,10 @@ export async function serve(config: Config): Promise<Running> {
   const watching = config.backups === null && config.alertUrl === null ? null : ["watch"];
   const companionWords = [delivery?.companionOf?.(config) ?? null, watching].filter((words) => words !== null);
   const log = openLog(config.logLevel);
-  const databases = await loadDatabases(config.databasePath, config.cluster);
-  const store = await databases.openForServing(config.disclosures);
+  const { databasePath, disclosures } = config;
+  const cluster = await loadClusterDatabases(databasePath, config.cluster);
+  const store =
+    cluster === null ? openServedStore(databasePath, disclosures) : await cluster.openForServing(disclosures);
   // Before anything is served: a damaged file may say so here first.
   const isEmpty = store.isEmpty();
   const originAt = (port: number) => publicOrigin({ ...config, port });

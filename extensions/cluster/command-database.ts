@@ -1,5 +1,5 @@
 /** Opens the database for commands on a cluster: they read the file of the node beside, and write into the cluster. */
-import type { CommandDatabase } from "../../src/extension.ts";
+import type { CommandDatabase } from "../../src/cli/command.ts";
 import { openClusterDatabase } from "./cluster-database.ts";
 import type { RqliteNode } from "./node/node.ts";
 import { openSourceFinder } from "./source-finder.ts";
@@ -32,13 +32,12 @@ export function openCommandDatabase({ path, name, node, onSilent, onUnheard }: C
     throw cause;
   }
   let finder: ReturnType<typeof openSourceFinder> | null = null;
-  return {
-    database: openClusterDatabase(path, node, onSilent, writer.file),
-    loadImporter: async () => (await import("./import/import.ts")).clusterImporter(writer),
-    loadSourceFinder: async () => (finder ??= openSourceFinder(node, name, writer.file)),
+  return Object.assign(openClusterDatabase(path, node, onSilent, writer.file), {
+    importer: async () => (await import("./import/import.ts")).clusterImporter(writer),
+    sourceFinder: async () => (finder ??= openSourceFinder(node, name, writer.file)),
     close() {
       finder?.close();
       writer[Symbol.dispose]();
     },
-  };
+  });
 }

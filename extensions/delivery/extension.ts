@@ -11,28 +11,16 @@ export const extension: Extension = {
       name: "inbox",
       description: "import files that are dropped into a folder, until Ctrl-C",
       load: async () => (await import("./cli/inbox.ts")).inboxCommand,
-      examples: { inbox: ["inbox /srv/leads", "inbox /srv/leads --once"] },
     },
     {
       name: "receive",
       description: "take webhooks from vendors, until Ctrl-C; source create makes an address for one",
       load: async () => (await import("./cli/receive.ts")).receiveCommand,
-      examples: { receive: ["receive", "receive --every 10"] },
     },
     {
       name: "source",
       description: "addresses at which vendors deliver leads by webhook",
       load: async () => (await import("./cli/source.ts")).sourceCommand,
-      examples: {
-        source: ["source create acme --label rb2b --pixel px_shop", "source list acme"],
-        "source create": [
-          "source create acme --label rb2b --pixel px_shop",
-          'source create acme --map "Site=pixel_id" --create-pixels',
-        ],
-        "source list": ["source list acme", "source list acme --json"],
-        "source test": ["source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json"],
-        "source revoke": ["source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"],
-      },
     },
   ],
   findings: async (examined) => (await import("./cli/inflow.ts")).lookAtInflow(examined),

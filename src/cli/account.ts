@@ -3,20 +3,23 @@ import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
+import { noDatabase } from "../db/failure.ts";
 import { deleteAccount } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
 import { statusAfter } from "../process.ts";
 import { UserError } from "../user-error.ts";
-import { accountOf, checkText, noAccounts, noDatabase } from "./arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { accountOf, checkText, noAccounts } from "./arguments.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
-import { ask, canAsk } from "./terminal/confirm.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
+import { ask, canAsk } from "./terminal/prompt.ts";
+import { runSteps } from "./terminal/signals.ts";
 import { listed } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
   return new Command("account")
+    .addHelpText("after", examples("account create acme", "account list", "account deactivate acme"))
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(subscriptionCommand(context, "activate", true))
@@ -28,6 +31,7 @@ function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
     .description("create an account with an active subscription, and print its ID")
     .argument("<NAME>", "a name that no other account has")
+    .addHelpText("after", examples("account create acme", 'account create "Harbor & Pine" --json'))
     .action(async (text: string, options) => {
       const name = checkText("NAME", text);
       if (/^acc_/i.test(name)) {
@@ -44,6 +48,7 @@ function createCommand(context: CommandContext): Command {
 function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list all accounts")
+    .addHelpText("after", examples("account list", "account list --json"))
     .action((options) => {
       const path = readDatabasePath();
       // A script may ask before anything was set up.
@@ -64,6 +69,7 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
   return jsonCommand(verb)
     .description(`turn the subscription ${active ? "on" : "off"}, from the next request on`)
     .argument("<ACCOUNT>", "ID or exact name")
+    .addHelpText("after", examples(`account ${verb} acme`))
     .action(async (idOrName: string, options) => {
       const account = accountOf(context, idOrName);
       await setSubscription(context.database(), account, active, context.now());
@@ -77,6 +83,7 @@ function deleteCommand(context: CommandContext): Command {
     .description("end an account: remove its leads and everything else of it; its keys stay revoked")
     .argument("<ACCOUNT>", "ID or exact name")
     .option("--yes", "do not ask for the name")
+    .addHelpText("after", examples("account delete acme", "account delete acme --yes --json"))
     .action(async (idOrName: string, options: { yes?: boolean; json?: boolean }) => {
       const account = accountOf(context, idOrName);
       const { id, name } = account;
@@ -85,20 +92,19 @@ function deleteCommand(context: CommandContext): Command {
       const database = context.database();
       const leads = countLeads(database.read, account.number);
       using progress = createProgress("Deleting", leads, output);
-      const steps = deleteAccount(database, account, context.now());
-      // Listens from here on.
-      await context.pause(0);
-      for (let step = await steps.next(); ; step = await steps.next()) {
-        if (step.done === true) {
-          output.result({ id, name, leads: step.value.leads }, JSON.stringify(step.value));
-          break;
-        }
-        progress.update(step.value, step.value);
-        const signal = await context.pause(0);
-        if (signal === null) continue;
-        const what = `Stopped: ${grouped(step.value)} of ${leadsText(leads)} are gone, and the keys are revoked.`;
-        throw new UserError(what, "Run it again to complete it.", statusAfter[signal]);
+      let deleted = 0;
+      const done = await runSteps(deleteAccount(database, account, context.now()), (count) => {
+        deleted = count;
+        progress.update(count, count);
+      });
+      if (done.signal !== null) {
+        throw new UserError(
+          `Stopped: ${grouped(deleted)} of ${leadsText(leads)} are deleted, and the keys are revoked.`,
+          "Run the command again to complete it.",
+          statusAfter[done.signal],
+        );
       }
+      output.result({ id, name, leads: done.result.leads }, JSON.stringify(done.result));
       output.say(`The account ${name} is deleted. Its keys answer revoked_api_key from now on.`);
       await removeResidualBytes(context, output);
       output.say("Out of reach: exports, rejects files, inboxes, logs, and backups made before.");

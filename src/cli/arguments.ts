@@ -31,15 +31,6 @@ export function noAccounts(databasePath: string): string {
   return `There is no account in ${printable(resolve(databasePath))} yet. To create one: ${adminCommand} account create NAME`;
 }
 
-/** The refusal of a command that needs a database, where there is none. */
-export function noDatabase(databasePath: string): UserError {
-  const create = `${adminCommand} account create NAME`;
-  return new UserError(
-    `There is no database at ${printable(databasePath)} yet.`,
-    `To create one: ${create}. If it is elsewhere, set DATABASE_PATH.`,
-  );
-}
-
 /** The known text that differs least, by up to a third of its letters; null if there is none. */
 function closestTo(text: string, known: readonly string[]): string | null {
   const typed = text.toLowerCase().slice(0, 200);

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { listActs } from "../db/audit.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
 import { listed } from "./terminal/table.ts";
 
 interface Options {
@@ -17,6 +17,7 @@ const mostShown = 100_000;
 export function auditCommand(context: CommandContext): Command {
   return new Command("audit")
     .description("the record of what was done with the data, without personal data")
+    .addHelpText("after", examples("audit list"))
     .addCommand(
       jsonCommand("list")
         .description(
@@ -24,6 +25,7 @@ export function auditCommand(context: CommandContext): Command {
         )
         .option("--account <ACCOUNT>", "only acts on this account; its id or exact name")
         .option("--limit <N>", "how many to show at most", "100")
+        .addHelpText("after", examples("audit list --limit 20", "audit list --account acme --json"))
         .action((options: Options) => {
           const most = readWholeNumber("--limit", options.limit, 1, mostShown);
           const account = options.account === undefined ? null : accountOf(context, options.account).id;

@@ -8,10 +8,11 @@ import { isS3, openPlace, type StoredBackup } from "../backup/places.ts";
 import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import { insertAct } from "../db/audit.ts";
+import { loadBackups } from "../extensions.ts";
 import { endingSignals, statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { stopSignal } from "./terminal/signals.ts";
@@ -21,6 +22,14 @@ export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix")
     .option("--drill", "test FILE: restore it into a temporary folder and compare; makes FILE first if there is none")
+    .addHelpText(
+      "after",
+      examples(
+        "backup /var/backups/leadfile/today.db",
+        "backup --drill /var/backups/leadfile/today.db",
+        "backup s3://acme-backups/leadfile",
+      ),
+    )
     .action(async (file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
       if (isS3(file)) print(output, await storeIn(context, file), true);
@@ -32,7 +41,7 @@ export function backupCommand(context: CommandContext): Command {
 async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
   const isThere = isDrill && existsSync(file);
   const stop = stopSignal();
-  const making = async () => (await context.backups()).make(file, context.now(), stop);
+  const making = async () => (await loadBackups()).make(file, context.now(), stop);
   const made: MadeBackup | null = isThere
     ? null
     : await unlessStopped(making(), "There is no backup, and nothing is left of what was copied.");
@@ -54,7 +63,7 @@ function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested:
 export async function storeIn(context: CommandContext, place: string, stop = stopSignal()): Promise<Backup> {
   const stored = await unlessStopped(
     storeBackup({
-      backups: await context.backups(),
+      backups: await loadBackups(),
       databasePath: readDatabasePath(),
       place,
       access: readS3Settings,
@@ -74,6 +83,7 @@ function listCommand(): Command {
   return jsonCommand("list")
     .description("list the backups in a place, newest first")
     .argument("[PLACE]", "a folder or s3://bucket/prefix; BACKUP_TO if it is not given")
+    .addHelpText("after", examples("backup list", "backup list s3://acme-backups/leadfile --json"))
     .action(async (place: string | undefined, _: unknown, command: Command) => {
       // The command above takes --json as well, and reads it first.
       const options: { json?: boolean } = command.optsWithGlobals();

@@ -9,15 +9,17 @@ import { statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf } from "./arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
+import { runSteps } from "./terminal/signals.ts";
 import { listed } from "./terminal/table.ts";
 
 export function importsCommand(context: CommandContext): Command {
   return new Command("import")
     .description("list imports, and undo one")
+    .addHelpText("after", examples("import list acme", "import undo acme 3"))
     .addCommand(listCommand(context))
     .addCommand(undoCommand(context));
 }
@@ -26,6 +28,7 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the imports of an account that added or replaced leads, newest first")
     .argument("<ACCOUNT>", "id or exact name")
+    .addHelpText("after", examples("import list acme", "import list acme --json"))
     .action((idOrName: string, options) => {
       const batches = listBatches(context.database().read, accountOf(context, idOrName).number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
@@ -46,6 +49,7 @@ function undoCommand(context: CommandContext): Command {
     .description("remove exactly the leads that an import added; importing the file again adds them again")
     .argument("<ACCOUNT>", "id or exact name")
     .argument("<IMPORT>", "its number, as import list shows it")
+    .addHelpText("after", examples("import undo acme 3"))
     .action(async (idOrName: string, text: string, options) => {
       const account = accountOf(context, idOrName);
       const batch = batchOf(context, account, text);
@@ -70,13 +74,10 @@ async function undo(context: CommandContext, account: Account, batch: Batch, out
   const database = context.database();
   using progress = createProgress("Undoing", batch.imported, output);
   let removed = 0;
-  // Listens from here on.
-  let signal = await context.pause(0);
-  for await (removed of undoBatch(database, account, batch, context.now())) {
-    progress.update(removed, removed);
-    signal = await context.pause(0);
-    if (signal !== null) break;
-  }
+  const { signal } = await runSteps(undoBatch(database, account, batch, context.now()), (count) => {
+    removed = count;
+    progress.update(count, count);
+  });
   if (signal === null || findBatch(database.read, account.number, batch.number)?.undoneMs !== null) return removed;
   throw new UserError(
     `Stopped after ${leadsText(removed)} of import ${batch.number} ${removed === 1 ? "was" : "were"} removed; the others stay.`,

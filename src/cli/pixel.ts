@@ -7,11 +7,15 @@ import { createPixel, listPixels, setPixelStatus } from "../db/pixels.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, checkPixelId, checkText } from "./arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
 import { listed } from "./terminal/table.ts";
 
 export function pixelCommand(context: CommandContext): Command {
   return new Command("pixel")
+    .addHelpText(
+      "after",
+      examples("pixel create acme --id px_shop", "pixel list acme", "pixel set-status acme px_shop paused"),
+    )
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(setStatusCommand(context));
@@ -23,6 +27,7 @@ function createCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "ID or exact name")
     .option("--id <ID>", "the ID that the vendor gave it; generated if not given")
     .option("--status <STATUS>", "the status that the API shows", "active")
+    .addHelpText("after", examples("pixel create acme", "pixel create acme --id px_shop --status active"))
     .action(async (idOrName: string, options: { id?: string; status: string; json?: boolean }) => {
       const account = accountOf(context, idOrName);
       const id = options.id === undefined ? `px_${randomText(12)}` : checkPixelId("--id", options.id);
@@ -41,6 +46,7 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the pixels of an account")
     .argument("<ACCOUNT>", "ID or exact name")
+    .addHelpText("after", examples("pixel list acme", "pixel list acme --json"))
     .action((idOrName: string, options) => {
       const account = accountOf(context, idOrName);
       const all = listPixels(context.database().read, account.number).map((pixel) => view(account, pixel));
@@ -55,6 +61,7 @@ function setStatusCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "ID or exact name")
     .argument("<ID>", "ID of the pixel")
     .argument("<STATUS>", "such as active or paused")
+    .addHelpText("after", examples("pixel set-status acme px_shop paused"))
     .action(async (idOrName: string, id: string, text: string, options) => {
       const account = accountOf(context, idOrName);
       const status = checkText("STATUS", text);

@@ -1,90 +1,123 @@
 /** bun admin: one command per noun and verb. */
 import { Command, type CommanderError } from "commander";
 import { readDatabasePath } from "../config.ts";
-import { loadExtensions, packageCommands } from "../extensions.ts";
 import { adminCommand, build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import type { CommandContext, CommandEntry } from "./command.ts";
-import { addExamples, examples } from "./examples.ts";
-import { print } from "./terminal/output.ts";
-import { paint } from "./terminal/paint.ts";
-
-type Load = CommandEntry["load"];
+import { type CommandContext, type CommandEntry, examples } from "./command.ts";
+import { paint, print } from "./terminal/output.ts";
 
 /** The commands of the core. The list of commands is shown without loading any. */
-const commands: readonly (readonly [name: string, description: string, load: Load])[] = [
-  ["account", "accounts and their subscriptions", async () => (await import("./account.ts")).accountCommand],
-  ["pixel", "the pixels of an account", async () => (await import("./pixel.ts")).pixelCommand],
-  ["key", "API keys", async () => (await import("./key.ts")).keyCommand],
-  [
-    "lead",
-    "import and export leads, find and erase a person, or unblock one",
-    async () => (await import("./lead/lead.ts")).leadCommand,
-  ],
-  ["import", "list imports, and undo one", async () => (await import("./import.ts")).importsCommand],
-  [
-    "stats",
-    "leads per day, by pixel, state and source, and requests per key and day",
-    async () => (await import("./stats/stats.ts")).statsCommand,
-  ],
-  [
-    "doctor",
-    "look for problems with the file, the settings and the disk",
-    async () => (await import("./doctor/doctor.ts")).doctorCommand,
-  ],
-  ["receipt", "the receipts of erasures", async () => (await import("./receipt.ts")).receiptCommand],
-  [
-    "retain",
-    "erase leads older than some days, now and daily",
-    async () => (await import("./retain.ts")).retainCommand,
-  ],
-  ["backup", "make a consistent copy while the server runs", async () => (await import("./backup.ts")).backupCommand],
-  [
-    "restore",
-    "replace the database with a backup; the server must be stopped",
-    async () => (await import("./restore.ts")).restoreCommand,
-  ],
-  [
-    "upgrade",
-    "upgrade the database to this version, or try that on a copy",
-    async () => (await import("./upgrade.ts")).upgradeCommand,
-  ],
-  [
-    "watch",
-    "make the daily backups and send the alerts of the settings, until it is stopped",
-    async () => (await import("./watch.ts")).watchCommand,
-  ],
-  ["audit", "what was done with the database, and when", async () => (await import("./audit.ts")).auditCommand],
-  [
-    "demo",
-    "create an account with three pixels, 1,000 made-up leads and a key",
-    async () => (await import("./demo/demo.ts")).demoCommand,
-  ],
+const commands: readonly CommandEntry[] = [
+  {
+    name: "account",
+    description: "accounts and their subscriptions",
+    load: async () => (await import("./account.ts")).accountCommand,
+  },
+  {
+    name: "pixel",
+    description: "the pixels of an account",
+    load: async () => (await import("./pixel.ts")).pixelCommand,
+  },
+  {
+    name: "key",
+    description: "API keys",
+    examples: ['key create acme --label "nightly export"', "key list acme", "key check < key.txt"],
+    load: {
+      create: async () => (await import("./key/create.ts")).createCommand,
+      rotate: async () => (await import("./key/create.ts")).rotateCommand,
+      list: async () => (await import("./key/show.ts")).listCommand,
+      revoke: async () => (await import("./key/revoke.ts")).revokeCommand,
+      check: async () => (await import("./key/show.ts")).checkCommand,
+    },
+  },
+  {
+    name: "lead",
+    description: "import and export leads, find and erase a person, or unblock one",
+    examples: ["lead import acme export.csv --create-pixels", "lead export acme > leads.ndjson"],
+    load: {
+      import: async () => (await import("./lead/import/command.ts")).importCommand,
+      export: async () => (await import("./lead/export.ts")).exportCommand,
+      find: async () => (await import("./lead/find.ts")).findCommand,
+      erase: async () => (await import("./lead/erase.ts")).eraseCommand,
+      unblock: async () => (await import("./lead/unblock.ts")).unblockCommand,
+    },
+  },
+  {
+    name: "import",
+    description: "list imports, and undo one",
+    load: async () => (await import("./import.ts")).importsCommand,
+  },
+  {
+    name: "stats",
+    description: "leads per day, by pixel, state and source, and requests per key and day",
+    load: async () => (await import("./stats/stats.ts")).statsCommand,
+  },
+  {
+    name: "doctor",
+    description: "look for problems with the file, the settings and the disk",
+    load: async () => (await import("./doctor/doctor.ts")).doctorCommand,
+  },
+  {
+    name: "receipt",
+    description: "the receipts of erasures",
+    load: async () => (await import("./receipt.ts")).receiptCommand,
+  },
+  {
+    name: "retain",
+    description: "erase leads older than some days, now and daily",
+    load: async () => (await import("./retain.ts")).retainCommand,
+  },
+  {
+    name: "backup",
+    description: "make a consistent copy while the server runs",
+    load: async () => (await import("./backup.ts")).backupCommand,
+  },
+  {
+    name: "restore",
+    description: "replace the database with a backup; the server must be stopped",
+    load: async () => (await import("./restore.ts")).restoreCommand,
+  },
+  {
+    name: "upgrade",
+    description: "upgrade the database to this version, or try that on a copy",
+    load: async () => (await import("./upgrade.ts")).upgradeCommand,
+  },
+  {
+    name: "watch",
+    description: "make the daily backups and send the alerts of the settings, until it is stopped",
+    load: async () => (await import("./watch.ts")).watchCommand,
+  },
+  {
+    name: "audit",
+    description: "what was done with the database, and when",
+    load: async () => (await import("./audit.ts")).auditCommand,
+  },
+  {
+    name: "demo",
+    description: "create an account with three pixels, 1,000 made-up leads and a key",
+    load: async () => (await import("./demo/demo.ts")).demoCommand,
+  },
 ];
 
 /** Where one executable is all of Leadfile, it starts the server as well. */
-const executableCommands: typeof commands = [
-  [
-    "serve",
-    "start the server; settings come from the environment",
-    async () => (await import("./server.ts")).serveCommand,
-  ],
-  [
-    "health",
-    "ask the running server whether it can read its database",
-    async () => (await import("./server.ts")).healthCommand,
-  ],
+const executableCommands: readonly CommandEntry[] = [
+  {
+    name: "serve",
+    description: "start the server; settings come from the environment",
+    load: async () => (await import("./server.ts")).serveCommand,
+  },
+  {
+    name: "health",
+    description: "ask the running server whether it can read its database",
+    load: async () => (await import("./server.ts")).healthCommand,
+  },
 ];
 
 /** All entries, also those of the extensions that are there. */
-async function listEntries(): Promise<CommandEntry[]> {
+async function listEntries(own: readonly CommandEntry[]): Promise<CommandEntry[]> {
+  const { loadExtensions, packageCommands } = await import("../extensions.ts");
   const extensions = await loadExtensions();
-  return [...coreEntries(), ...extensions.flatMap((extension) => extension.commands), ...packageCommands];
-}
-
-function coreEntries(): CommandEntry[] {
-  const own = Bun.isStandaloneExecutable ? [...commands, ...executableCommands] : commands;
-  return own.map(([name, description, load]) => ({ name, description, load, examples }));
+  return [...own, ...extensions.flatMap((extension) => extension.commands), ...packageCommands];
 }
 
 /**
@@ -96,15 +129,14 @@ export async function createProgram(words: readonly string[] | "all", context: C
     .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
     .version(build)
     .addHelpText("after", firstSteps);
-  const wanted = words[0] === "help" ? words[1] : words[0];
-  const own = coreEntries().find(({ name }) => name === wanted);
+  const own = Bun.isStandaloneExecutable ? [...commands, ...executableCommands] : commands;
+  const [noun, verb] = words === "all" ? [] : words.filter((word) => word !== "help");
+  const found = own.filter(({ name }) => name === noun);
   // The extensions need not be loaded for a command of the core.
-  const entries = own === undefined ? await listEntries() : [own];
-  for (const entry of entries) {
-    const isLoaded = words === "all" || entry.name === wanted;
-    const command = isLoaded ? (await entry.load())(context) : new Command(entry.name);
+  for (const entry of found.length > 0 ? found : await listEntries(own)) {
+    const isLoaded = words === "all" || entry.name === noun;
+    const command = isLoaded ? await loadCommand(entry, verb, context) : new Command(entry.name);
     program.addCommand(command.description(entry.description));
-    addExamples(command, entry.examples, entry.name);
   }
   for (const command of withChildren(program)) {
     styleHelp(command);
@@ -112,6 +144,21 @@ export async function createProgram(words: readonly string[] | "all", context: C
     refuseRepeats(command);
   }
   return program;
+}
+
+/** Loads a command; of one with others below it, the one that is called, or all of them. */
+async function loadCommand(
+  { name, load, examples: lines = [] }: CommandEntry,
+  verb: string | undefined,
+  context: CommandContext,
+) {
+  if (typeof load === "function") return (await load())(context);
+  const called = Object.entries(load).filter(([below]) => below === verb);
+  const command = new Command(name).addHelpText("after", examples(...lines));
+  for (const [, loadBelow] of called.length > 0 ? called : Object.entries(load)) {
+    command.addCommand((await loadBelow())(context));
+  }
+  return command;
 }
 
 function firstSteps(): string {

@@ -2,17 +2,21 @@
 import { Command } from "commander";
 import { completeReceipts, listReceipts } from "../privacy/receipts.ts";
 import { accountOf } from "./arguments.ts";
-import { type CommandContext, jsonCommand } from "./command.ts";
+import { type CommandContext, examples, jsonCommand } from "./command.ts";
 import { printLines } from "./terminal/output.ts";
 
 export function receiptCommand(context: CommandContext): Command {
-  return new Command("receipt").description("the receipts of erasures").addCommand(listCommand(context));
+  return new Command("receipt")
+    .description("the receipts of erasures")
+    .addHelpText("after", examples("receipt list acme"))
+    .addCommand(listCommand(context));
 }
 
 function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("print the receipts of all erasures, oldest first, one JSON object per line; with --json one array")
     .argument("<ACCOUNT>", "ID or exact name")
+    .addHelpText("after", examples("receipt list acme > receipts.ndjson"))
     .action(async (idOrName: string, options: { json?: boolean }) => {
       const account = accountOf(context, idOrName);
       const database = context.database();

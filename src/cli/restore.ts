@@ -6,12 +6,13 @@ import type { Restoration } from "../backup/restore.ts";
 import { readDatabasePath, readS3Settings } from "../config.ts";
 import { dayMs } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
+import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { unlessStopped } from "./backup.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { canAsk, confirm } from "./terminal/confirm.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
 import { andMore, bytesText, grouped, leadsText } from "./terminal/numbers.ts";
+import { canAsk, confirm } from "./terminal/prompt.ts";
 import { stopSignal } from "./terminal/signals.ts";
 
 interface Options {
@@ -30,6 +31,14 @@ export function restoreCommand(context: CommandContext): Command {
     .option("--receipts <FILE>", "repeat the erasures of these receipts, one per line, as receipt list prints them")
     .option("--dry-run", "report what would be removed and lost, and change nothing")
     .option("--yes", "do not ask, even if much would be lost")
+    .addHelpText(
+      "after",
+      examples(
+        "restore today.db --dry-run",
+        "restore today.db --receipts receipts.ndjson",
+        "restore s3://acme-backups/leadfile --identity identity.txt",
+      ),
+    )
     .action(async (file: string, options: Options) => {
       const output = outputOf(options);
       const path = readDatabasePath();
@@ -48,7 +57,7 @@ export function restoreCommand(context: CommandContext): Command {
         nowMs,
         dryRun,
       };
-      const restoring = (await context.backups()).restore(request, stopSignal(), async (report) => {
+      const restoring = (await loadBackups()).restore(request, stopSignal(), async (report) => {
         say(report);
         await confirmLoss(report, options, nowMs);
       });

@@ -6,12 +6,13 @@ import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from 
 import { statusAfter } from "../process.ts";
 import { printable, UserError } from "../user-error.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
-import { canAsk, confirm } from "./terminal/confirm.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
+import { canAsk, confirm } from "./terminal/prompt.ts";
+import { runSteps } from "./terminal/signals.ts";
 
 interface Options {
   readonly days: string;
@@ -27,6 +28,7 @@ export function retainCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "ID or exact name")
     .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
     .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
+    .addHelpText("after", examples("retain acme --days 365", "retain acme --days off"))
     .action(async (idOrName: string, options: Options) => {
       const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
       const account = accountOf(context, idOrName);
@@ -37,34 +39,26 @@ export function retainCommand(context: CommandContext): Command {
       const output = outputOf(options);
       await setRetention(database, account, days, nowMs);
       const steps = days === null ? null : eraseOlder(database, { ...account, retainDays: days }, nowMs);
-      const erased = steps === null ? 0 : await erase(context, steps, survey?.older ?? 0, output);
+      const erased = steps === null ? 0 : await erase(steps, survey?.older ?? 0, output);
       output.result({ days, erased }, textOf(account.name, days, erased));
       await removeResidualBytes(context, output);
     });
 }
 
 /** Gives how many leads are gone. Throws a UserError if a signal comes before the last. */
-async function erase(
-  context: CommandContext,
-  steps: AsyncIterable<number>,
-  older: number,
-  output: Output,
-): Promise<number> {
+async function erase(steps: AsyncGenerator<number>, older: number, output: Output): Promise<number> {
   using progress = createProgress("Erasing", older, output);
   let erased = 0;
-  // Listens from here on.
-  await context.pause(0);
-  for await (erased of steps) {
-    progress.update(erased, erased);
-    const signal = await context.pause(0);
-    if (signal === null) continue;
-    throw new UserError(
-      `Stopped: ${grouped(erased)} of ${grouped(older)} older leads are gone, and their bytes are still to be removed.`,
-      "Run it again, and it completes; the server does so too, daily.",
-      statusAfter[signal],
-    );
-  }
-  return erased;
+  const { signal } = await runSteps(steps, (count) => {
+    erased = count;
+    progress.update(count, count);
+  });
+  if (signal === null) return erased;
+  throw new UserError(
+    `Stopped: ${grouped(erased)} of ${grouped(older)} older leads are gone, and their bytes are still to be removed.`,
+    "Run it again, and it completes; the server does so too, daily.",
+    statusAfter[signal],
+  );
 }
 
 function textOf(name: string, days: number | null, erased: number): string {

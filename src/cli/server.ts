@@ -4,6 +4,7 @@ import { ownAddress, publicOrigin, readConfig } from "../config.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
+import { examples } from "./command.ts";
 
 type Health = "fine" | "failing" | "nobody";
 
@@ -27,6 +28,7 @@ export async function askHealth(origin: string): Promise<Health> {
 export function serveCommand(): Command {
   return new Command("serve")
     .option("--demo", "serve made-up leads, in data/demo.db")
+    .addHelpText("after", examples("serve", "serve --demo"))
     .action(async (options: { demo?: boolean }) => {
       // Each of these files starts the server when it is imported.
       if (options.demo === true) await import("../demo.ts");
@@ -36,7 +38,7 @@ export function serveCommand(): Command {
 
 /** For a container, which has no other program to ask with. */
 export function healthCommand(): Command {
-  return new Command("health").action(async () => {
+  return new Command("health").addHelpText("after", examples("health")).action(async () => {
     const config = readConfig();
     const origin = ownAddress(config) ?? publicOrigin(config);
     const health = await askHealth(origin);

@@ -3,28 +3,29 @@ import { type Command, Option } from "commander";
 import { keepAlerting } from "../alerts.ts";
 import { keepDaily, rotate } from "../backup/daily.ts";
 import { openPlace } from "../backup/places.ts";
-import { companionOption } from "../companion.ts";
 import { type BackupConfig, readConfig, readDatabasePath, readS3Settings } from "../config.ts";
 import { innermost } from "../db/failure.ts";
 import { openLog } from "../log.ts";
+import { companionOption } from "../process.ts";
 import { UserError } from "../user-error.ts";
 import { storeIn } from "./backup.ts";
-import { type CommandContext, jsonCommand } from "./command.ts";
+import { type CommandContext, examples, jsonCommand } from "./command.ts";
 import { findAll } from "./doctor/doctor.ts";
+import { stopSignal } from "./terminal/signals.ts";
 
 /** `bun start` runs it as a child process, so that a backup delays no request. */
 export function watchCommand(context: CommandContext): Command {
   return jsonCommand("watch")
     .addOption(new Option(companionOption).hideHelp())
     .addHelpText("after", "\nThe server runs it by itself if BACKUP_TO or ALERT_URL is set.")
-    .action(async () => {
+    .addHelpText("after", examples("watch"))
+    .action(async ({ companion }: { companion?: boolean }) => {
       const { backups, alertUrl, alertPingUrl, logLevel } = readConfig();
       const log = openLog(logLevel);
-      const stop = new AbortController();
+      const stop = stopSignal(companion);
       const pause = async (ms: number) => {
-        const signal = await context.pause(ms);
-        if (signal !== null) stop.abort(signal);
-        return signal !== null;
+        await context.sleep(ms, stop);
+        return stop.aborted;
       };
       const clock = { now: context.now, pause };
       const sayFailure = (what: string) => (cause: unknown) =>
@@ -32,7 +33,7 @@ export function watchCommand(context: CommandContext): Command {
       const working: Promise<void>[] = [];
       if (backups !== null) {
         const run = async () => {
-          log.info(await backUp(context, backups, stop.signal), "a backup was made and verified");
+          log.info(await backUp(context, backups, stop), "a backup was made and verified");
           if (alertPingUrl !== null)
             await ping(alertPingUrl).catch(sayFailure("ALERT_PING_URL could not be requested"));
         };

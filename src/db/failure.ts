@@ -2,7 +2,7 @@
 import { SQLiteError } from "bun:sqlite";
 import { DrizzleError } from "drizzle-orm";
 import { adminCommand } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { printable, UserError } from "../user-error.ts";
 import { DatabaseUnavailable } from "./connection.ts";
 
 /** What SQLite or the system said, out of what Drizzle has put around it. */
@@ -67,5 +67,14 @@ export function lastCountsLost(reason: string): UserError {
   return new UserError(
     `The last request counts and the record of which key received which leads were lost (${reason}).`,
     "Make sure that the disk has room, that no other program keeps the file locked, and that most nodes of a cluster run.",
+  );
+}
+
+/** The refusal of a command that needs a database, where there is none. */
+export function noDatabase(databasePath: string): UserError {
+  const create = `${adminCommand} account create NAME`;
+  return new UserError(
+    `There is no database at ${printable(databasePath)} yet.`,
+    `To create one: ${create}. If it is elsewhere, set DATABASE_PATH.`,
   );
 }

@@ -1,6 +1,7 @@
 /** A process that runs one command of `bun admin` after another: each as if it were started for it, without the start. */
 
-import { type Clock, runCommand } from "../../src/admin.ts";
+import { runCommand } from "../../src/admin.ts";
+import type { Clock } from "../../src/cli/command.ts";
 import { createOutput } from "../../src/cli/terminal/output.ts";
 import { sayWhy } from "../../src/process.ts";
 import { watchDatabases } from "./closing.ts";
@@ -24,7 +25,7 @@ async function obey({ args, folder, environment, input, nowMs }: Order): Promise
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, environment);
   try {
-    const clock = nowMs === null ? null : clockAt(nowMs);
+    const clock = nowMs === null ? undefined : clockAt(nowMs);
     return await runCommand(["bun", "src/admin.ts", ...args], () => new Blob([input]).stream(), clock);
   } catch (cause) {
     return sayWhy(cause);
@@ -38,9 +39,8 @@ function clockAt(startMs: number): Clock {
   let nowMs = startMs;
   return {
     now: () => nowMs,
-    async pause(ms) {
+    async sleep(ms) {
       nowMs += ms;
-      return null;
     },
   };
 }

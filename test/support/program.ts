@@ -8,12 +8,8 @@ export function theProgram(): Promise<Command> {
   };
   return createProgram("all", {
     database: nothing,
-    loadImporter: nothing,
-    loadSourceFinder: nothing,
-    backups: nothing,
     now: nothing,
-    pause: nothing,
-    forgetSignals: nothing,
+    sleep: nothing,
     standardInput: nothing,
     endWith: nothing,
   });

@@ -1,7 +1,8 @@
 /** bun admin cluster: several nodes of rqlite, each with a server. */
 import { Command } from "commander";
-import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
+import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { readCluster, readDatabasePath } from "../../../src/config.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { initCluster, migrateCluster, removeNode, withClusterDatabase } from "../cluster/cluster.ts";
@@ -14,10 +15,11 @@ import { statusText, statusValue } from "./status.ts";
 export function clusterCommand(context: CommandContext): Command {
   return new Command("cluster")
     .description("several nodes of rqlite, each with a server")
+    .addHelpText("after", examples("cluster status"))
     .addCommand(initCommand())
     .addCommand(statusCommand(context))
     .addCommand(migrateCommand())
-    .addCommand(scrubCommand(context))
+    .addCommand(scrubCommand())
     .addCommand(leaveCommand());
 }
 
@@ -36,6 +38,7 @@ function initCommand(): Command {
   return jsonCommand("init")
     .description("copy an existing file into the first node, which must be empty")
     .argument("<FILE>", "the file of a stopped server; it is not changed")
+    .addHelpText("after", examples("cluster init /var/lib/leadfile/leadfile.db"))
     .action(async (file: string, options: { json?: boolean }) => {
       const { leads } = await initCluster(localNode(), file);
       const output = outputOf(options);
@@ -49,6 +52,7 @@ function initCommand(): Command {
 function statusCommand(context: CommandContext): Command {
   return jsonCommand("status")
     .description("show the nodes, the leader, how far each node is, and which servers answer")
+    .addHelpText("after", examples("cluster status", "cluster status --json"))
     .action(async (options: { json?: boolean }) => {
       using file = openLocalFile(readDatabasePath());
       const status = await askCluster(localNode(), file.current(), context.now());
@@ -60,6 +64,7 @@ function statusCommand(context: CommandContext): Command {
 function migrateCommand(): Command {
   return jsonCommand("migrate")
     .description("update the schema to this version, before its first server starts")
+    .addHelpText("after", examples("cluster migrate"))
     .action(async (options: { json?: boolean }) => {
       const node = localNode();
       const migrations = await withClusterDatabase(readDatabasePath(), node, (database) =>
@@ -70,14 +75,15 @@ function migrateCommand(): Command {
     });
 }
 
-function scrubCommand(context: CommandContext): Command {
+function scrubCommand(): Command {
   return jsonCommand("scrub")
     .description("remove the residual bytes of erased persons from the local node, which is stopped for a moment")
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
+    .addHelpText("after", examples("cluster scrub --stop ./stop-node.sh --start ./start-node.sh"))
     .action(async ({ stop, start, ...options }: { stop: string; start: string; json?: boolean }) => {
-      // From here on a signal is remembered: it must not leave the node stopped.
-      await context.pause(0);
+      // A signal must not leave the node stopped.
+      stopSignal();
       const node = localNode();
       const restarting = { stop: () => run(stop), start: () => run(start) };
       const scrubbed = await withClusterDatabase(readDatabasePath(), node, (database) =>
@@ -96,6 +102,7 @@ function leaveCommand(): Command {
   return jsonCommand("leave")
     .description("remove a node; its server has stopped serving when the command returns")
     .argument("<NODE>", "the name that cluster status shows")
+    .addHelpText("after", examples("cluster leave n3"))
     .action(async (name: string, options: { json?: boolean }) => {
       const node = localNode();
       await withClusterDatabase(readDatabasePath(), node, (database) => removeNode(node, database, name));

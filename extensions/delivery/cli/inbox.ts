@@ -2,11 +2,12 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
-import { type EndingSignal, statusOfService } from "../../../src/process.ts";
+import { statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
@@ -14,6 +15,7 @@ import { destinationWith, importUnattended } from "./unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
+  readonly companion?: boolean;
   readonly json?: boolean;
 }
 
@@ -38,6 +40,7 @@ files are read: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
 done/ and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1
 if a file was not imported.`,
     )
+    .addHelpText("after", examples("inbox /srv/leads", "inbox /srv/leads --once"))
     .action((dir: string, options: InboxOptions) => run(context, dir, options));
 }
 
@@ -70,8 +73,9 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     count: ({ kind }) => counts[kind]++,
   });
   try {
-    if (options.once === true) await lookOnce(inbox, context);
-    else await lookOn(inbox, context);
+    const stop = stopSignal(options.companion);
+    if (options.once === true) await lookOnce(inbox, context, stop);
+    else await lookOn(inbox, context, stop);
   } finally {
     release();
   }
@@ -80,21 +84,26 @@ async function run(context: CommandContext, named: string, options: InboxOptions
 }
 
 /** Takes the files that are settled now, or in two seconds. */
-async function lookOnce(inbox: Inbox, { pause }: CommandContext): Promise<void> {
+async function lookOnce(inbox: Inbox, { sleep }: CommandContext, stop: AbortSignal): Promise<void> {
   const takeAll = async () => {
     let looked = await inbox.look();
-    while (looked.isBusy && (await pause(0)) === null) looked = await inbox.look();
+    while (looked.isBusy) {
+      await sleep(0, stop);
+      if (stop.aborted) break;
+      looked = await inbox.look();
+    }
     return looked.waiting;
   };
-  if ((await takeAll()) > 0 && (await pause(settleMs)) === null) await takeAll();
+  if ((await takeAll()) === 0) return;
+  await sleep(settleMs, stop);
+  if (!stop.aborted) await takeAll();
 }
 
 /** Looks until it is told to end. */
-export async function lookOn(inbox: Inbox, context: CommandContext): Promise<void> {
-  let signal: EndingSignal | null;
+export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortSignal): Promise<void> {
   do {
     const { isBusy } = await inbox.look();
-    signal = await context.pause(isBusy ? 0 : lookEveryMs);
-  } while (signal === null);
-  context.endWith(statusOfService(signal));
+    await context.sleep(isBusy ? 0 : lookEveryMs, stop);
+  } while (!stop.aborted);
+  context.endWith(statusOfService(stop.reason));
 }

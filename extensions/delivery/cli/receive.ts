@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { Logger } from "pino";
 import { readSeconds } from "../../../src/cli/arguments.ts";
-import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
+import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
+import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/database-files.ts";
 import { takeLock } from "../../../src/db/locks/process-lock.ts";
 import { findSource } from "../../../src/db/sources.ts";
-import { type EndingSignal, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
+import { statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { openInbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
@@ -24,6 +25,7 @@ interface ReceiveOptions {
   readonly json?: boolean;
   /** Runs as the companion that imports. */
   readonly import?: boolean;
+  readonly companion?: boolean;
 }
 
 export function receiveCommand(context: CommandContext): Command {
@@ -42,32 +44,34 @@ export function receiveCommand(context: CommandContext): Command {
 It listens on RECEIVE_HOST and RECEIVE_PORT. A delivery is on the disk before it
 is answered with 200; a minute later its leads are served.`,
     )
-    .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
+    .addHelpText("after", examples("receive", "receive --every 10"))
+    .action((options: ReceiveOptions) =>
+      options.import === true ? importSpool(context, options) : receive(context, options),
+    );
 }
 
-async function receive(context: CommandContext, { every, json }: ReceiveOptions): Promise<void> {
+async function receive(context: CommandContext, { every, json, companion }: ReceiveOptions): Promise<void> {
   const { address, log, baseUrl, trustProxy, startCompanion } = openReceiving();
   const folder = spoolOf(readDatabasePath());
   const release = takeLock(folder);
   if (release === null) {
     throw new UserError(`Another process takes deliveries for ${readDatabasePath()}.`, "Stop it first.");
   }
-  context.database("create");
+  const database = context.database("create");
   const spool = await openSpool(folder, context.now);
-  const endpoint = createEndpoint({ sources: await context.loadSourceFinder(), spool, log, baseUrl, trustProxy });
+  const endpoint = createEndpoint({ sources: await database.sourceFinder(), spool, log, baseUrl, trustProxy });
   const server = listenForDeliveries(address, endpoint);
   // Whoever reads the line may send a signal at once; it is heard from here on.
-  await context.pause(0);
+  const stop = stopSignal(companion);
   writeNow(1, json === true ? `${JSON.stringify({ url: server.url })}\n` : `listening on ${server.url}\n`);
   const importing = startCompanion(["receive", "--import"]);
-  let signal: EndingSignal | null = null;
-  while (signal === null) {
-    signal = await context.pause(every * 1000);
-    if (signal !== null) await Promise.all([importing.stop(), server.stop()]);
+  while (!stop.aborted) {
+    await context.sleep(every * 1000, stop);
+    if (stop.aborted) await Promise.all([importing.stop(), server.stop()]);
     await complete(spool, log);
   }
   release();
-  context.endWith(statusOfService(signal));
+  context.endWith(statusOfService(stop.reason));
 }
 
 /** Completes the files, so that one import takes all deliveries of that time. Trouble ends no deliveries. */
@@ -80,9 +84,10 @@ async function complete(spool: Spool, log: Logger): Promise<void> {
 }
 
 /** Imports what is complete, in a process beside the endpoint: an import must keep no delivery waiting. */
-async function importSpool(context: CommandContext): Promise<void> {
+async function importSpool(context: CommandContext, { companion }: ReceiveOptions): Promise<void> {
   const folder = spoolOf(readDatabasePath());
-  const release = await lockWhenFree(join(folder, ".import"), context);
+  const stop = stopSignal(companion);
+  const release = await lockWhenFree(join(folder, ".import"), context, stop);
   if (release === null) return;
   const inbox = openInbox(folder, {
     destinationOf(sourceId) {
@@ -97,14 +102,16 @@ async function importSpool(context: CommandContext): Promise<void> {
     now: context.now,
     say: (line) => writeNow(2, `${line}\n`),
   });
-  await lookOn(inbox, context);
+  await lookOn(inbox, context, stop);
   release();
 }
 
 /** Takes the lock, once the import of a killed endpoint has finished its file. Null when it is time to end. */
-async function lockWhenFree(path: string, context: CommandContext): Promise<(() => void) | null> {
+async function lockWhenFree(path: string, { sleep }: CommandContext, stop: AbortSignal): Promise<(() => void) | null> {
   for (;;) {
     const release = takeLock(path);
-    if (release !== null || (await context.pause(500))) return release;
+    if (release !== null) return release;
+    await sleep(500, stop);
+    if (stop.aborted) return null;
   }
 }

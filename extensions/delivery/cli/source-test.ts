@@ -1,6 +1,6 @@
 /** bun admin source test: shows the leads that a delivery would become, and stores nothing. */
 import type { Command } from "commander";
-import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { readRules } from "../../../src/cli/lead/import/options.ts";
 import { sampleText } from "../../../src/cli/lead/import/sample.ts";
 import { findAccount } from "../../../src/db/accounts.ts";
@@ -25,6 +25,10 @@ export function testCommand(context: CommandContext): Command {
     .description("show the leads that a payload would become, or why it would be rejected; stores nothing")
     .argument("<ID>", "ID of the source, as source list shows it")
     .addHelpText("after", "\nReads the payload from standard input, as the vendor would send it.")
+    .addHelpText(
+      "after",
+      examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json"),
+    )
     .action(async (id: string, options: { json?: boolean }) => {
       const source = findSource(context.database().read, id);
       if (source === null) {

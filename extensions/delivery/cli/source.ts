@@ -1,10 +1,10 @@
 /** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
 import { Command, Option } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
-import { confirm } from "../../../src/cli/terminal/confirm.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
+import { confirm } from "../../../src/cli/terminal/prompt.ts";
 import { listed } from "../../../src/cli/terminal/table.ts";
 import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
@@ -32,6 +32,7 @@ interface CreateOptions {
 export function sourceCommand(context: CommandContext): Command {
   return new Command("source")
     .description("addresses at which vendors deliver leads by webhook")
+    .addHelpText("after", examples("source create acme --label rb2b --pixel px_shop", "source list acme"))
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(revokeCommand(context))
@@ -55,6 +56,13 @@ function createCommand(context: CommandContext): Command {
     .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
     .addOption(new Option("--day-first", "read 01/02/2026 as the first of February").conflicts("monthFirst"))
     .option("--month-first", "read 01/02/2026 as the second of January")
+    .addHelpText(
+      "after",
+      examples(
+        "source create acme --label rb2b --pixel px_shop",
+        'source create acme --map "Site=pixel_id" --create-pixels',
+      ),
+    )
     .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
 }
 
@@ -109,6 +117,7 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the sources of an account")
     .argument("<ACCOUNT>", "id or exact name")
+    .addHelpText("after", examples("source list acme", "source list acme --json"))
     .action((idOrName: string, options) => {
       const { number } = accountOf(context, idOrName);
       const all = listSources(context.database().read, number).map(view);
@@ -131,6 +140,7 @@ function revokeCommand(context: CommandContext): Command {
     .description("reject all further deliveries to the address of a source")
     .argument("<ID>", "id of the source, as source list shows it")
     .option("--yes", "do not ask")
+    .addHelpText("after", examples("source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"))
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
       const database = context.database();
       const { label, account } = findSource(database.read, id) ?? unknownSource(id);

@@ -11,7 +11,7 @@ import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/staged-import.ts";
 import { readSeconds, readWholeNumber } from "../arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { demoLeads, demoPixels } from "./leads.ts";
 import { goOn } from "./live.ts";
@@ -50,10 +50,11 @@ export function demoCommand(context: CommandContext): Command {
         readWholeNumber("--seed", text, 0, 999_999_999),
       ),
     )
+    .addHelpText("after", examples("demo", "demo --live --every 2 --seed 7"))
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());
       const database = context.database("create");
-      const demo = await makeDemo(database, await context.loadImporter(), context.now());
+      const demo = await makeDemo(database, await database.importer(), context.now());
       const { account, pixels, key } = demo;
       const output = outputOf(options);
       output.result({ account, pixels, key, url }, demoText(demo, url));

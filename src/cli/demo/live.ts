@@ -4,6 +4,7 @@ import { writeMoment } from "../../contract/time.ts";
 import { accountOf } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import type { Output } from "../terminal/output.ts";
+import { stopSignal } from "../terminal/signals.ts";
 import { createInventor, newLead } from "./leads.ts";
 
 interface Live {
@@ -16,10 +17,13 @@ export async function goOn(context: CommandContext, output: Output, accountId: s
   const account = accountOf(context, accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
-  const importer = await context.loadImporter();
+  const importer = await context.database().importer();
   output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
   let count = 0;
-  while (!(await context.pause(live.every * 1000))) {
+  const stop = stopSignal();
+  for (;;) {
+    await context.sleep(live.every * 1000, stop);
+    if (stop.aborted) break;
     const nowMs = context.now();
     const visit = invent();
     // A lead without a time comes after all others, where a client that polls finds it.

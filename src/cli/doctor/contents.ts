@@ -6,10 +6,10 @@ import { writeMoment } from "../../contract/time.ts";
 import { isFileOfNode } from "../../db/database-files.ts";
 import type { Contents } from "../../db/examination/contents.ts";
 import type { Examination } from "../../db/examination/examine.ts";
+import { noDatabase } from "../../db/failure.ts";
 import type { KeyRecord } from "../../db/keys.ts";
 import { wordsFor } from "../../db/schema-version.ts";
 import { adminCommand } from "../../program-name.ts";
-import { noDatabase } from "../arguments.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Finding, fine, warning } from "./finding.ts";
 

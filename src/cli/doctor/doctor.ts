@@ -5,8 +5,8 @@ import { isFileOfNode } from "../../db/database-files.ts";
 import { examineFile } from "../../db/examination/examine.ts";
 import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../user-error.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { paintCell } from "../terminal/paint.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { lookAtContents } from "./contents.ts";
 import { lookAtFile } from "./file.ts";
@@ -24,6 +24,7 @@ export function doctorCommand(context: CommandContext): Command {
       "after",
       "\nChanges nothing. Ends with 0 when all is well, 1 with warnings, 2 when something\nis broken.",
     )
+    .addHelpText("after", examples("doctor", "doctor --full", "doctor --json"))
     .action(async (options: { full?: boolean; json?: boolean }) => {
       const findings = await findAll(context.now(), options.full === true);
       const found = findings.filter(({ level }) => level !== "fine");

@@ -15,10 +15,11 @@ import { statusAfter } from "../../process.ts";
 import { printable, UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import { storedCopiesText } from "../backup.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
+import { runSteps } from "../terminal/signals.ts";
 import { notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import type { ListedPerson } from "./person-list.ts";
 import { removeResidualBytes } from "./residual-bytes.ts";
@@ -35,6 +36,13 @@ export function eraseCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "ID or exact name")
     .option("--mentions", "also erase leads that hold a person's address elsewhere, such as in page_url")
     .option("--dry-run", "say how many leads would go, and change nothing")
+    .addHelpText(
+      "after",
+      examples(
+        "lead erase acme --email - < address.txt >> receipts.ndjson",
+        "lead erase acme --list opted-out.csv --dry-run",
+      ),
+    )
     .action(async (idOrName: string, options: Options) => {
       const account = accountOf(context, idOrName);
       const persons = await readPersons(context, account, options);
@@ -48,7 +56,7 @@ export function eraseCommand(context: CommandContext): Command {
       await askAboutSeveral(persons, survey);
       const how = { withMentions: options.mentions === true, onRead };
       const erasure = new Erasure(database, account, references, how, context.now());
-      const signal = await eraseAll(context, erasure, persons.length, output);
+      const signal = await eraseAll(erasure, persons.length, output);
       const erased = erasure.persons;
       if (erased.some((one) => one.erased > 0)) await Bun.sleep(notingMs(database.path));
       await erasure.complete();
@@ -70,15 +78,9 @@ export function eraseCommand(context: CommandContext): Command {
 }
 
 /** Erases all persons. Each has a receipt in the file from the transaction that removes the leads. */
-async function eraseAll(context: CommandContext, erasure: Erasure, all: number, output: Output) {
+async function eraseAll(erasure: Erasure, all: number, output: Output) {
   const say = throttle(output);
-  let signal = await context.pause(0);
-  if (signal !== null) return signal;
-  for await (const done of erasure.steps()) {
-    say(() => `${grouped(done)} of ${grouped(all)} erased`);
-    signal = await context.pause(0);
-    if (signal !== null) break;
-  }
+  const { signal } = await runSteps(erasure.steps(), (done) => say(() => `${grouped(done)} of ${grouped(all)} erased`));
   return signal;
 }
 

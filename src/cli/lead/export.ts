@@ -9,7 +9,7 @@ import { exportDocuments } from "../../db/export.ts";
 import { type EndingSignal, statusAfter } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import { type CommandContext, examples } from "../command.ts";
 import { forTerminal, print } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/signals.ts";
 
@@ -30,6 +30,10 @@ export function exportCommand(context: CommandContext): Command {
     .option(
       "--spreadsheet-safe",
       "with csv: put a ' before a cell that a spreadsheet would run as a formula, and mark the text as UTF-8",
+    )
+    .addHelpText(
+      "after",
+      examples("lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv"),
     )
     .action(async (idOrName: string, options: Options) => {
       const { number, id } = accountOf(context, idOrName);

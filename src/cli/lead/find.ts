@@ -9,7 +9,7 @@ import { identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
@@ -21,6 +21,7 @@ export function findCommand(context: CommandContext): Command {
   return withPerson(jsonCommand("find"))
     .description("print the leads of one person, newest first, or of each person of a list")
     .argument("<ACCOUNT>", "ID or exact name")
+    .addHelpText("after", examples("lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt"))
     .action(async (idOrName: string, options: PersonOptions) => {
       const account = accountOf(context, idOrName);
       const persons = await readPersons(context, account, options);

@@ -9,7 +9,7 @@ import { firstPhone } from "../../import/map/values/phones.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../user-error.ts";
 import type { CommandContext } from "../command.ts";
-import { readAll } from "../terminal/standard-input.ts";
+import { readAll } from "../terminal/prompt.ts";
 import { type ListedPerson, readList, readListFile } from "./person-list.ts";
 
 export interface IdentifierOptions {

@@ -11,13 +11,11 @@ import type { Output } from "../terminal/output.ts";
 const manyBytes = 100_000_000;
 
 /**
- * Removes the bytes of what was deleted now, and of earlier deletions that were stopped. From here on a signal ends the
- * process at once. Returns whether there were any.
+ * Removes the bytes of what was deleted now, and of earlier deletions that were stopped. Returns whether there were any.
  */
 export async function removeResidualBytes(context: CommandContext, output: Output): Promise<boolean> {
   const database = context.database();
   if (!areResiduesLeft(database.read)) return false;
-  context.forgetSignals();
   const bytes = sizeOf(database.path);
   if (bytes >= manyBytes) {
     output.say(

@@ -1,8 +1,8 @@
 /** Words about several persons: what a dry run prints, and warnings if what names one person names several people. */
 import type { Survey } from "../../privacy/held.ts";
-import { canAsk, confirm } from "../terminal/confirm.ts";
 import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
 import type { ListedPerson } from "./person-list.ts";
 
 /** What a line of a list, or an option, has found. */

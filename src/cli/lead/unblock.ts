@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { liftBlocks } from "../../privacy/suppressions.ts";
 import { accountOf } from "../arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { given, type IdentifierOptions, readIdentifier, withIdentifier } from "./person.ts";
 
@@ -20,6 +20,10 @@ one of its addresses, its phone or its ID is blocked: lift each of them.
 A restore keeps the newest decision. A restore of a backup from before the
 erasure on another machine brings back the leads that were erased: delete such
 backups first.`,
+    )
+    .addHelpText(
+      "after",
+      examples("lead unblock acme --email dana@example.com", "lead unblock acme --phone - < phone.txt"),
     )
     .action(async (idOrName: string, options: IdentifierOptions) => {
       const account = accountOf(context, idOrName);

@@ -10,7 +10,7 @@ import type { Account } from "../../db/accounts.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf, readWholeNumber } from "../arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { type Figures, statsPage } from "./page.ts";
 import { sumOf } from "./periods.ts";
 import { statsText } from "./text.ts";
@@ -30,6 +30,10 @@ export function statsCommand(context: CommandContext): Command {
     .argument("<ACCOUNT>", "id or exact name")
     .option("--days <N>", "how many UTC days back, today included", String(usualDays))
     .option("--html <FILE>", "write a page of charts that needs no network and holds no personal data")
+    .addHelpText(
+      "after",
+      examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json"),
+    )
     .action((idOrName: string, options: StatsOptions) => {
       const days = readWholeNumber("--days", options.days, 1, mostDays);
       const account = accountOf(context, idOrName);

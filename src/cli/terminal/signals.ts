@@ -1,31 +1,6 @@
-/** Signals that end commands which run until then: the first one ends them in order, a second one at once. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** Signals that end commands: the first one ends them in order, a second one at once. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EndingSignal, onEndingSignal } from "../../process.ts";
-
-/** Waits some milliseconds. Gives the signal when it is time to end, be it before the wait or during it; else null. */
-export type Pause = (ms: number) => Promise<EndingSignal | null>;
-
-/**
- * Listens from the first wait on, until the signals are forgotten: at any other time a signal ends the process at once. To
- * a companion the end of its standard input is a SIGTERM.
- */
-export function createSignals(isCompanion: boolean): { readonly pause: Pause; readonly forget: () => void } {
-  let listening: Listening | null = null;
-  return {
-    async pause(ms) {
-      listening ??= listen(isCompanion);
-      const { stop } = listening;
-      await sleepUnlessStopped(ms, stop);
-      return stop.aborted ? stop.reason : null;
-    },
-    forget: () => listening?.forget(),
-  };
-}
-
-/** Aborted by the first signal, which is the reason. */
-export function stopSignal(): AbortSignal {
-  return listen(false).stop;
-}
 
 interface Listening {
   readonly stop: AbortSignal;
@@ -48,7 +23,36 @@ function listen(isCompanion: boolean): Listening {
   return { stop: stop.signal, forget };
 }
 
-/** Waits some milliseconds, or until the signal comes. */
-export async function sleepUnlessStopped(ms: number, stop: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
+/**
+ * Listens from now on. The first signal aborts, and is the reason; a second one ends the process at once. To a companion
+ * the end of its standard input is a SIGTERM.
+ */
+export function stopSignal(isCompanion = false): AbortSignal {
+  return listen(isCompanion).stop;
+}
+
+/**
+ * Runs steps until they end or a signal comes, and returns the result or the signal. From then on a signal ends the process
+ * at once.
+ */
+export async function runSteps<Step, Result>(
+  steps: AsyncGenerator<Step, Result>,
+  onStep: (step: Step) => void,
+): Promise<{ readonly signal: null; readonly result: Result } | { readonly signal: EndingSignal }> {
+  const { stop, forget } = listen(false);
+  try {
+    for (;;) {
+      await nextTurn();
+      if (stop.aborted) {
+        // The steps may have something to complete, such as the record of what was done.
+        await steps.return(undefined as never); // Nobody reads this result.
+        return { signal: stop.reason };
+      }
+      const step = await steps.next();
+      if (step.done === true) return { signal: null, result: step.value };
+      onStep(step.value);
+    }
+  } finally {
+    forget();
+  }
 }

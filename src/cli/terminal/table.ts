@@ -1,6 +1,6 @@
 /** Tables and labelled lines that fit the terminal. */
 import { printable } from "../../user-error.ts";
-import { paint, paintCell } from "./paint.ts";
+import { paint, paintCell } from "./output.ts";
 
 /** The least width of the last column. Where even that does not fit, rows become blocks. */
 const leastLast = 12;

@@ -19,7 +19,7 @@ import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";
 import { createProgress } from "../../terminal/progress.ts";
-import { sayThatItWaits } from "../../terminal/standard-input.ts";
+import { sayThatItWaits } from "../../terminal/prompt.ts";
 import { announceColumns } from "./columns.ts";
 import type { Interruption } from "./interruption.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
@@ -69,7 +69,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   checkRejects(file, request);
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.standardInput, request.followsNoLink);
-  const importer = await context.loadImporter();
+  const importer = await context.database().importer();
   giveWay();
   const staged = importer.begin(account, request, originOf(file, request, context.now()));
   try {

@@ -1,4 +1,4 @@
-/** Asks a person at a terminal before something that cannot be undone. */
+/** Questions to a person at a terminal, and what standard input gives. */
 import { openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { ReadStream } from "node:tty";
@@ -54,4 +54,17 @@ function openTerminal(): ReadStream {
   } catch {
     return process.stdin;
   }
+}
+
+/** Says at a terminal that the command waits, and for what, such as `the key`: nothing else would show it. */
+export function sayThatItWaits(what: string, keys = "Enter and Ctrl-D"): void {
+  if (canAsk()) process.stderr.write(`Waiting for ${what}: type or paste it, then press ${keys}.\n`);
+}
+
+/** All of it as text. */
+export async function readAll(input: AsyncIterable<Uint8Array>, what: string): Promise<string> {
+  sayThatItWaits(what);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of input) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
 }

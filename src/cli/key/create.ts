@@ -1,0 +1,94 @@
+/** bun admin key create and rotate: new API keys (§5). A key is shown once. */
+import type { Command } from "commander";
+import { dayMs } from "../../contract/calendar.ts";
+import { digestOf, createKey as generateKey, isActive, prefixOf } from "../../contract/key.ts";
+import { readMoment, writeMoment } from "../../contract/time.ts";
+import type { Account } from "../../db/accounts.ts";
+import { createKey, expireKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
+import { adminCommand } from "../../program-name.ts";
+import { UserError } from "../../user-error.ts";
+import { accountOf, checkText } from "../arguments.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { type Output, refuseUnseen, showOnce } from "../terminal/output.ts";
+import { existingKey } from "./revoke.ts";
+
+export function createCommand(context: CommandContext): Command {
+  return jsonCommand("create")
+    .description("create a key, and print it this one time")
+    .argument("<ACCOUNT>", "ID or exact name")
+    .option("--label <TEXT>", "what it is for")
+    .option("--expires <DATE>", "when the key expires: a date such as 2027-01-31 (00:00 UTC), or a full time")
+    .addHelpText("after", examples('key create acme --label "nightly export"', "key create acme --json > key.json"))
+    .action(async (idOrName: string, options: { label?: string; expires?: string; json?: boolean }) => {
+      const account = accountOf(context, idOrName);
+      const label = options.label === undefined ? null : checkText("--label", options.label);
+      const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, context.now());
+      await makeKey(context, outputOf(options), account, { label, expiresMs }, {});
+    });
+}
+
+export function rotateCommand(context: CommandContext): Command {
+  return jsonCommand("rotate")
+    .description("create a key in place of another one, which expires later; print the new key this one time")
+    .argument("<ID>", "ID of the old key, as key list shows it")
+    .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d or 0", "24h")
+    .addHelpText("after", examples("key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d"))
+    .action(async (id: string, options: { overlap: string; json?: boolean }) => {
+      const overlapMs = readOverlap(options.overlap);
+      const old = existingKey(context.database().read, id);
+      const nowMs = context.now();
+      if (!isActive(old, nowMs)) {
+        throw new UserError(
+          `Key ${old.id} is already revoked.`,
+          `To create a new one, run: ${adminCommand} key create ${old.account}`,
+        );
+      }
+      const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
+      const account = accountOf(context, old.account);
+      const output = outputOf(options);
+      await makeKey(context, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
+      // Only now: if the new key had not been shown, the old one would have to stay.
+      if (overlapMs > 0) await expireKey(context.database(), old.id, endMs, nowMs);
+      // The clock of a server may be behind this one, and would let the old key live on.
+      else await revokeKey(context.database(), old.id, nowMs);
+      output.say(`Key ${old.id} ${overlapMs > 0 ? `expires at ${writeMoment(endMs)}` : "is revoked"}.`);
+    });
+}
+
+/** Creates a key and shows it; throws a UserError if nobody would see it. */
+async function makeKey(
+  context: CommandContext,
+  output: Output,
+  account: Account,
+  { label, expiresMs }: Pick<KeyRecord, "label" | "expiresMs">,
+  more: Readonly<Record<string, string>>,
+): Promise<void> {
+  refuseUnseen("key");
+  const key = generateKey();
+  const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
+  const { id, prefix } = await createKey(context.database(), account, stored, context.now());
+  const revoke = `${adminCommand} key revoke ${id}`;
+  showOnce(output, "key", revoke, { id, key, prefix, label, account: account.id, ...more }, key);
+  const until = expiresMs === null ? "" : ` It expires at ${writeMoment(expiresMs)}.`;
+  output.say(`Store it now: it cannot be shown again. Its ID is ${id}.${until}`);
+}
+
+const unitsMs = { m: 60_000, h: 3_600_000, d: dayMs } as const;
+
+/** Reads --expires as Unix milliseconds; throws a UserError for a past time, and for anything else. */
+function readExpiry(text: string, nowMs: number): number {
+  const ms = readMoment(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text, "down");
+  if (ms === null) {
+    throw new UserError("--expires takes a date such as 2027-01-31, or a time such as 2027-01-31T09:00:00Z.", "", 2);
+  }
+  if (ms > nowMs) return ms;
+  throw new UserError("--expires is in the past; the key would never work.", "Give a later date.", 2);
+}
+
+/** Reads --overlap as milliseconds; throws a UserError for anything else. */
+function readOverlap(text: string): number {
+  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  if (unit === "m" || unit === "h" || unit === "d") return Number(count) * unitsMs[unit];
+  if (text === "0") return 0;
+  throw new UserError("--overlap takes minutes, hours or days, such as 30m, 24h or 7d, or 0.", "", 2);
+}

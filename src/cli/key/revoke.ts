@@ -1,0 +1,38 @@
+/** bun admin key revoke: ends an API key, at once and for good (§3). */
+import type { Command } from "commander";
+import { isWellFormed } from "../../contract/key.ts";
+import type { Connection } from "../../db/connection.ts";
+import { findKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
+import { adminCommand } from "../../program-name.ts";
+import { UserError } from "../../user-error.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { confirm } from "../terminal/prompt.ts";
+
+export function revokeCommand(context: CommandContext): Command {
+  return jsonCommand("revoke")
+    .description("revoke a key, at once and for good")
+    .argument("<ID>", "ID of the key, as key list shows it")
+    .option("--yes", "do not ask")
+    .addHelpText("after", examples("key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes"))
+    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+      const key = existingKey(context.database().read, id);
+      const label = key.label === null ? "" : `${JSON.stringify(key.label)}, `;
+      const used = key.lastUsed === null ? "never used" : `last used ${key.lastUsed}`;
+      const question = `Revoke ${key.id} (${label}account ${key.accountName}, ${used})? This cannot be undone.`;
+      await confirm(question, options);
+      const revoked = (await revokeKey(context.database(), key.id, context.now())) ?? key;
+      const output = outputOf(options);
+      // What the JSON shows of usage and of the ledger, a revocation need not load.
+      const value = output.json ? (await import("./show.ts")).viewOf(context, revoked) : null;
+      output.result(value, `Key ${revoked.id} is revoked. The next request with it gets 401.`);
+    });
+}
+
+/** Finds a key by its ID; throws a UserError if there is none. */
+export function existingKey(read: Connection, id: string): KeyRecord {
+  const key = findKey(read, id);
+  if (key !== null) return key;
+  // The argument may be the key itself, which must not be repeated.
+  const what = isWellFormed(id) ? "This is a key, not the ID of one." : `There is no key ${JSON.stringify(id)}.`;
+  throw new UserError(what, `To list the IDs, run: ${adminCommand} key list ACCOUNT`);
+}
