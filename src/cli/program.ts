@@ -126,7 +126,7 @@ async function listEntries(own: readonly CommandEntry[]): Promise<CommandEntry[]
  */
 export async function createProgram(words: readonly string[] | "all", context: CommandContext): Promise<Command> {
   const program = new Command(adminCommand)
-    .description("Looks after a Leadfile database: accounts, pixels, keys and leads.")
+    .description("Manages a Leadfile database: accounts, pixels, keys, and leads.")
     .version(build)
     .addHelpText("after", firstSteps);
   const own = Bun.isStandaloneExecutable ? [...commands, ...executableCommands] : commands;

@@ -1,5 +1,5 @@
 /** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
-import { and, asc, count, eq, gte, isNull, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, isNull, max, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
@@ -15,6 +15,8 @@ export interface Share {
 export interface Stats {
   /** Leads of all time. */
   readonly total: number;
+  /** The time of the newest lead; null if there is none. */
+  readonly newestMs: number | null;
   /** Days with leads, oldest first. */
   readonly byDay: readonly Share[];
   /** Largest first, like the two below. */
@@ -49,8 +51,14 @@ export function readStats(database: Connection, account: AccountNumber, sinceMs:
   const days = counted(`identified_at / ${dayMs}`, "leads_by_email").map(
     ([day, count]) => [Number(day), count] as const,
   );
+  const all = database
+    .select({ total: count(), newestMs: max(leads.identifiedAt) })
+    .from(leads)
+    .where(eq(leads.account, account))
+    .get();
   return {
-    total: database.select({ leads: count() }).from(leads).where(eq(leads.account, account)).get()?.leads ?? 0,
+    total: all?.total ?? 0,
+    newestMs: all?.newestMs ?? null,
     byDay: days.toSorted(([a], [b]) => a - b).map(([day, count]) => ({ name: dayOf(day * dayMs), count })),
     byPixel: namePixels(database, counted("pixel", "leads_by_pixel")),
     byState: counted("state", "leads_by_state").map(toShare),

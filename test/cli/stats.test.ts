@@ -35,6 +35,17 @@ test("an account without leads says so, in a line and in empty lists", async () 
   });
 });
 
+test.each([
+  [40, "; try --days 60"],
+  [80, "; try --days 90"],
+  [4_000, ""],
+])("a period before which the newest lead came, by %d days, says when it came", async (days, advice) => {
+  const admin = await withLeads([`a@example.com,${daysAgo(days)},px_a,CA,google`]);
+  const { stdout } = await admin.run("stats", "acme");
+  expect(stdout).toStartWith("acme: 0 of 1 leads are from 2026-04-21 to 2026-05-20 (UTC).\n\n");
+  expect(stdout).toContain(`The newest lead is from ${daysAgo(days).slice(0, 10)}${advice}.\n`);
+});
+
 test("--json has every day of the period, and the largest of everything first", async () => {
   const admin = await withLeads([
     `a@example.com,${daysAgo(2)},px_a,CA,google`,

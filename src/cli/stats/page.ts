@@ -35,7 +35,7 @@ export function statsPage({ account, period, stats, nowMs }: Figures): string {
 <body>
 <header>
 <h1>${name}</h1>
-<p><strong>${grouped(inPeriod)}</strong> of ${grouped(stats.total)} leads came from ${span}.</p>
+<p><strong>${grouped(inPeriod)}</strong> of ${grouped(stats.total)} leads are from ${span}.</p>
 </header>
 <main>
 ${figures.join("\n")}

@@ -2,6 +2,8 @@
 import type { Share } from "../../db/stats.ts";
 import type { Bar } from "../terminal/chart.ts";
 
+/** The longest period that can be looked at. */
+export const maxDays = 3_660;
 /** A longer period is shown by month. */
 const daysShown = 62;
 /** At most this many lines: the largest, and one for all others. */

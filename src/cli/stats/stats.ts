@@ -12,11 +12,10 @@ import { UserError } from "../../user-error.ts";
 import { accountOf, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { type Figures, statsPage } from "./page.ts";
-import { sumOf } from "./periods.ts";
+import { maxDays, sumOf } from "./periods.ts";
 import { statsText } from "./text.ts";
 
 const usualDays = 30;
-const mostDays = 3_660;
 
 interface StatsOptions {
   readonly days: string;
@@ -35,7 +34,7 @@ export function statsCommand(context: CommandContext): Command {
       examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json"),
     )
     .action((idOrName: string, options: StatsOptions) => {
-      const days = readWholeNumber("--days", options.days, 1, mostDays);
+      const days = readWholeNumber("--days", options.days, 1, maxDays);
       const account = accountOf(context, idOrName);
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
