@@ -148,7 +148,7 @@ function lookAtBackups(contents: Contents, place: string | null, nowMs: number):
   const lastMs = place === null ? lastBackupMs : (lastStoredMs ?? lastBackupMs);
   const advice =
     place === null
-      ? `${adminCommand} backup FILE, and a timer that does it every night: docs/operations.md.`
+      ? `Run ${adminCommand} backup FILE now, and set BACKUP_TO for a daily backup: docs/operations.md.`
       : `The log of the server says why the daily backup to ${place} fails. It is made only while the server runs.`;
   if (lastMs === null) {
     return hasLeads
