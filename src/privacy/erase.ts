@@ -6,11 +6,18 @@ import { writeMoment } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import { type Connection, changedExactly, type LeadDatabase, type Statement, WriteRefused } from "../db/connection.ts";
 import { imports, leads, receipts } from "../db/schema.ts";
-import { countPeople } from "./different-people.ts";
 import { filterStatements } from "./disclosures/ledger.ts";
 import { arrivedLead } from "./disclosures/recipients.ts";
 import { type FoundLeads, findLeads, type OnRead, openLeadAt, type StoredLead } from "./find.ts";
-import { blockedWith, distinct, identifiersIn, identifiersOf, isOf, type PersonReference } from "./identifiers.ts";
+import {
+  blockedWith,
+  countPeople,
+  distinct,
+  identifiersIn,
+  identifiersOf,
+  isOf,
+  type PersonReference,
+} from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
 import { completeThese, findPending, identityOf, type Receipt, storeReceipt } from "./receipts.ts";
 import { residueStatement } from "./retention.ts";

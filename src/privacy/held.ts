@@ -4,12 +4,11 @@ import { writeMoment } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { accounts, imports } from "../db/schema.ts";
-import { countPeople } from "./different-people.ts";
 import { type Gap, gapsFor } from "./disclosures/gaps.ts";
 import { arrivedLead, openRecipients, type Received } from "./disclosures/recipients.ts";
 import { detailOf } from "./erase.ts";
 import { findLeads, firstPlaces, holdsAny, type OnRead, openLeadAt } from "./find.ts";
-import type { PersonReference } from "./identifiers.ts";
+import { countPeople, type PersonReference } from "./identifiers.ts";
 import type { Matcher } from "./mentions.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 

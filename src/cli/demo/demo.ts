@@ -1,4 +1,5 @@
 /** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
+import { randomInt } from "node:crypto";
 import { type Command, Option } from "commander";
 import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
@@ -10,11 +11,12 @@ import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/staged-import.ts";
-import { readSeconds, readWholeNumber } from "../arguments.ts";
+import { accountOf, readSeconds, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { demoLeads, demoPixels } from "./leads.ts";
-import { goOn } from "./live.ts";
+import type { Output } from "../terminal/output.ts";
+import { stopSignal } from "../terminal/signals.ts";
+import { createInventor, demoLeads, demoPixels, newLead } from "./leads.ts";
 
 const demoName = "Demo";
 const leadCount = 1000;
@@ -110,4 +112,29 @@ export function demoText({ key, cursor, newest }: Demo, url: string): string {
 
 In a browser, ${url}${publicPaths.docs} teaches the rest.
 `;
+}
+
+/** `--live`: invents a lead every few seconds until Ctrl-C, so that a developer can watch a poller work. Each is written before it is shown. The same seed gives the same visitors. */
+async function goOn(context: CommandContext, output: Output, accountId: string, live: DemoOptions): Promise<void> {
+  const account = accountOf(context, accountId);
+  const seed = live.seed ?? randomInt(1_000_000_000);
+  const invent = createInventor(seed);
+  const importer = await context.database().importer();
+  output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
+  let count = 0;
+  const stop = stopSignal();
+  for (;;) {
+    await context.sleep(live.every * 1000, stop);
+    if (stop.aborted) break;
+    const nowMs = context.now();
+    const visit = invent();
+    // A lead without a time comes after all others, where a client that polls finds it.
+    const lead = { ...newLead(account.id, nowMs, visit), identifiedMs: null };
+    await importer.writeLeads(account.number, [lead], { onDuplicate: "skip", createPixels: true, nowMs });
+    count += 1;
+    const { name, city, state, page_url: page } = visit.details;
+    // Every page is of the same site: its name would only make the line longer.
+    output.say(`${writeMoment(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
+  }
+  output.say(`\n${count} ${count === 1 ? "lead" : "leads"} invented; they stay, and so does the key.`);
 }

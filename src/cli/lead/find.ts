@@ -1,11 +1,10 @@
 /** bun admin lead find: the leads of a person, or of each person of a list, and who received them. */
 import type { Command } from "commander";
 import type { Lead } from "../../contract/lead.ts";
-import { countPeople } from "../../privacy/different-people.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { keptDays } from "../../privacy/disclosures/ledger.ts";
 import { findHeld, type Held } from "../../privacy/held.ts";
-import { identifiersIn } from "../../privacy/identifiers.ts";
+import { countPeople, identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";

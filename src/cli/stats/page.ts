@@ -1,5 +1,4 @@
 /** The figures of an account as one page of HTML, without personal data: charts, each with its table. */
-
 import { writeMoment } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import type { Share, Stats } from "../../db/stats.ts";

@@ -1,5 +1,4 @@
 /** bun admin stats: leads by day, pixel, state and source, and requests by key, as charts in the terminal or as a page. */
-
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -11,9 +10,10 @@ import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { chart } from "../terminal/chart.ts";
+import { grouped } from "../terminal/numbers.ts";
 import { type Figures, statsPage } from "./page.ts";
-import { maxDays, sumOf } from "./periods.ts";
-import { statsText } from "./text.ts";
+import { largest, maxDays, overTime, sumOf, type Timeline } from "./periods.ts";
 
 const usualDays = 30;
 
@@ -47,6 +47,41 @@ export function statsCommand(context: CommandContext): Command {
       writePage(options.html, { account, period, stats, nowMs: context.now() });
       output.result(view(account, period, stats), `The charts are in ${options.html}; open it in a browser.`);
     });
+}
+
+/** All of it for a terminal; `period` has every day that is looked at, oldest first. */
+function statsText(account: Account, period: readonly string[], stats: Stats): string {
+  const inPeriod = sumOf(stats.byDay);
+  const span = `${period[0]} to ${period.at(-1)} (UTC)`;
+  const sections = [`${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.`];
+  if (inPeriod > 0) {
+    sections.push(timeline("Leads", overTime(period, stats.byDay)));
+    sections.push(`Leads by pixel\n${chart(largest(stats.byPixel))}`);
+    sections.push(`Leads by state\n${chart(largest(stats.byState))}`);
+    sections.push(`Leads by source\n${chart(largest(stats.bySource))}`);
+  } else if (stats.newestMs !== null) sections.push(adviceFor(stats.newestMs, period.at(-1) ?? ""));
+  else return `${account.name} has no leads yet.`;
+  const requests = Map.groupBy(stats.requests, ({ key }) => key);
+  for (const [key, rows] of requests) {
+    const label = rows[0]?.label ?? null;
+    const counts = rows.map(({ day, requests }) => ({ name: day, count: requests }));
+    sections.push(timeline(`Requests of ${key}${label === null ? "" : ` (${label})`}`, overTime(period, counts)));
+  }
+  if (requests.size === 0) sections.push("No key made a request in these days.");
+  return sections.join("\n\n");
+}
+
+/** Names the newest lead and, if one is long enough, a period that contains it: months of 30 days. */
+function adviceFor(newestMs: number, today: string): string {
+  const newest = dayOf(newestMs);
+  const days = (Date.parse(today) - Date.parse(newest)) / dayMs + 1;
+  const advice = days > maxDays ? "" : `; try --days ${Math.ceil(days / 30) * 30}`;
+  return `The newest lead is from ${newest}${advice}.`;
+}
+
+/** Begins with the first day that has a count: lines without bars would push all else off the screen. */
+function timeline(title: string, { unit, bars }: Timeline): string {
+  return `${title} per ${unit}\n${chart(bars.slice(bars.findIndex(({ count }) => count > 0)))}`;
 }
 
 /** Writes the page whole or not at all. Throws a UserError where it cannot, and where the file belongs to the database. */
