@@ -96,7 +96,7 @@ unless(missing).describe("on a fresh Debian 12", () => {
         .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1");
       const served = `
 systemctl is-active leadfile ${proxy}
-curl --fail --silent --max-time 10 http://127.0.0.1:3000/healthz
+curl --fail --silent --max-time 10 --retry 10 --retry-connrefused http://127.0.0.1:3000/healthz
 curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve www.example.org:80:127.0.0.1 http://www.example.org/docs
 leadfile-admin account list
 sleep 5; leadfile-admin backup list /var/backups/leadfile
