@@ -1,7 +1,7 @@
 /** Imports: what each brought, from where, and what became of it. */
 import { and, desc, eq, getTableColumns, max, sql } from "drizzle-orm";
 import type { AccountNumber } from "./accounts.ts";
-import type { Connection, LeadDatabase } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { imports } from "./schema.ts";
 
 /** What became of the rows of an import. */
@@ -49,11 +49,6 @@ export function findBatch(database: Connection, account: AccountNumber, number: 
 export function isKnownLayout(database: Connection, account: AccountNumber, hash: string): boolean {
   const one = and(eq(imports.account, account), eq(imports.layout, hash));
   return database.select({ number: imports.number }).from(imports).where(one).get() !== undefined;
-}
-
-/** Records which columns the file of a batch had. */
-export async function recordLayout(database: LeadDatabase, number: number, hash: string): Promise<void> {
-  await database.write([database.read.update(imports).set({ layout: hash }).where(eq(imports.number, number))]);
 }
 
 /** Prepares the query for the time of the last finished import that brought leads, in Unix milliseconds, or null. */

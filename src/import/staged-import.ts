@@ -38,6 +38,13 @@ export interface MergeProgress {
   readonly ofOtherVisit: number;
 }
 
+/** The result of reading a source, for its batch. */
+export interface SourceRead {
+  readonly counts: Readonly<ImportCounts>;
+  /** The hash of its columns; null for leads that came without any. */
+  readonly layout: string | null;
+}
+
 export interface MergeListener {
   /** Called after each step, with the number of leads written so far. Some of them may not be committed. */
   onProgress(done: number): void;
@@ -56,6 +63,6 @@ export interface StagedImport extends Pick<Staging, "add" | "reject" | "rejected
    * Merges the staged leads, and adds to the counts of the reading. At each step, one more transaction is on the disk. Throws
    * a UserError if it is interrupted.
    */
-  merge(before: Readonly<ImportCounts>, nowMs: () => number, listener?: MergeListener): AsyncGenerator<MergeProgress>;
+  merge(read: SourceRead, nowMs: () => number, listener?: MergeListener): AsyncGenerator<MergeProgress>;
   close(): void;
 }

@@ -25,7 +25,7 @@ export async function* importing(
   const staged = store.imports.begin(account, options, { ...origin, startedMs: now() });
   try {
     for (const lead of leads) staged.add(lead);
-    yield* staged.merge(emptyCounts(), now);
+    yield* staged.merge({ counts: emptyCounts(), layout: null }, now);
   } finally {
     staged.close();
   }

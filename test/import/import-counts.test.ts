@@ -59,7 +59,7 @@ async function keepForDays(store: AdminStore, account: Account): Promise<void> {
 
 /** Each for itself, in the order of time. */
 function oneByOne(store: AdminStore, account: Account, file: readonly NewLead[], options: ImportOptions): ImportCounts {
-  const batch = beginBatch(account.number, origin, emptyCounts());
+  const batch = beginBatch(account.number, origin, { counts: emptyCounts(), layout: null });
   const { write } = store.leads.beginImport(account.number, options);
   const timeOf = ({ identifiedMs }: NewLead) => identifiedMs ?? Number.POSITIVE_INFINITY;
   const inOrder = file.toSorted((a, b) => (timeOf(a) === timeOf(b) ? 0 : timeOf(a) - timeOf(b)));

@@ -126,7 +126,12 @@ test("so is what is brought by an import that has begun before", async () => {
   const { store, account } = there;
   const writer = openAgain(there.path);
   onTestFinished(() => writer.$client.close());
-  const batch = { ...beginBatch(account.number, origin, emptyCounts()), number: 1, oldestMs: 1, newestMs: 500 };
+  const batch = {
+    ...beginBatch(account.number, origin, { counts: emptyCounts(), layout: null }),
+    number: 1,
+    oldestMs: 1,
+    newestMs: 500,
+  };
   const record = (imported: number) => {
     Object.assign(batch.counts, { read: imported, imported });
     recordBatch(writer, batch, null);

@@ -67,9 +67,9 @@ function beginClusterImport(
       writer.catchUp();
       return await preparation.preview(mayShareIds);
     },
-    async *merge(counts, now) {
+    async *merge(read, now) {
       staging.sort();
-      const material = { options, origin, staging, counts, now };
+      const material = { options, origin, staging, read, now };
       yield* options.dryRun
         ? runDry(writer.file.path, account, material)
         : mergeIntoCluster(cluster, account, material);
@@ -95,7 +95,7 @@ function* mergeIntoCluster(
   const { options, origin, staging, now } = material;
   const planner = openPlanner(cluster.database, account.number, options);
   let size = steps.min;
-  let record = beginBatch(account.number, origin, material.counts);
+  let record = beginBatch(account.number, origin, material.read);
   let isDone = false;
   for (let done = 0; !isDone; ) {
     const { leads, isLast } = takeStep(staging.read(done, size), size);

@@ -5,10 +5,10 @@ import type { Connection } from "../../db/connection.ts";
 import { imports } from "../../db/schema.ts";
 import { UserError } from "../../user-error.ts";
 import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
-import type { MergeProgress } from "../staged-import.ts";
+import type { MergeProgress, SourceRead } from "../staged-import.ts";
 
 /** A batch while it is written. */
-export interface BatchRecord extends ImportOrigin {
+export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
   number: number;
   readonly account: AccountNumber;
   /** Whether its row exists. */
@@ -21,10 +21,10 @@ export interface BatchRecord extends ImportOrigin {
   ofOtherVisit: number;
 }
 
-/** Returns the record of a batch that begins, with the counts of the reading. */
-export function beginBatch(account: AccountNumber, origin: ImportOrigin, counts: Readonly<ImportCounts>): BatchRecord {
+/** Returns the record of a batch that begins, with the result of the reading. */
+export function beginBatch(account: AccountNumber, origin: ImportOrigin, { counts, layout }: SourceRead): BatchRecord {
   const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
-  return { ...nothing, account, counts: { ...counts }, ...origin };
+  return { ...nothing, account, layout, counts: { ...counts }, ...origin };
 }
 
 /** Leads that were added by one statement. */
@@ -78,7 +78,9 @@ export function rowOf(record: BatchRecord, finishedMs: number | null) {
   const { number, account, file, by, rejectsFile, startedMs, oldestMs, newestMs, overwritten, counts } = record;
   if (!hasAdded(counts) && (rejectsFile === null || counts.rejected === 0)) return null;
   const origin = { number, account, at: startedMs, file, by, rejectsFile };
-  return { ...origin, ...counts, finishedAt: finishedMs, oldest: oldestMs, newest: newestMs, overwritten };
+  // The columns are known once an import with them is complete: then somebody has seen how they are read.
+  const layout = finishedMs !== null && hasAdded(counts) ? record.layout : null;
+  return { ...origin, ...counts, layout, finishedAt: finishedMs, oldest: oldestMs, newest: newestMs, overwritten };
 }
 
 /** Returns the progress that a record shows. */

@@ -37,14 +37,14 @@ export function beginImport(
     const staging = openStaging(writer.$client, dirname(path));
     return {
       ...openPreparation(database, account, { connection: writer, staging }, options),
-      async *merge(counts, now, listener) {
+      async *merge(read, now, listener) {
         try {
           staging.sort();
           // Frees what the reading needed, to make room for the cache that the merge fills.
           Bun.gc(true);
           enlargeCache(writer);
           if (options.dryRun) shadowTables(writer, account);
-          const material = { options, origin, staging, isSameConnection: true, counts, now };
+          const material = { options, origin, staging, isSameConnection: true, read, now };
           yield* merge(writer, account, listener === undefined ? material : { ...material, listener });
         } catch (cause) {
           throw interrupted(cause);

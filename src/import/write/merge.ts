@@ -7,8 +7,8 @@ import type { AccountNumber } from "../../db/accounts.ts";
 import { type Connection, changedRows } from "../../db/connection.ts";
 import { codeOf } from "../../db/failure.ts";
 import { leads, pixels } from "../../db/schema.ts";
-import type { ImportCounts, ImportOptions, ImportOrigin } from "../new-lead.ts";
-import type { MergeListener, MergeProgress } from "../staged-import.ts";
+import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
+import type { MergeListener, MergeProgress, SourceRead } from "../staged-import.ts";
 import { type BatchRecord, beginBatch, nextBatch, noteAdded, noteOutcome, progressOf, recordBatch } from "./batch.ts";
 import { type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
@@ -24,8 +24,7 @@ export interface Material {
   readonly staging: Pick<Staging, "summarize" | "read">;
   /** Whether the leads are staged on the connection that writes, so that one statement can insert many. */
   readonly isSameConnection: boolean;
-  /** The counts of the reading. */
-  readonly counts: Readonly<ImportCounts>;
+  readonly read: SourceRead;
   readonly now: () => number;
   readonly listener?: MergeListener;
 }
@@ -39,7 +38,7 @@ export async function* merge(
   const { options, origin, now, listener } = material;
   const destination = openDestination(database, account);
   const writer = openLeadWriter(destination, options);
-  let record = beginBatch(account, origin, material.counts);
+  let record = beginBatch(account, origin, material.read);
   let done = 0;
   let committed = { done, record };
   let size = steps.min;

@@ -3,16 +3,16 @@ import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import type { Lead } from "../../../contract/lead.ts";
 import type { Account } from "../../../db/accounts.ts";
-import { isKnownLayout, recordLayout } from "../../../db/imports.ts";
+import { isKnownLayout } from "../../../db/imports.ts";
 import { listPixels } from "../../../db/pixels.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
-import { emptyCounts, type ImportCounts, type ImportOrigin } from "../../../import/new-lead.ts";
+import { emptyCounts, type ImportOrigin } from "../../../import/new-lead.ts";
 import { unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
-import type { MergeProgress, StagedImport } from "../../../import/staged-import.ts";
+import type { MergeProgress, SourceRead, StagedImport } from "../../../import/staged-import.ts";
 import { type Passed, passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
 import { giveWay } from "../../../process.ts";
 import { accountOf } from "../../arguments.ts";
@@ -78,7 +78,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const fileRead = await interruption.beforeWriting(read(run, reading));
     const known = new Set(listPixels(database.read, account.number).map(({ id }) => id));
     const layout = columns.layoutHash();
-    const isUnknown = !isKnownLayout(database.read, account.number, layout);
+    const isUnknown = () => !isKnownLayout(database.read, account.number, layout);
     const sample = staged.sample(context.now());
     const { leads, doubts } = await interruption.beforeWriting(
       announcePreview({ ...run, known, isUnknown, sample }, staged, fileRead),
@@ -92,8 +92,8 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const reached: Reached[] = [{ afterMs: null, positions: positions() }];
     // Leads are late for clients as far as they have read by then: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
-    const merged = await merge(run, { staged, leads, counts: fileRead.counts, now: context.now, onLate });
-    if (merged.batch !== null) await recordLayout(database, merged.batch, layout);
+    const sourceRead = { counts: fileRead.counts, layout };
+    const merged = await merge(run, { staged, leads, sourceRead, now: context.now, onLate });
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...warningsOf(fileRead.notes, missing), ...otherVisitsText(merged, columns)];
@@ -143,8 +143,7 @@ interface Merging {
   readonly staged: StagedImport;
   /** The number of staged leads. */
   readonly leads: number;
-  /** The counts of the reading. */
-  readonly counts: Readonly<ImportCounts>;
+  readonly sourceRead: SourceRead;
   readonly now: () => number;
   /** Called with the time after which leads came late. */
   readonly onLate: (afterMs: number | null) => void;
@@ -153,7 +152,7 @@ interface Merging {
 /** Merges the staged leads and shows the progress. */
 async function merge(
   { output, request, interruption }: ImportRun,
-  { staged, leads, counts, now, onLate }: Merging,
+  { staged, leads, sourceRead, now, onLate }: Merging,
 ): Promise<MergeProgress> {
   using progress = createProgress("Writing", leads, output);
   const listener = {
@@ -161,7 +160,7 @@ async function merge(
     isStopping: interruption.isRequested,
   };
   let merged: MergeProgress = { ...nothing, counts: emptyCounts() };
-  for await (const step of staged.merge(counts, now, listener)) {
+  for await (const step of staged.merge(sourceRead, now, listener)) {
     if (step.counts.late > merged.counts.late) onLate(merged.newestMs);
     merged = step;
     // A dry run changes nothing: it is stopped as the reading is.

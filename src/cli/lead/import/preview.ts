@@ -19,8 +19,8 @@ interface Planned {
   readonly columns: Columns;
   readonly output: Output;
   readonly request: ImportRequest;
-  /** Whether the account has imported no file with these columns, so that nobody has seen how they are read. */
-  readonly isUnknown: boolean;
+  /** Returns true if the account has imported no file with these columns, so that nobody has seen how they are read. */
+  readonly isUnknown: () => boolean;
   /** Some leads, as they would be served. */
   readonly sample: readonly Lead[];
   /** The pixels that the account had before. */
@@ -56,7 +56,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     otherPixelsText(preview, read, known),
   ].filter((text) => text !== null);
   for (const line of [...rejectionLines(read.notes), ...doubts]) output.say(line);
-  if ((doubts.length > 0 || (run.isUnknown && isAttended)) && preview.leads > 0 && request.dryRun !== true) {
+  if ((doubts.length > 0 || (isAttended && run.isUnknown())) && preview.leads > 0 && request.dryRun !== true) {
     if (isAttended) output.say(`\n${sampleText(run.sample, report.columns)}\n`);
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
   }
