@@ -46,8 +46,8 @@ function endOfLastCell(text: string, from: number, newline: number): number {
 function lineRecord(text: string, delimiter: string, line: number): RawRecord {
   if (text.length > largestRecord) return { line, cells: null, text, fault: tooLarge };
   if (!text.includes('"')) return { line, cells: text.split(delimiter) };
-  const escaped = text.includes('\\"') ? lenientCells(text, delimiter, letters.withBackslashes) : null;
-  const cells = escaped ?? lenientCells(text, delimiter, letters.plain);
+  const escaped = text.includes('\\"') ? lenientCells(text, delimiter, contents.withBackslashes) : null;
+  const cells = escaped ?? lenientCells(text, delimiter, contents.plain);
   return cells === null ? { line, cells, text, fault: "it has a quote that is not closed" } : { line, cells };
 }
 
@@ -137,26 +137,29 @@ function unquoted(cell: string): string {
   return cell.includes('"') ? cell.replaceAll('""', '"') : cell;
 }
 
-/** The letters of a cell in quotes. */
-const letters = { plain: '[^"]|""', withBackslashes: String.raw`[^"\\]|""|\\["\\]|\\(?!["\\])` };
+/** The content of a cell in quotes. Ordinary letters are matched in runs: one by one, a long cell took 50 times as long. */
+const contents = {
+  plain: '[^"]*(?:""[^"]*)*',
+  withBackslashes: String.raw`[^"\\]*(?:(?:""|\\["\\]|\\(?!["\\]))[^"\\]*)*`,
+};
 
 /** Returns the cells of a line with stray quotes; null if one is not closed. Blanks around a cell in quotes are left out. */
-function lenientCells(line: string, delimiter: string, letter: string): readonly string[] | null {
-  const closed = new RegExp(` *"((?:${letter})*)" *(?=${RegExp.escape(delimiter)}|$)`, "y");
-  const open = new RegExp(` *"(?:${letter})*$`, "y");
-  const pair = letter === letters.plain ? /""/g : /""|\\["\\]/g;
+function lenientCells(line: string, delimiter: string, content: string): readonly string[] | null {
+  const closed = new RegExp(` *"(${content})" *(?=${RegExp.escape(delimiter)}|$)`, "y");
+  const open = new RegExp(` *"${content}$`, "y");
+  const pair = content === contents.plain ? /""/g : /""|\\["\\]/g;
   const cells: string[] = [];
   for (let at = 0; at <= line.length; at++) {
     closed.lastIndex = at;
     open.lastIndex = at;
-    const content = closed.exec(line)?.[1];
-    if (content === undefined && open.test(line)) return null;
+    const value = closed.exec(line)?.[1];
+    if (value === undefined && open.test(line)) return null;
     const next = line.indexOf(delimiter, at);
     const end = next === -1 ? line.length : next;
     // A stray quote makes letters of all quotes in its cell, apart from those around it.
     const literal = line.slice(at, end).replace(/^"(.*)"$/, "$1");
-    cells.push(content?.replace(pair, (two) => two.slice(-1)) ?? literal);
-    at = content === undefined ? end : closed.lastIndex;
+    cells.push(value?.replace(pair, (two) => two.slice(-1)) ?? literal);
+    at = value === undefined ? end : closed.lastIndex;
   }
   return cells;
 }
