@@ -39,22 +39,20 @@ export async function storeBackup(request: StoreRequest): Promise<Backup> {
   removeLeftovers(parent);
   const folder = trialFolderIn(parent);
   try {
-    const file = join(folder, backupName(nowMs));
-    await backups.make(file, nowMs, stop);
-    const { leads } = await drill(file, nowMs, stop);
-    const stored = recipient === null ? file : await encrypt(file, recipient);
-    const { sha256, bytes } = copyDigesting(stored, null);
-    return { file: await untilStopped(place.put(stored), stop), sha256, bytes, leads };
+    const made = await backups.make(join(folder, backupName(nowMs)), nowMs, stop);
+    const { leads } = await drill(made.file, nowMs, stop);
+    const { file, sha256, bytes } = recipient === null ? made : await encrypt(made.file, recipient);
+    return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function encrypt(file: string, recipient: string): Promise<string> {
+async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "leads">> {
   const encrypted = `${file}${encryptedSuffix}`;
   await encryptFile(file, encrypted, recipient);
   writeManifest(manifestPath(encrypted), readManifest(file));
-  return encrypted;
+  return { file: encrypted, ...copyDigesting(encrypted, null) };
 }
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
