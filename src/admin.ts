@@ -30,9 +30,10 @@ export async function runCommand(
     const program = await createProgram(words.slice(2), {
       ...clock,
       database(ifMissing) {
-        if (opened.database === undefined && ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
+        if (opened.database !== undefined) return opened.database;
+        if (ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
         refuseSecondDatabase(path);
-        return (opened.database ??= openDatabase());
+        return (opened.database = openDatabase());
       },
       standardInput,
       endWith: (wanted) => {
@@ -54,9 +55,9 @@ export async function runCommand(
 async function prepareDatabase(path: string): Promise<() => CommandDatabase> {
   try {
     const cluster = readCluster();
-    if (cluster === null && !isFileOfNode(path)) return () => openFile(path);
-    const { loadClusterDatabases } = await import("./extensions.ts");
-    return (await loadClusterDatabases(path, cluster))?.openForCommands ?? (() => openFile(path));
+    const isOfCluster = cluster !== null || isFileOfNode(path);
+    const databases = isOfCluster ? await (await import("./extensions.ts")).loadClusterDatabases(path, cluster) : null;
+    return databases?.openForCommands ?? (() => openFile(path));
   } catch (cause) {
     return () => {
       throw cause;
