@@ -26,7 +26,7 @@ const Receipt = Type.Object({
   removed: Type.Optional(Hashes),
   digests: Type.Optional(Hashes),
 });
-/** What a restore needs of the receipt of an erasure. */
+/** The part of an erasure's receipt that a restore needs. */
 type Receipt = Static<typeof Receipt>;
 
 /** The receipt of an account that was deleted, with the SHA-256 of its keys. */

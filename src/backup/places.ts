@@ -10,7 +10,7 @@ import { UserError } from "../user-error.ts";
 import { decryptFile, encryptedSuffix } from "./encryption.ts";
 import { manifestPath, parseManifest, readManifest, writeManifest } from "./manifest.ts";
 
-/** How to reach an object store. */
+/** The address of an object store, and the key to it. */
 export interface S3Access {
   readonly endpoint: string | null;
   readonly region: string;
@@ -204,9 +204,8 @@ export async function fetchBackup(named: string, { folder, identity, access }: F
   const made = backups.find((backup) => basename(backup.file) === basename(wanted))?.made_at;
   const warnings = unreadable.map((address) => unreadText(address, "it has another manifest."));
   const newer: NewerBackup[] = [];
-  for (const { file: address } of backups
-    .filter(({ made_at }) => made !== undefined && made_at > made)
-    .slice(0, maxNewer)) {
+  const newest = backups.filter(({ made_at }) => made !== undefined && made_at > made).slice(0, maxNewer);
+  for (const { file: address } of newest) {
     try {
       newer.push({ name: address, file: await bring(address) });
     } catch (cause) {

@@ -102,11 +102,11 @@ function targetOf(path: string): string {
 
 /** Makes the folder of a restore, on the disk of the database. Where that has no folder yet, none is made for it. */
 function draftFolderFor(target: string): string {
-  let beside = dirname(target);
-  while (!existsSync(beside)) beside = dirname(beside);
-  const folder = draftOf(join(beside, basename(target)));
+  let parent = dirname(target);
+  while (!existsSync(parent)) parent = dirname(parent);
+  const folder = draftOf(join(parent, basename(target)));
   try {
-    removeStaleDrafts(join(beside, basename(target)));
+    removeStaleDrafts(join(parent, basename(target)));
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
     return folder;
@@ -115,7 +115,7 @@ function draftFolderFor(target: string): string {
   }
 }
 
-/** What the thread is handed. */
+/** The request for the thread. */
 export interface RestoreWork extends FetchedBackup, Pick<RestoreRequest, "receipts" | "nowMs" | "dryRun"> {
   /** The database that is replaced. */
   readonly path: string;

@@ -12,7 +12,7 @@ export const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 export type Marker = "lf_" | "lfin_";
 const secretLength = 32;
 const checksumLength = 6;
-/** How many characters of a key are stored and shown. */
+/** The number of characters of a key that are stored and shown. */
 const prefixLength = 8;
 const shape = /^lf(?:in)?_[0-9A-Za-z]{38}$/;
 

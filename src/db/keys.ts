@@ -1,7 +1,6 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import type { KeyLife } from "../contract/key.ts";
-import { randomText } from "../contract/key.ts";
+import { type KeyLife, randomText } from "../contract/key.ts";
 import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";

@@ -128,7 +128,7 @@ function migrate(database: Connection, path: string): void {
 }
 
 /** Records that this build writes the file. A full disk or a lock must not keep anybody from opening it. */
-export function recordBuild(database: Connection): void {
+function recordBuild(database: Connection): void {
   if (lastBuild(database) === build) return;
   try {
     database.run(sql`INSERT OR REPLACE INTO builds (number, build) VALUES (1, ${build})`);

@@ -77,8 +77,8 @@ export function blockedWith(reference: PersonReference, lead: Lead): PersonIdent
 }
 
 /**
- * Counts the people whom some leads name, by their e-mail addresses: two in one lead are of one person. A lead without any counts by its name, and
- * one without both as somebody whom other leads name. So it is 1 at least, unless there is no lead.
+ * Counts the people whom some leads name, by their email addresses: two in one lead are of one person. A lead without any
+ * counts by its name, and one without both as somebody whom other leads name. So it is 1 at least, unless there is no lead.
  */
 export function countPeople(leads: readonly Pick<Lead, "name" | "email" | "verified_email">[]): number {
   const byEmail = new Map<string, Set<string>>();

@@ -8,7 +8,7 @@ import { isLocked } from "../failure.ts";
 /** A writer that waits requests the lock this often. When no more requests come, nobody waits. */
 export const requestEveryMs = 4;
 
-/** How long each kind of program waits for a lock that another one holds. */
+/** The time that each kind of program waits for a lock that another one holds, in milliseconds. */
 export const lockWaitMs = {
   /** A command, or the start of the server, behind another writer. */
   toWrite: 10_000,

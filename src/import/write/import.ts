@@ -76,7 +76,7 @@ export const mergeCacheMebibytes = 112;
  * For a connection that begins to write much: ids without an order touch a page of their index each. Whatever is sorted
  * from then on takes as much memory again.
  */
-export function enlargeCache({ $client }: Connection): void {
+function enlargeCache({ $client }: Connection): void {
   $client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
 }
 

@@ -33,7 +33,7 @@ export interface Asked {
   readonly request: ImportRequest;
   /** Where messages go. */
   readonly output: Output;
-  /** How a signal ends it. */
+  /** Ends it in order after a signal. */
   readonly interruption: Interruption;
 }
 

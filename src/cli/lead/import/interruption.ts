@@ -6,7 +6,7 @@ import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 
-/** How a signal ends an import. */
+/** The end of an import after a signal. */
 export type Interruption = ReturnType<typeof watchInterruption>;
 
 /** Listens for a signal until it is closed: from then on a signal ends the process again. */

@@ -29,7 +29,7 @@ export function mostFrequentReason({ reasons }: Notes): string | undefined {
   return [...reasons].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }
 
-/** What was left out of rows, and the names in --map that were missing. */
+/** Returns a line for each kind of value that was left out of rows, and for each name in --map that is missing. */
 export function warningsOf({ legacyLines, warnings }: Notes, missing: readonly string[]): string[] {
   return [
     ...[...legacyLines].map(

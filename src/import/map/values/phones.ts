@@ -36,11 +36,11 @@ function plainNumber(text: string): Found | null {
 /** A number within a town has seven digits, one with its area ten in the US, and nowhere has one more than 15. */
 const townNumber = 7;
 const areaNumber = 10;
-const longestNumber = 15;
+const maxNumberLength = 15;
 /** Where digits are hidden, as in `***-***-0142`, those that are left are no number. */
 const hiddenDigits = /[*•]{2}/;
 /** A longer text is a letter; a number is looked for where it begins. */
-const longestText = 500;
+const maxTextLength = 500;
 
 const betweenPhrases = /[,;|&\n]|\s(?:or|and)\s|\s\/\s|\s(?=\+)|(?<=(?:\d\D?){7})\//i;
 const extension = /[([]?\s*(?:extension|extn|ext|x|#|poste|durchwahl)[\s.:#-]*(?:no\.?|number)?[\s.:#-]*\d+[\s.)\]]*$/i;
@@ -50,7 +50,7 @@ const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
 
 /** The first number in a text, cut where the text held more digits; null where there is none. */
 function numberIn(whole: string): Found | null {
-  const text = whole.slice(0, longestText).replaceAll(trunkZero, "$1");
+  const text = whole.slice(0, maxTextLength).replaceAll(trunkZero, "$1");
   if (hiddenDigits.test(text)) return null;
   const sheet = fromSpreadsheet(text);
   if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
@@ -61,7 +61,7 @@ function numberIn(whole: string): Found | null {
   if (before !== null && before.value.length >= townNumber) return { value: before.value, cut: true };
   const digits = digitsOf(text.slice(known.startsAt, known.endsAt));
   const value = digits.slice(0, digits.length - (known.number.ext?.length ?? 0));
-  if (value === "" || value.length > longestNumber) return numberInParts(text);
+  if (value === "" || value.length > maxNumberLength) return numberInParts(text);
   return { value, cut: digitsOf(text.slice(known.startsAt)) !== value };
 }
 
@@ -77,7 +77,7 @@ function fromSpreadsheet(text: string): { readonly digits: string } | null {
   const power = /^\+?(\d)(?:[.,](\d+))?e\+?(\d{1,2})$/i.exec(text);
   if (power === null) return null;
   const [, whole = "", decimals = "", exponent] = power;
-  return { digits: decimals.length === Number(exponent) && decimals.length < longestNumber ? whole + decimals : "" };
+  return { digits: decimals.length === Number(exponent) && decimals.length < maxNumberLength ? whole + decimals : "" };
 }
 
 /** The first number in a text that no plan of numbers knows. */
@@ -90,7 +90,7 @@ function numberInParts(text: string): Found | null {
     const value = fromSpreadsheet(part.trim())?.digits ?? firstRun(number);
     // Letters that are digits on a keypad are not spelled out.
     if (value === "" || (value.length < townNumber && /[a-z]{3}/i.test(number))) continue;
-    if (value.length <= longestNumber) return { value, cut: digitsOf(text.replace(label, "")) !== value };
+    if (value.length <= maxNumberLength) return { value, cut: digitsOf(text.replace(label, "")) !== value };
   }
   return null;
 }
@@ -98,7 +98,7 @@ function numberInParts(text: string): Found | null {
 /** Of numbers that only spaces part, the first: it ends where it is whole and another one begins. */
 function firstRun(text: string): string {
   const groups = text.split(/\s+/).map(digitsOf);
-  const tooMany = digitsOf(text).length > longestNumber;
+  const tooMany = digitsOf(text).length > maxNumberLength;
   let digits = "";
   for (const group of groups) {
     if (digits.length >= townNumber && group.length >= townNumber) break;
