@@ -171,7 +171,7 @@ test("it is put on record, without anything of a person", async () => {
   expect(latest).toMatchObject({ act: "import.undo", detail: { import: 1, leads: 3 } });
 });
 
-const many = 20_000;
+const many = 60_000;
 
 /** An undo of many leads that a signal ends after the first of them. */
 async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT" | "SIGTERM" | "SIGHUP") {
