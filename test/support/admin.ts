@@ -25,7 +25,7 @@ export interface Ended {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Standard output as the one JSON value that it is; throws when it is anything else. */
+  /** Standard output as one JSON value. Throws with the standard error of a command that printed none. */
   readonly json: Printed;
 }
 
@@ -116,6 +116,7 @@ function withJson(ended: Omit<Ended, "json">): Ended {
   return {
     ...ended,
     get json() {
+      if (ended.stdout === "") throw new Error(`The command ended with status ${ended.status}: ${ended.stderr}`);
       return JSON.parse(ended.stdout) as Printed; // The test says what has to be in it.
     },
   };

@@ -8,7 +8,7 @@ import { endWithTest } from "../../support/child.ts";
 import { aFolder } from "../../support/folder.ts";
 import { needing, unless } from "../../support/needing.ts";
 import { missing, until } from "./cluster.ts";
-import { rqlited, someSecrets } from "./nodes.ts";
+import { printedBy, rqlited, someSecrets } from "./nodes.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy/cluster");
 const read = (name: string) => readFileSync(join(deploy, name), "utf8");
@@ -163,8 +163,9 @@ unless(cannotCompose).describe("compose.yaml", () => {
       startAs(service, main, { ...settingsFor(service, number), PORT: "0", HOST: `rqlite${number}`, HOME: "/tmp" });
     }
     await until(async () => {
-      const { stdout } = await run("cluster", "status", "--json");
-      const nodes: { server: { serves: boolean } | null }[] = stdout === "" ? [] : JSON.parse(stdout).nodes;
+      const { nodes } = await printedBy<{ nodes: { server: { serves: boolean } | null }[] }>(() =>
+        run("cluster", "status", "--json"),
+      );
       return nodes.length === 3 && nodes.every(({ server }) => server?.serves === true);
     });
     expect((await run("account", "create", "birch")).status).toBe(0);

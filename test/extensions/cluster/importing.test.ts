@@ -4,12 +4,13 @@ import { join } from "node:path";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { openAgain } from "../../../src/db/open.ts";
 import { areResiduesLeft } from "../../../src/privacy/retention.ts";
-import { type Admin, readLeads } from "../../support/admin.ts";
+import type { Admin } from "../../support/admin.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, type Cluster, missing, storedBy, until } from "./cluster.ts";
+import { printedBy } from "./nodes.ts";
 
 const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
 
@@ -19,12 +20,7 @@ function importInto(admin: Admin, cluster: Cluster, text: string, ...options: st
 
 /** The leads of each node; each node has caught up. */
 async function onEveryNode(cluster: Cluster): Promise<Lead[][]> {
-  return Promise.all(
-    cluster.places.map(async (place) => {
-      const ended = await cluster.admin(place).run("lead", "export", cluster.account.id);
-      return readLeads(ended.stdout);
-    }),
-  );
+  return Promise.all(cluster.places.map((place) => cluster.admin(place).leads(cluster.account.id)));
 }
 
 /** Whether the server of a restored backup would write the whole file anew, to look for bytes of erased leads. */
@@ -79,7 +75,7 @@ unless(missing).describe("a cluster of three nodes", () => {
     expect(dry).toMatchObject({ read: 1200, imported: 1200, duplicates: 0, moved: 1188 });
     const again = (await importInto(cluster.admin(cluster.places[2]), cluster, lines(tied))).json;
     expect(again).toMatchObject({ imported: 0, duplicates: 1200, import: null });
-    const listed = JSON.parse((await admin.run("import", "list", cluster.account.id, "--json")).stdout) as unknown;
+    const listed = await printedBy<object[]>(() => admin.run("import", "list", cluster.account.id, "--json"));
     expect(listed).toMatchObject([{ import: first["import"], imported: 1200 }]);
     expect((await admin.run("import", "undo", cluster.account.id, String(first["import"]))).status).toBe(0);
     expect(await onEveryNode(cluster)).toEqual(before);
@@ -177,7 +173,7 @@ unless(missing).describe("a cluster that is to lose leads", () => {
     const undo = (admin: Admin) => admin.run("import", "undo", cluster.account.id, "1", "--json");
     const removed = (await Promise.all([undo(one), undo(two)])).map(({ json }) => Number(json["removed"]));
     expect(removed.reduce((sum, some) => sum + some, 0)).toBe(2500);
-    const acts = JSON.parse((await one.run("audit", "list", "--json")).stdout) as { act: string }[]; // As decided.
+    const acts = await printedBy<{ act: string }[]>(() => one.run("audit", "list", "--json"));
     expect(acts.filter(({ act }) => act === "import.undo")).toHaveLength(1);
   });
 

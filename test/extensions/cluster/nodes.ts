@@ -65,3 +65,16 @@ async function stateOf({ node }: HasNode): Promise<string | undefined> {
     return undefined;
   }
 }
+
+/**
+ * The JSON value that a command prints. A command that only reads is refused as long as there is no leader, and is run again.
+ */
+export async function printedBy<Value>(
+  run: () => Promise<{ readonly status: number | null; readonly stdout: string; readonly stderr: string }>,
+): Promise<Value> {
+  for (const endMs = performance.now() + 60_000; ; await Bun.sleep(200)) {
+    const { status, stdout, stderr } = await run();
+    if (status === 0) return JSON.parse(stdout) as Value; // The caller says what the command promises.
+    if (performance.now() > endMs) throw new Error(`the command ended with ${status}: ${stderr}`);
+  }
+}

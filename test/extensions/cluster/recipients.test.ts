@@ -5,6 +5,7 @@ import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, type Cluster, missing, until } from "./cluster.ts";
+import { printedBy } from "./nodes.ts";
 
 /** A key that each node knows. */
 async function aKeyOf(cluster: Cluster) {
@@ -33,8 +34,9 @@ unless(missing).describe("a cluster of three nodes", () => {
     for (const { server } of cluster.places) expect(await server.end("SIGTERM")).toBe(0);
     const list = join(aFolder(), "list");
     await Bun.write(list, leads.map(({ id }) => id).join("\n"));
-    const { stdout } = await cluster.admin(place).run("lead", "find", cluster.account.id, "--list", list, "--json");
-    const found: { received: { id: string; key: string }[] }[] = JSON.parse(stdout);
+    const found = await printedBy<{ received: { id: string; key: string }[] }[]>(() =>
+      cluster.admin(place).run("lead", "find", cluster.account.id, "--list", list, "--json"),
+    );
     const said = found.flatMap((person) => person.received.map(({ id, key }) => `${id} ${key}`));
     expect(said.toSorted()).toEqual([...received].toSorted());
   });

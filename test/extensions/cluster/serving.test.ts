@@ -9,6 +9,7 @@ import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aCluster, answerOf, type Cluster, missing, settingsOf, until } from "./cluster.ts";
+import { printedBy } from "./nodes.ts";
 
 const targets = (documents: readonly { identified_at: string }[]) => [
   "/leads",
@@ -169,8 +170,9 @@ unless(missing).describe("a cluster that loses nodes", () => {
     await until(async () => (await cluster.as(leader).get("/pixels")).status === 200 && ++answered > 0);
     // Of all days: midnight may have come meanwhile.
     const counted = async () => {
-      const { stdout } = await cluster.admin(leader).run("stats", cluster.account.id, "--json");
-      const { requests }: { requests: { requests: number }[] } = JSON.parse(stdout);
+      const { requests } = await printedBy<{ requests: { requests: number }[] }>(() =>
+        cluster.admin(leader).run("stats", cluster.account.id, "--json"),
+      );
       return requests.reduce((sum, ofDay) => sum + ofDay.requests, 0);
     };
     await until(async () => (await counted()) >= answered);

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { aLead } from "../../support/builders.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, missing } from "./cluster.ts";
+import { printedBy } from "./nodes.ts";
 
 /** A cluster whose leader was just killed, two servers that are left, and a key with some pages that one has answered. */
 async function withoutLeader() {
@@ -27,8 +28,9 @@ unless(missing).describe("a cluster of three nodes", () => {
     const { cluster, lead, place, other, id, answered } = await withoutLeader();
     expect([await place.server.end("SIGTERM"), place.server.errors()]).toEqual([0, ""]);
     const admin = cluster.admin(other);
-    const { stdout } = await admin.run("key", "list", cluster.account.id, "--json");
-    const keys: { id: string; requests_this_month: number }[] = JSON.parse(stdout);
+    const keys = await printedBy<{ id: string; requests_this_month: number }[]>(() =>
+      admin.run("key", "list", cluster.account.id, "--json"),
+    );
     expect(keys.find((key) => key.id === id)?.requests_this_month).toBe(answered);
     const found = await admin.run("lead", "find", cluster.account.id, "--id", lead.id, "--json");
     expect(found.json["received"]).toMatchObject([{ id: lead.id, key: id }]);

@@ -4,6 +4,7 @@ import type { Admin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, type Cluster, missing, storedBy, until } from "./cluster.ts";
+import { printedBy } from "./nodes.ts";
 
 async function imported(admin: Admin, { account }: Cluster, count: number): Promise<void> {
   const text = someLeads(count)
@@ -20,10 +21,8 @@ unless(missing).describe("a cluster of three nodes", () => {
       const [one, two] = cluster.places;
       const admin = cluster.admin(one);
       await imported(admin, cluster, 8000);
-      const listed = async () => {
-        const { stdout } = await cluster.admin(two).run("import", "list", cluster.account.id, "--json");
-        return JSON.parse(stdout) as unknown;
-      };
+      const listed = () =>
+        printedBy<object[]>(() => cluster.admin(two).run("import", "list", cluster.account.id, "--json"));
       const undo = admin.start("import", "undo", cluster.account.id, "1");
       await until(async () => (await storedBy(one.node)) < 8002);
       undo.kill(signal);
@@ -40,10 +39,8 @@ unless(missing).describe("a cluster of three nodes", () => {
     const cluster = await aCluster(someLeads(2));
     const admin = cluster.admin(cluster.places[0]);
     await imported(admin, cluster, 1200);
-    const listed = async () => {
-      const { stdout } = await admin.run("import", "list", cluster.account.id, "--json");
-      return JSON.parse(stdout) as { finished_at: string }[]; // As decided.
-    };
+    const listed = () =>
+      printedBy<{ finished_at: string }[]>(() => admin.run("import", "list", cluster.account.id, "--json"));
     const [{ finished_at } = { finished_at: "" }] = await listed();
     expect((await admin.run("import", "undo", cluster.account.id, "1")).status).toBe(0);
     expect(await listed()).toMatchObject([{ state: "undone", finished_at }]);

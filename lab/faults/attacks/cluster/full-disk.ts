@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { untilReady } from "../../../../extensions/cluster/cluster/cluster.ts";
 import { startNode } from "../../../../extensions/cluster/cluster/local-cluster.ts";
-import { missingRqlited, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
+import { missingRqlited, printedBy, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { missingHere } from "../../../../test/support/needing.ts";
 import { fill } from "../../../../test/support/small-disk.ts";
@@ -179,8 +179,9 @@ async function rebuild(places: Places, place: Place): Promise<true> {
 async function countsOf({ all, admin }: Places, { id }: Key, least: number): Promise<number> {
   let counted = 0;
   for (const endMs = performance.now() + 30_000; performance.now() < endMs && counted < least; await Bun.sleep(500)) {
-    const { stdout } = await admin(all[0], ["key", "list", "acme", "--json"]);
-    const keys: { id: string; requests_this_month: number }[] = JSON.parse(stdout); // As decided.
+    const keys = await printedBy<{ id: string; requests_this_month: number }[]>(() =>
+      admin(all[0], ["key", "list", "acme", "--json"]),
+    );
     counted = keys.find((key) => key.id === id)?.requests_this_month ?? 0;
   }
   return counted;
