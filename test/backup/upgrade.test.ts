@@ -4,7 +4,9 @@ import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
+import { listSources } from "../../src/db/sources.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 
 const fixtures = join(import.meta.dir, "../fixtures");
 const released = readdirSync(fixtures).flatMap((name) => /^(.+)\.db\.gz$/.exec(name)?.[1] ?? []);
@@ -34,7 +36,9 @@ test.each(released)("a file of %s opens with every lead, key, source, block, and
     "active",
     "revoked",
   ]);
-  expect(await list("source", "list", "acme")).toMatchObject([{ label: "rb2b", state: "active" }]);
+  const store = openAdminStore(admin.file);
+  expect(listSources(store.database.read, 1)).toMatchObject([{ label: "rb2b", revokedMs: null }]);
+  store.close();
   expect(await list("account", "list")).toMatchObject([{ name: "acme" }, { name: "other", retain_days: 36_500 }]);
   const again = await admin.import("date,pixel_id,email\n2026-02-01,px,erased@example.com\n");
   expect(again.json).toMatchObject({ imported: 0, suppressed: 1 });

@@ -63,16 +63,12 @@ test("--account and --limit narrow it, and the table is for people", async () =>
   expect(stdout).toMatch(/^AT +ACT +ACCOUNT +DETAIL\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +backup +sha256 \w+, leads 0\n$/);
 });
 
-test("on a terminal of 80 columns the id of a key and of a source stands whole", async () => {
+test("on a terminal of 80 columns the id of a key stands whole", async () => {
   const admin = anAdmin();
-  const { id: key } = (await admin.run("key", "create", "acme", "--json")).json;
-  const { id: source } = (await admin.run("source", "create", "acme", "--json")).json;
-  await admin.run("source", "revoke", source);
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const terminal = onTerminal(admin.file, ["audit", "list"]);
   await terminal.ended;
-  const shown = plain(terminal.shown());
-  expect(shown).toContain(key);
-  expect(shown.match(new RegExp(`${source}$`, "gm"))).toHaveLength(2);
+  expect(plain(terminal.shown())).toContain(id);
 });
 
 test.each(["0", "x", "100001"])("--limit %s is wrong use", async (limit) => {

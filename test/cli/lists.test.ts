@@ -5,7 +5,6 @@ import { anAdmin } from "../support/admin.ts";
 test.each([
   ["pixel list acme", "The account has no pixels.", ["acme"]],
   ["key list acme", "The account has no keys.", ["acme"]],
-  ["source list acme", "The account has no sources.", ["acme"]],
   ["import list acme", "The account has no imports.", ["acme"]],
   ["audit list", "No act is on record.", ["acme"]],
 ])("%s with nothing in it says: %s", async (line, sentence, accounts) => {

@@ -1,5 +1,4 @@
 /** A command where there is no database yet. */
-
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { anAdmin } from "../support/admin.ts";
@@ -24,8 +23,6 @@ test.each([
   "retain acme --days 30",
   "stats acme",
   "audit list",
-  "source list acme",
-  "source create acme",
 ])("%s creates none, and says how one is created", async (line) => {
   const admin = anAdmin([]);
   const ended = await admin.run(...line.split(" "));

@@ -53,31 +53,6 @@ test.each(signals)("%s ends a backup with %i, and no part of it is left", async 
   expect((await admin.run("backup", "--drill", join(admin.folder, "copy.db"))).status).toBe(0);
 });
 
-test("a signal ends a backup of a cluster while the node still sends it, and no part of it is left", async () => {
-  const whole = anAdmin();
-  await whole.import(rows(20_000));
-  const file = join(whole.folder, "db.sqlite");
-  await whole.run("backup", file);
-  // By which a command knows the folder of a node.
-  whole.put("raft.db", "");
-  const half = readFileSync(file).subarray(0, 1 << 20);
-  const send = (controller: ReadableStreamDefaultController) => controller.enqueue(half);
-  const backup = () => new Response(new ReadableStream({ start: send }));
-  const answered = JSON.stringify({ results: [{ values: [[null]] }] });
-  const node = Bun.serve({
-    port: 0,
-    fetch: ({ url }) => (url.includes("/db/backup") ? backup() : new Response(answered)),
-  });
-  onTestFinished(() => node.stop(true));
-  const admin = anAdmin([], { CLUSTER: node.url.origin, NODE_NAME: "n1", DATABASE_PATH: file });
-  const before = filesIn(admin);
-  expect(await stopped(admin, "SIGINT", "backup", join(admin.folder, "copy.db"))).toEqual([
-    130,
-    "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n",
-  ]);
-  expect(filesIn(admin)).toEqual(before);
-});
-
 test("a signal ends a drill, and its place is gone", async () => {
   const admin = anAdmin();
   await admin.import(rows(2_000));

@@ -184,7 +184,7 @@ async function open(folder: string, path: string): Promise<{ status: number; sai
 /** The code of this version with one migration more, as a later version will have it. */
 function aLaterVersion(): { folder: string } {
   const folder = aFolder();
-  for (const part of ["drizzle", "src", "extensions", "packages", "package.json"]) {
+  for (const part of ["drizzle", "src", "packages", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

@@ -1,14 +1,11 @@
 /** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the real server. */
-import { describe, expect, onTestFinished } from "bun:test";
-import { connect, type Socket } from "node:net";
+import { describe, expect } from "bun:test";
 import { createKey } from "../../src/contract/key.ts";
-import { receive } from "../extensions/delivery/webhooks/receiving.ts";
 import { aLead } from "../support/builders.ts";
-import { eventually } from "../support/eventually.ts";
 import { serve } from "../support/harness.ts";
 import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
-import { aFreePort, type FrontProxy, startProxy } from "../support/proxy.ts";
+import { aFreePort, logsOf, startProxy } from "../support/proxy.ts";
 import { send, sendText, type WireAnswer } from "../support/wire.ts";
 
 const programs = ["nginx", "caddy"] as const;
@@ -74,29 +71,6 @@ describe.each(programs)("%s in front of the server", (program) => {
     const other = { ...headers, "X-Forwarded-Proto": "http", "X-Forwarded-Host": "example.com" };
     expect((await send(proxy.https, { host, headers: other })).status).toBe(200);
   });
-
-  proxied(
-    "passes a delivery on to its endpoint, and writes nothing of its token or its visits into a log",
-    async () => {
-      const endpoint = await receive({ trustProxy: true });
-      const proxy = await startProxy(program, await aFreePort(), Number(new URL(endpoint.url).port));
-      const target = `/in/${endpoint.token}`;
-      const visit = { email: "dana@example.com", note: "x".repeat(900_000) };
-      const deliver = (url: string, body: string) => send(url, { host, method: "POST", target, body });
-      expect((await deliver(proxy.https, JSON.stringify(visit))).status).toBe(200);
-      expect(endpoint.kept()).toEqual([visit]);
-      const [tooLarge, plain] = [
-        await deliver(proxy.https, `"${"x".repeat(1_000_001)}"`),
-        await deliver(proxy.http, "{}"),
-      ];
-      expect([tooLarge.status, tooLarge.body]).toEqual([413, expect.stringContaining("larger than 1 MB")]);
-      expect([plain.status, plain.headers.get("location")]).toEqual([308, `${baseUrl}${target}`]);
-      const headers = { Authorization: `Bearer ${endpoint.token}` };
-      const inHeader = await send(proxy.https, { host, method: "POST", target: "/in", headers, body: "[]" });
-      expect(inHeader.status).toBe(200);
-      expect(await logsOf(proxy, "POST", 4)).not.toMatch(/lfin_|dana/);
-    },
-  );
 });
 
 describe.each(programs)("%s on its own", (program) => {
@@ -162,35 +136,3 @@ describe.each(programs)("%s", (program) => {
     expect(log).toMatch(program === "nginx" ? / GET 200 .* GET 502 /s : /"status":200.*"status":502/s);
   });
 });
-
-needing("nginx", "openssl")(
-  "nginx writes no token into a log when clients that send nothing have used up its connections",
-  async () => {
-    const proxy = await startProxy("nginx", await aFreePort(), await aFreePort(), 16);
-    const token = createKey("lfin_");
-    const deliver = () => send(proxy.http, { host, method: "POST", target: `/in/${token}`, body: "{}" });
-    const open: Socket[] = [];
-    onTestFinished(() => open.forEach((socket) => void socket.destroy()));
-    let status = 502;
-    while (status === 502) {
-      const socket = connect(Number(new URL(proxy.http).port), "127.0.0.1").on("error", () => undefined);
-      // Without a beginning nginx would take the connection back.
-      await new Promise<void>((resolve) => void socket.write("GET / HTTP/1.1\r\n", () => resolve()));
-      open.push(socket);
-      status = (await deliver()).status;
-    }
-    expect(status).toBe(500);
-    await eventually(async () => expect(proxy.logs()).toMatch(/ 500 \d+ /));
-    expect(proxy.logs()).not.toContain(token.slice(5, 20));
-  },
-);
-
-/** What a proxy has in its logs once it has said so many answers to a test; a log may come a moment after the answer. */
-async function logsOf(proxy: FrontProxy, method: "GET" | "POST", answers: number): Promise<string> {
-  const answered = new RegExp(` ${method} \\d{3} |"method":"${method}".*"status":\\d{3}`, "g");
-  // One more was asked for by the start, until it was there.
-  await eventually(async () =>
-    expect(proxy.logs().match(answered)).toHaveLength(method === "GET" ? answers + 1 : answers),
-  );
-  return proxy.logs();
-}

@@ -1,7 +1,6 @@
 /** Whom a lead was given to: said by find, on the receipt of an erasure, by the list of keys, and at the end of an import. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
@@ -125,15 +124,6 @@ test("an import with leads that came late says which clients have passed them, a
   expect(overlap).toBeLessThanOrEqual(3 * 3600 + 60);
   expect(stderr).toMatch(/Client crm has passed 2 of them; polling with an overlap of [34] hours meets them\./);
   expect((await admin.import(rows(4, 3))).json["passed"]).toEqual([]);
-});
-
-test("an inbox says of a file which clients have passed leads of it", async () => {
-  const { admin, server } = await read();
-  await stopped(server);
-  utimesSync(admin.put("inbox/acme/export.csv", rows(13, 5)), 0, 0);
-  expect((await admin.run("inbox", join(admin.folder, "inbox"), "--once")).stderr).toMatch(
-    /^acme\/export\.csv: done; 2 leads added; Client crm has passed 1 of them; polling with an overlap of [34] hours meets them\n$/,
-  );
 });
 
 test("an import says whom its leads come too late for after another one was taken back, or a lead was erased", async () => {

@@ -1,6 +1,6 @@
 /** What comes from others: pinned to the version, fetched from one registry, and run by nobody at installation. */
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json";
 import follow from "../../packages/client/program/package.json";
@@ -30,7 +30,8 @@ test("no package runs anything when it is installed", () => {
 });
 
 test("nothing in the sources runs a program, or a text as a program, but for the few files named here", () => {
-  const sources = ["src", "extensions", "packages"].flatMap((folder) =>
+  const folders = ["src", "extensions", "packages"].filter((folder) => existsSync(join(root, folder)));
+  const sources = folders.flatMap((folder) =>
     [...new Bun.Glob("**/*.ts").scanSync(join(root, folder))]
       .filter((name) => !/(^|\/)(node_modules|dist)\//.test(name))
       .map((name) => join(folder, name)),
@@ -38,11 +39,12 @@ test("nothing in the sources runs a program, or a text as a program, but for the
   const found = sources.filter((name) =>
     /\beval\(|new Function\(|child_process|Bun\.spawn|Bun\.\$/.test(readFileSync(join(root, name), "utf8")),
   );
-  expect(found.toSorted()).toEqual([
+  const named = [
     "extensions/cluster/cli/cluster.ts",
     "extensions/cluster/cluster/local-cluster.ts",
     "extensions/cluster/demo.ts",
     "packages/client/program/receiver.ts",
     "src/companion.ts",
-  ]);
+  ];
+  expect(found.toSorted()).toEqual(named.filter((name) => folders.some((folder) => name.startsWith(folder))));
 });

@@ -1,5 +1,5 @@
 /** The server as its owner runs it: a process of its own, with settings in the environment. */
-
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { endWithTest } from "./child.ts";
 import { aFolder } from "./folder.ts";
@@ -87,4 +87,17 @@ export function start(
 async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
+}
+
+/** Runs a command whose standard output is a full disk. */
+export async function runFull(database: string, ...words: string[]) {
+  const full = openSync("/dev/full", "w");
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/admin.ts"), ...words], {
+    env: { ...process.env, DATABASE_PATH: database },
+    stdout: full,
+    stderr: "pipe",
+  });
+  const [stderr, status] = await Promise.all([child.stderr.text(), child.exited]);
+  closeSync(full);
+  return { stderr, status };
 }

@@ -1,15 +1,16 @@
 /** nginx and Caddy as their owner runs them: the files of deploy/, with ports and folders of a test put in. */
-
+import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { aCertificate } from "./certificate.ts";
 import { endWithTest } from "./child.ts";
+import { eventually } from "./eventually.ts";
 import { aFolder } from "./folder.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
 
-export interface FrontProxy {
+interface FrontProxy {
   readonly http: string;
   readonly https: string;
   /** All that it has written to logs so far. */
@@ -153,4 +154,14 @@ async function answering(port: number, ended: () => boolean, log: string): Promi
     }
   }
   throw new Error(`it does not answer: ${readFileSync(log, "utf8")}`);
+}
+
+/** What a proxy has in its logs once it has said so many answers to a test; a log may come a moment after the answer. */
+export async function logsOf(proxy: FrontProxy, method: "GET" | "POST", answers: number): Promise<string> {
+  const answered = new RegExp(` ${method} \\d{3} |"method":"${method}".*"status":\\d{3}`, "g");
+  // One more was asked for by the start, until it was there.
+  await eventually(async () =>
+    expect(proxy.logs().match(answered)).toHaveLength(method === "GET" ? answers + 1 : answers),
+  );
+  return proxy.logs();
 }

@@ -1,7 +1,8 @@
 /** A disk of its own with little room, which only root may mount: see `needing("mount")`. */
-import { expect } from "bun:test";
+import { expect, onTestFinished } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Admin } from "./admin.ts";
 
 /** Mounts one below a folder, until it is disposed of. */
 export function aSmallDisk(folder: string, options: string): Disposable & { readonly path: string } {
@@ -20,4 +21,17 @@ export function mountAt(path: string, options: string): Disposable & { readonly 
 /** Leaves no room on a disk. */
 export function fill(disk: string): void {
   Bun.spawnSync(["dd", "if=/dev/zero", `of=${join(disk, "rest")}`, "bs=1k"]);
+}
+
+/** Runs a command that may write no file of more than 4 MB. */
+export function withLittleRoom(admin: Pick<Admin, "folder" | "file">, ...args: readonly string[]) {
+  const program = join(import.meta.dir, "../../src/admin.ts");
+  const child = Bun.spawn(["bash", "-c", 'ulimit -f 4000; exec "$@"', "-", process.execPath, program, ...args], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: admin.folder, DATABASE_PATH: admin.file },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  onTestFinished(() => child.kill("SIGKILL"));
+  return child;
 }

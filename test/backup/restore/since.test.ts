@@ -54,22 +54,6 @@ test("a key that was rotated after the backup ends when it was to", async () => 
   expect(keys).toMatchObject([{ id, state: "active", expires_at: ends }]);
 });
 
-test("a source that was revoked after the backup stays revoked, and one that was made since can go on", async () => {
-  const admin = anAdmin();
-  const before = (await admin.run("source", "create", "acme", "--json")).json;
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
-  await admin.run("source", "revoke", before.id);
-  const since = (await admin.run("source", "create", "acme", "--label", "rb2b", "--json")).json;
-  const { status, stderr } = await admin.run("restore", file);
-  expect([status, stderr]).toEqual([0, expect.stringContaining("sources (2)")]);
-  const sources = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
-  expect(sources).toMatchObject([
-    { id: before.id, state: "revoked" },
-    { id: since.id, state: "active", label: "rb2b" },
-  ]);
-});
-
 test("a subscription is as it was set last, and keys that were made and revoked since stay revoked", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.run("account", "deactivate", "other");

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSy
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Admin, anAdmin } from "../../../support/admin.ts";
+import { start } from "../../../support/process.ts";
 
 /** Its inbox waits by a clock of the test: what is to be still for two seconds is so at once. */
 const anAdminInNoTime = (accounts = ["acme"]) => anAdmin(accounts, {}, Date.parse("2026-03-01T00:00:00Z"));
@@ -196,4 +197,20 @@ test("a folder that is not there is refused with what to do", async () => {
   const admin = anAdminInNoTime();
   const { status, stderr } = await admin.run("inbox", join(admin.folder, "none"));
   expect([status, stderr]).toEqual([1, expect.stringContaining("There is no folder")]);
+});
+
+test("each file is said with the clients that have passed leads of it", async () => {
+  const admin = anAdmin();
+  const rows = (...hours: readonly number[]) =>
+    `pixel_id,email,identified_at\n${hours.map((ago) => `px,h${ago}@example.com,${new Date(Date.now() - ago * 3_600_000).toISOString()}\n`).join("")}`;
+  await admin.import(rows(30, 20, 10));
+  const { key } = (await admin.run("key", "create", "acme", "--label", "crm", "--json")).json;
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  const headers = { Authorization: `Bearer ${key}` };
+  expect((await fetch(`${await server.listening()}/api/v1/leads?limit=2`, { headers })).status).toBe(200);
+  expect(await server.end("SIGTERM")).toBe(0);
+  const folder = aFolderOf(admin, { "export.csv": rows(13, 5) });
+  expect((await admin.run("inbox", folder, "--once")).stderr).toMatch(
+    /^acme\/export\.csv: done; 2 leads added; Client crm has passed 1 of them; polling with an overlap of [34] hours meets them\n$/,
+  );
 });

@@ -1,11 +1,12 @@
-/** bun admin doctor on what comes in by itself: imports, the inbox, and what vendors have delivered. */
+/** The doctor and /metrics on what comes in by itself: imports, the inbox, and what vendors have delivered. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
+import { aHealthy, change, examine } from "../../ops/doctor/examined.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aFolder } from "../../support/folder.ts";
-import { aHealthy, change, examine } from "./examined.ts";
+import { start } from "../../support/process.ts";
 
 const makeOld = `UPDATE imports SET finished_at = finished_at - ${4 * dayMs}`;
 
@@ -13,7 +14,7 @@ describe("worth a look, with status 1", () => {
   test("leads that came by themselves, and come no more", async () => {
     const admin = await aHealthy();
     change(admin, makeOld);
-    expect((await examine(admin)).status).toBe(0);
+    expect(await admin.run("doctor")).toMatchObject({ status: 0, stdout: expect.stringMatching(/^fine +imports /m) });
     const { id } = (await admin.run("source", "create", "acme", "--json")).json;
     expect(await examine(admin)).toMatchObject({
       status: 1,
@@ -99,4 +100,27 @@ describe("an inbox is worth a look", () => {
 test("an inbox that is not there is broken, with status 2", async () => {
   const admin = await aHealthy({ INBOX: "/nowhere/inbox" });
   expect(await examine(admin)).toMatchObject({ status: 2, said: expect.stringContaining("/nowhere/inbox") });
+});
+
+test("/metrics tells how much waits for an import, and what could not be read", async () => {
+  const admin = anAdmin();
+  const metrics = async (url: string) => (await fetch(`${url}/metrics`)).text();
+  const inbox = join(admin.folder, "inbox");
+  mkdirSync(inbox);
+  const settings = { DATABASE_PATH: admin.file, INBOX: inbox, LOG_LEVEL: "silent" };
+  const url = await start(settings, admin.folder).listening();
+  expect(await metrics(url)).toMatch(/^leadfile_spool_bytes 0$/m);
+  admin.put("leadfile.db.spool/src_1/1.part", "{}\n");
+  admin.put("leadfile.db.spool/src_1/failed/2.ndjson", "{}\n");
+  admin.put("inbox/acme/failed/a.csv", "");
+  admin.put("inbox/acme/failed/a.csv.txt", "It is empty.\n");
+  const after = await metrics(url);
+  expect(after).toMatch(/^leadfile_spool_bytes 3$/m);
+  expect(after).toMatch(/^leadfile_failed_files 2$/m);
+  admin.put("inbox/nobody/b.csv", "email\n");
+  admin.put("inbox/acme/rejected/a.csv", "email,reject_line,reject_reason\nx,2,why\n");
+  const late = await metrics(url);
+  for (const name of ["waiting_files", "rejected_rows"]) expect(late).toContain(`\nleadfile_${name} 1\n`);
+  for (const name of ["waiting", "failed", "rejected"])
+    expect(late).toMatch(RegExp(`^leadfile_${name}_age_seconds \\d`, "m"));
 });

@@ -1,0 +1,49 @@
+/** An inbox without room for what it stages: the file waits, others go on, and no room is kept. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { type Admin, anAdmin } from "../../../support/admin.ts";
+import { withLittleRoom } from "../../../support/small-disk.ts";
+
+const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
+const large = `date,pixel_id,email\n${rows.join("")}`;
+const small = "date,pixel_id,email\n2026-01-31,px,dana@example.com\n";
+const createsPixels = '{"create-pixels":true}';
+
+/** A folder for each account, with files that were complete long ago. */
+function anInbox(admin: Admin, files: Readonly<Record<string, string>>): string {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(admin.folder, "inbox", path, ".."), { recursive: true });
+    utimesSync(admin.put(join("inbox", path), content), 0, 0);
+  }
+  return join(admin.folder, "inbox");
+}
+
+test("an inbox leaves the file where it is, says so once, goes on with others, and keeps no room", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  const folder = anInbox(admin, {
+    "acme/import.json": createsPixels,
+    "acme/large.csv": large,
+    "other/import.json": createsPixels,
+  });
+  const child = withLittleRoom(admin, "inbox", folder);
+  let said = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of child.stderr) {
+    said += decoder.decode(bytes);
+    if (said.includes("other/small.csv: done")) break;
+    // By the second time that the large file is tried, nothing of the first time is left.
+    if (said.includes("acme/large.csv: it is tried again")) anInbox(admin, { "other/small.csv": small });
+  }
+  expect(said.match(/acme\/large\.csv: it is tried again within a minute: [^\n]*has no room[^\n]*\n/g)).toHaveLength(1);
+  expect(existsSync(join(folder, "acme/large.csv"))).toBe(true);
+  expect(child.exitCode).toBe(null);
+  expect(putAsideBy(child.pid)).toEqual([]);
+  expect([await admin.leads(), (await admin.leads("other")).length]).toEqual([[], 1]);
+});
+
+/** Files that a process has open though their names are gone. */
+function putAsideBy(pid: number): string[] {
+  const paths = readdirSync(`/proc/${pid}/fd`).map((number) => readlinkSync(`/proc/${pid}/fd/${number}`));
+  return paths.filter((path) => path.endsWith(" (deleted)"));
+}
