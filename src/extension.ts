@@ -25,6 +25,8 @@ export interface Extension {
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
 export interface Databases {
   readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
+  /** Waits until commands can read what was written before. A failure is reported when the database is opened. */
+  readonly catchUp: () => Promise<void>;
   readonly openForCommands: () => CommandDatabase;
   readonly openBackups: () => Promise<Backups>;
 }

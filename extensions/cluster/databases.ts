@@ -1,22 +1,81 @@
-/** Opens what the local rqlite node has, for the server and for commands. */
+/** Opens the database of the local rqlite node, for a server and for commands. */
+import type { CommandDatabase } from "../../src/cli/command.ts";
 import type { ClusterConfig } from "../../src/config.ts";
+import { DatabaseUnavailable } from "../../src/db/connection.ts";
+import { QueryFailed } from "../../src/db/serving.ts";
+import { findSourceByDigest, type SourceFinder } from "../../src/db/sources.ts";
 import type { Databases } from "../../src/extension.ts";
-import { openClusterBackups } from "./cluster/backups.ts";
-import { openCommandDatabase } from "./command-database.ts";
-import { nodeAt } from "./node/node.ts";
+import { adminCommand } from "../../src/program-name.ts";
+import { openClusterBackups } from "./backups.ts";
+import { type ClusterDatabase, openClusterDatabase, reasonFor } from "./database.ts";
+import { openLeasedFile } from "./lease/leased-file.ts";
+import { nodeAt } from "./node.ts";
+import { openNodeFile } from "./node-file.ts";
 import { openClusterStore } from "./served-store.ts";
+
+/** The time for which a command looks for a majority before it reads without one. */
+const patienceMs = 2_000;
 
 export function clusterDatabases(path: string, cluster: ClusterConfig): Databases {
   const node = nodeAt(cluster);
+  const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);
+  let onOpen = () => {};
   return {
     openForServing: async (keepsLedger) => openClusterStore({ path, node, name: cluster.name, keepsLedger }),
-    openForCommands: () =>
-      openCommandDatabase({ path, name: cluster.name, node, onSilent: nameSilent, onUnheard: warnOfAge }),
-    openBackups: async () => openClusterBackups(path, node, warnOfAge),
+    async catchUp() {
+      try {
+        const reason = await reasonFor(database.catchUp(patienceMs));
+        if (reason !== null) onOpen = () => warnOfAge(reason);
+      } catch (cause) {
+        // Commands such as cluster status do not open the database.
+        onOpen = () => {
+          throw cause;
+        };
+      } finally {
+        database.close();
+      }
+    },
+    openForCommands() {
+      onOpen();
+      return openForCommands(database, cluster.name);
+    },
+    openBackups: async () => openClusterBackups(database, warnOfAge),
   };
 }
 
-function nameSilent(names: readonly string[]): void {
+function openForCommands(database: ClusterDatabase, name: string): CommandDatabase {
+  let leased: ReturnType<typeof openLeasedFile> | null = null;
+  return Object.assign(database, {
+    importer: async () => (await import("./import.ts")).clusterImporter(database),
+    async sourceFinder() {
+      leased ??= openLeasedFile(database.file, database.node, { name, process: null });
+      return sourceFinderOn(leased);
+    },
+    close() {
+      leased?.end();
+      database.file.release();
+    },
+  });
+}
+
+/** Finds sources under a lease, so that a revoked source is accepted by no node, even one that does not know of it yet. */
+function sourceFinderOn({ reading, version }: ReturnType<typeof openLeasedFile>): SourceFinder {
+  const find = reading(({ connection }, digest: Buffer) => findSourceByDigest(connection, digest));
+  return {
+    findByDigest(digest) {
+      try {
+        version();
+        return find(digest);
+      } catch (cause) {
+        if (!(cause instanceof QueryFailed)) throw cause;
+        const advice = `To see the state of the cluster, run ${adminCommand} cluster status.`;
+        throw new DatabaseUnavailable(`Sources cannot be looked up: ${cause.message}.`, advice);
+      }
+    },
+  };
+}
+
+function nameUnreachable(names: readonly string[]): void {
   const who =
     names.length === 1 ? `${names[0]} is unreachable. It serves` : `${names.join(", ")} are unreachable. They serve`;
   process.stderr.write(`${who} nobody until the connection to the cluster is back.\n`);

@@ -10,7 +10,7 @@ import { importerOn } from "../../src/import/write/import.ts";
 import { onEndingSignal } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
-import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./cluster/local-cluster.ts";
+import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./local-cluster.ts";
 
 const folder = resolve("data/demo-cluster");
 const names = ["n1", "n2", "n3"];

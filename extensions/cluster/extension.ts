@@ -5,11 +5,11 @@ export const extension: Extension = {
   commands: [
     {
       name: "cluster",
-      description: "several nodes of rqlite, with a server beside each",
-      load: async () => (await import("./cli/cluster.ts")).clusterCommand,
+      description: "several nodes of rqlite, each with a server",
+      load: async () => (await import("./command.ts")).clusterCommand,
     },
   ],
-  findings: async (examined) => (await import("./cli/doctor.ts")).lookAtCluster(examined),
+  findings: async (examined) => (await import("./findings.ts")).lookAtCluster(examined),
   loadDatabases: async (path, cluster) => (await import("./databases.ts")).clusterDatabases(path, cluster),
   demo: async () => (await import("./demo.ts")).demoCluster(),
 };

@@ -1,126 +1,114 @@
 /**
- * The store of a server beside an rqlite node. Requests read the node's file as a server without a cluster reads its own,
- * and each looks at the lease once. Only counts and notes of who received what leave for the cluster.
+ * The store of a server next to an rqlite node. Requests read the node's file under a lease. Only usage counts and the record
+ * of disclosures are sent to the cluster.
  */
+import { eq, sql } from "drizzle-orm";
+import { version } from "../../package.json";
 import { randomText } from "../../src/contract/key.ts";
+import { publicPaths } from "../../src/contract/paths.ts";
+import type { Statement } from "../../src/db/connection.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import { accounts } from "../../src/db/schema.ts";
 import type { StoreGauge } from "../../src/db/serving.ts";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
+import { ledgerBegins, ledgerEnds } from "../../src/privacy/disclosures/gaps.ts";
+import { openDisclosureReader } from "../../src/privacy/disclosures/ledger.ts";
+import { createDisclosureLedger } from "../../src/privacy/disclosures/pages.ts";
+import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
 import type { ServedStore } from "../../src/served-store.ts";
-import { announce } from "./lease/announce.ts";
-import { keepLease } from "./lease/keep-lease.ts";
-import { createLease, type Lease } from "./lease/lease.ts";
-import type { LeaseReport } from "./lease/questions.ts";
-import { readUnderLease } from "./lease/read-under-lease.ts";
-import type { RqliteNode } from "./node/node.ts";
-import { createDisclosureFlusher } from "./privacy/disclosure-flush.ts";
-import { retainOnCluster } from "./privacy/retention-thread.ts";
-import { type Opening, openReplica, type Replica } from "./replica.ts";
-import { createFlusher } from "./usage-flush.ts";
+import { UserError } from "../../src/user-error.ts";
+import { openClusterDatabase } from "./database.ts";
+import { openLeasedFile } from "./lease/leased-file.ts";
+import { checkLocalNode } from "./members.ts";
+import { type RqliteNode, statementOf } from "./node.ts";
+import { type NodeFile, openNodeFile, type Serving } from "./node-file.ts";
+import { nodes } from "./tables.ts";
+import { independentId, sendOnce } from "./transaction.ts";
+import { createFlush } from "./usage-flush.ts";
 
-interface ClusterPlace {
-  /** The SQLite file of the node beside. */
+interface ServingPlace {
+  /** The SQLite file of the local node. */
   readonly path: string;
   readonly node: RqliteNode;
-  /** The name of this server in the cluster. */
+  /** The name of the local node. */
   readonly name: string;
-  /** Whether it is kept which key received which leads. */
+  /** Whether it is recorded which key received which leads. */
   readonly keepsLedger: boolean;
 }
 
-/** How long a stop tries to hand over the last counts, with a pause between two tries. */
-const farewellMs = 5_000;
-const pauseMs = 100;
-
-/** Opens the store of a server of a cluster. Throws where the file of the node cannot be read. */
-export function openClusterStore({ path, node, name, keepsLedger }: ClusterPlace): ServedStore {
-  const replica = openReplica(path);
-  const lease = createLease({ monotonicMs: () => performance.now(), wallMs: Date.now });
-  const { reading, see, version } = readUnderLease(replica, lease, () => asking.refusal());
+/** Opens the store of a server of a cluster. */
+export function openClusterStore({ path, node, name, keepsLedger }: ServingPlace): ServedStore {
+  const file = openNodeFile(path);
   const sender = { name, process: randomText(16) };
-  const kept = {
-    between: (...asked: Parameters<Opening["usage"]["between"]>) => replica.current().usage.between(...asked),
-  };
-  const usage = createFlusher(node, sender, createUsageCounter(kept), () =>
-    replica.current().shownPart(name, sender.process),
-  );
-  const ledger = createDisclosureFlusher(node, { path, current: () => replica.current().database });
-  const settle = async () => void (await Promise.all([usage.settle(), ledger.settle()]));
+  const leased = openLeasedFile(file, node, sender);
+  const serving = () => file.current().serving();
+  const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
+  const ledger = createDisclosureLedger(() => openDisclosureReader(file.current().connection));
+  const flush = createFlush(node, sender, { usage, ledger }, () => serving().shownPart(name, sender.process));
+  const reading = <Asked extends unknown[], Answer>(read: (serving: Serving, ...asked: Asked) => Answer) =>
+    leased.reading((opening, ...asked: Asked) => read(opening.serving(), ...asked));
   let isClosed = false;
-  let isLedgersTurn = false;
-  const asking = keepLease(node, sender, lease, { see, lastPosition: () => replica.current().lastPosition() });
   return {
-    version,
-    ...readerOf(reading),
-    usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => usage.of(key, nowMs)) },
-    disclosures: { note: keepsLedger ? ledger.note : () => undefined },
-    gauges: gaugesOf(lease, asking.report),
-    probe() {
-      version();
-      replica.current().reader.probe();
-    },
-    sizes: () => replica.current().reader.sizes(),
-    flush() {
-      // Every write empties SQLite's cache of the file on all nodes. The ledger can wait for every other turn.
-      isLedgersTurn = !isLedgersTurn;
-      if (isLedgersTurn) ledger.flush();
-      return usage.flush();
-    },
-    settle,
-    applyRetention: (nowMs, hasJumped) => retainOnCluster(replica, { path, node, nowMs, hasJumped }),
-    listening: (url) =>
-      announce(node, { path, current: () => replica.current().database }, { ...sender, url }, () => isClosed),
-    isEmpty: () => isEmpty(replica),
-    async close() {
-      isClosed = true;
-      asking.end();
-      try {
-        await writeLast(() => [usage.flush(), ledger.flush()], settle);
-      } finally {
-        replica.close();
-      }
-    },
-  };
-}
-
-/** Sends what is left, again where it failed: a cluster may be without a leader for a second or two. */
-async function writeLast(flush: () => unknown, settle: () => Promise<void>): Promise<void> {
-  const endMs = performance.now() + farewellMs;
-  for (;;) {
-    flush();
-    try {
-      return await settle();
-    } catch (cause) {
-      const reason = innermost(cause);
-      if (performance.now() > endMs) throw lastCountsLost(reason);
-    }
-    await Bun.sleep(pauseMs);
-  }
-}
-
-/** What requests read, each time from the file as the node has it now. */
-function readerOf(
-  reading: ReturnType<typeof readUnderLease>["reading"],
-): Pick<ServedStore, "keys" | "pixels" | "leads"> {
-  return {
+    version: leased.version,
     keys: { find: reading(({ reader }, digest: Buffer) => reader.keys.find(digest)) },
     pixels: {
       list: reading(({ reader }, account: number) => reader.pixels.list(account)),
       has: reading(({ reader }, account: number, id: string) => reader.pixels.has(account, id)),
     },
     leads: {
-      page: reading(({ reader }, ...asked: Parameters<Opening["reader"]["leads"]["page"]>) =>
-        reader.leads.page(...asked),
-      ),
+      page: reading(({ reader }, ...asked: Parameters<typeof reader.leads.page>) => reader.leads.page(...asked)),
+    },
+    usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => flush.of(key, nowMs)) },
+    disclosures: { note: keepsLedger ? ledger.note : () => undefined },
+    gauges: gaugesOf(leased),
+    probe() {
+      leased.version();
+      serving().reader.probe();
+    },
+    sizes: () => serving().reader.sizes(),
+    flush() {
+      flush.begin();
+      return "done";
+    },
+    settle: flush.settle,
+    async applyRetention(nowMs, hasJumped) {
+      if (!isRetentionDue(file.current().connection, nowMs)) return { erased: 0, waitsUntilMs: null };
+      return await applyRetention(openClusterDatabase(file, node), nowMs, hasJumped);
+    },
+    listening: (url) => register(node, file, { ...sender, url, keepsLedger }, () => isClosed),
+    isEmpty: () => isEmpty(file),
+    async close() {
+      isClosed = true;
+      leased.end();
+      try {
+        await flushLast(flush);
+        const ends = keepsLedger ? [] : ledgerEnds(Date.now(), name);
+        if (ends.length > 0) await sendOnce(node, independentId(), ends.map(statementOf));
+      } finally {
+        file.release();
+      }
     },
   };
 }
 
-/** A node that has just joined may have no file yet: then nobody knows. */
-function isEmpty(replica: Replica): boolean {
+/** Sends what is left, again if that fails: a cluster may be without a leader for a second or two. */
+async function flushLast({ begin, settle }: ReturnType<typeof createFlush>): Promise<void> {
+  for (const endMs = performance.now() + 5_000; ; await Bun.sleep(100)) {
+    // What was being sent may have begun before the last request.
+    await settle().catch(() => {});
+    begin(true);
+    try {
+      return await settle();
+    } catch (cause) {
+      if (performance.now() > endMs) throw lastCountsLost(innermost(cause));
+    }
+  }
+}
+
+/** Whether the cluster has no account. A node that has just joined may have no file yet: then nobody knows. */
+function isEmpty(file: NodeFile): boolean {
   try {
-    const any = replica.current().database.select({ number: accounts.number }).from(accounts).limit(1);
+    const any = file.current().connection.select({ number: accounts.number }).from(accounts).limit(1);
     return any.values().length === 0;
   } catch {
     return false;
@@ -128,7 +116,7 @@ function isEmpty(replica: Replica): boolean {
 }
 
 /** The metrics of the lease, for the alert rules in deploy/cluster/prometheus-alerts.yml. */
-function gaugesOf(lease: Lease, report: () => LeaseReport): StoreGauge[] {
+function gaugesOf({ lease, answers }: ReturnType<typeof openLeasedFile>): StoreGauge[] {
   const gauge = (name: string, help: string, read: () => number | null): StoreGauge => {
     return { name: `leadfile_cluster_${name}`, help, read };
   };
@@ -138,11 +126,85 @@ function gaugesOf(lease: Lease, report: () => LeaseReport): StoreGauge[] {
       return ageMs === null ? null : ageMs / 1_000;
     }),
     gauge("serving", "1 while this server has a lease.", () => Number(lease.holds())),
-    gauge("lag_transactions", "Transactions that the local node has not applied yet.", () => report().lag),
+    gauge("lag_transactions", "Transactions that the local node has not applied yet.", () => answers()?.lag ?? 0),
     gauge("missing_writes", "1 if the local node lacks writes that a majority has.", () => Number(lease.lacksWrites())),
-    gauge("leader", "1 if the local node is the leader.", () => Number(report().isLeader)),
-    gauge("members", "Nodes with a vote.", () => report().voters),
-    gauge("reachable_members", "Nodes with a vote that answered the last question.", () => report().reachable),
-    gauge("clock_off_seconds", "How far the clock is behind that of the majority.", () => report().clockOffMs / 1_000),
+    gauge("leader", "1 if the local node is the leader.", () => Number(answers()?.isLeader ?? false)),
+    gauge("members", "Nodes with a vote.", () => answers()?.voters ?? 0),
+    gauge("reachable_members", "Nodes with a vote that answered the last question.", () => {
+      const last = answers();
+      return last === null ? 0 : last.others.length + Number(last.isVoter);
+    }),
+    gauge("clock_off_seconds", "How far the clock is behind that of the majority.", () => {
+      return (answers()?.clockOffMs ?? 0) / 1_000;
+    }),
   ];
+}
+
+interface Server {
+  readonly name: string;
+  readonly process: string;
+  readonly url: string;
+  readonly keepsLedger: boolean;
+}
+
+/**
+ * Registers a server in its cluster, and tries until it is registered or stops. Before that it gets no lease, because no
+ * command would wait for it. At most one process is registered for a node. `cluster status` asks it at the URL that it has
+ * registered. Throws a UserError if another server answers for this node, or if the node has another name or another file: a
+ * command would wait for the wrong node.
+ */
+async function register(
+  node: RqliteNode,
+  file: NodeFile,
+  { name, process, url, keepsLedger }: Server,
+  isOver: () => boolean,
+): Promise<void> {
+  const nowMs = Date.now();
+  const statements: Statement[] = [
+    sql`INSERT INTO ${nodes} (name, url, version, process, started_at, leaving)
+        VALUES (${name}, ${url}, ${version}, ${process}, ${nowMs}, 0) ON CONFLICT (name) DO UPDATE SET
+        url = excluded.url, version = excluded.version, process = excluded.process, started_at = excluded.started_at,
+        leaving = 0`,
+    ...ledgerBegins(keepsLedger, nowMs, name),
+  ];
+  while (!isOver()) {
+    await checkLocalNode(node, name, file.path);
+    await refuseSecond(file, name, url);
+    try {
+      return await sendOnce(node, independentId(), statements.map(statementOf));
+    } catch {
+      await Bun.sleep(1_000);
+    }
+  }
+}
+
+/** Each of two servers would grant the rate limit. */
+async function refuseSecond(file: NodeFile, name: string, ownUrl: string): Promise<void> {
+  const registered = registeredUrl(file, name);
+  if (registered === null || registered === ownUrl) return;
+  if ((await healthOf(registered)) === null) return;
+  throw new UserError(
+    `Another server, ${registered}, already serves the node ${name}.`,
+    "Stop it first, or give this server a node of its own.",
+  );
+}
+
+function registeredUrl(file: NodeFile, name: string): string | null {
+  try {
+    const one = file.current().connection.select({ url: nodes.url }).from(nodes).where(eq(nodes.name, name));
+    return one.get()?.url ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Asks a server whether it serves; null if no server of Leadfile answers at the URL. */
+export async function healthOf(url: string): Promise<boolean | null> {
+  try {
+    const options = { signal: AbortSignal.timeout(2_000), tls: { rejectUnauthorized: false } };
+    const { status } = await fetch(`${url}${publicPaths.health}`, options);
+    return status === 200 ? true : status === 503 ? false : null;
+  } catch {
+    return null;
+  }
 }

@@ -4,9 +4,9 @@
  * report it. The rows form a chain, which shows on which node one is missing.
  */
 import { eq, type SQL, sql } from "drizzle-orm";
+import { randomText } from "../../src/contract/key.ts";
 import type { Connection } from "../../src/db/connection.ts";
-import { ask, handOverLeadership, type RqliteNode, readWritten, type Statement, writeRequest } from "./node/node.ts";
-import { statementOf } from "./node/statement.ts";
+import { execute, plainStatement, type RqliteNode, type Statement, statementOf } from "./node.ts";
 import { revision, writes } from "./tables.ts";
 
 /** The number of transactions that are remembered, which are hours of an import. A time limit would need correct clocks. */
@@ -22,8 +22,28 @@ export interface Position {
   readonly number: number;
 }
 
+/** IDs of transactions that change nothing on which an import depends begin with this. */
+const independent = "~";
+
+/** Returns the ID of a transaction that an import may ignore, such as one of usage counts. */
+export function independentId(unique = randomText(20)): string {
+  return `${independent}${unique}`;
+}
+
+/** Returns the ID of a transaction of an import, which imports into other accounts may ignore. */
+export function importId(account: number): string {
+  return `import ${account} ${randomText(20)}`;
+}
+
+/** Whether nothing was written since a position that an import into an account depends on, apart from the last transaction. */
+export function isUnchangedSince(position: Position | null, account: number): SQL {
+  return sql`NOT EXISTS (SELECT 1 FROM ${writes} WHERE number > ${position?.number ?? 0}
+    AND number < (SELECT max(number) FROM ${writes}) AND id NOT GLOB ${`${independent}*`}
+    AND (id NOT GLOB 'import *' OR id GLOB ${`import ${account} *`}))`;
+}
+
 /** Deleted bytes are overwritten. A node forgets this setting at each start, so it is sent with every transaction. */
-const overwriting: Statement = { sql: "PRAGMA secure_delete = ON", json: "[]" };
+const overwriting = plainStatement("PRAGMA secure_delete = ON");
 
 /** Increments what every node has to show before it may serve. */
 export const incrementRevision = statementOf(
@@ -39,47 +59,27 @@ export function transactionOf(id: string, statements: readonly Statement[]): Sta
   return [overwriting, ...[remember, forget].map(statementOf), ...statements];
 }
 
-/** The number of statements that transactionOf puts first. */
-const leading = 3;
-const noteChanged: Statement = {
-  sql: `UPDATE cluster_writes SET changed = changed || changes() || ' '
+const recordChanges = plainStatement(
+  `UPDATE cluster_writes SET changed = changed || changes() || ' '
     WHERE number = (SELECT max(number) FROM cluster_writes)`,
-  json: "[]",
-};
+);
 
 /**
  * Has the transaction record the number of rows that each statement changes: the answer with these numbers may be lost. A
  * statement that asks for changes() itself has to follow the statement before it directly.
  */
-export function notingChanges(statements: readonly Statement[]): Statement[] {
-  return statements.flatMap((statement, place) => {
-    const isAsked = statements[place + 1]?.sql.includes("changes()") ?? false;
-    return isAsked ? [statement] : [statement, noteChanged];
-  });
+export function recordingChanges(statements: readonly Statement[]): Statement[] {
+  return statements.flatMap((one, place) => (isAsked(statements, place) ? [one] : [one, recordChanges]));
 }
 
-/** The numbers that an answer to a transaction with `notingChanges` has for its statements. */
-export function changesIn(answered: readonly number[], statements: readonly Statement[]): number[] {
-  const sent = notingChanges(statements);
-  return answered.slice(leading).filter((_, place) => sent[place] !== noteChanged);
+/** Reads the recorded numbers; NaN for a statement whose number was not recorded. */
+export function readChanges(recorded: string, statements: readonly Statement[]): number[] {
+  const numbers = recorded.trim().split(" ").map(Number);
+  return statements.map((_, place) => (isAsked(statements, place) ? Number.NaN : (numbers.shift() ?? Number.NaN)));
 }
 
-/** The numbers that the transaction has recorded; null for a transaction that could not record all of them. */
-export function changesNoted(database: Connection, id: string, statements: readonly Statement[]): number[] | null {
-  const noted = database.select({ changed: writes.changed }).from(writes).where(eq(writes.id, id)).get();
-  const numbers = noted?.changed.trim().split(" ").filter(Boolean).map(Number) ?? [];
-  return numbers.length === statements.length ? numbers : null;
-}
-
-/** A statement that fails unless a condition is true, and its transaction with it. */
-export function premise(condition: SQL): Statement {
-  // The column takes no null.
-  return statementOf(sql`INSERT INTO ${writes} (id, chain) SELECT NULL, 0 WHERE (${condition}) IS NOT TRUE`);
-}
-
-/** The premise that the statement right before has changed this many rows. */
-export function changed(count: number): Statement {
-  return premise(sql`changes() = ${count}`);
+function isAsked(statements: readonly Statement[], place: number): boolean {
+  return statements[place + 1]?.sql.includes("changes()") ?? false;
 }
 
 /** Whether SQLite refused a transaction because it was applied before: the answer to an earlier try was lost. */
@@ -87,17 +87,10 @@ export function isApplied(reason: string): boolean {
   return reason.includes("UNIQUE constraint failed: cluster_writes.id");
 }
 
-/** Sends a transaction. Throws if it is not applied for sure: it can be sent again under the same ID. */
-export async function sendTransaction(
-  node: RqliteNode,
-  id: string,
-  statements: readonly Statement[],
-  timeoutMs: number,
-): Promise<void> {
-  const written = readWritten(await ask(writeRequest(node, transactionOf(id, statements), timeoutMs)));
+/** Sends a transaction once. Throws if it is not applied for sure: it can be sent again under the same ID. */
+export async function sendOnce(node: RqliteNode, id: string, statements: readonly Statement[]): Promise<void> {
+  const written = await execute(node, transactionOf(id, statements), 2_000);
   if (written.kind === "done" || (written.kind === "refused" && isApplied(written.reason))) return;
-  // The other nodes have applied what the leader could not.
-  if (written.kind === "unknown" && written.isLeaderFault) await handOverLeadership(node);
   throw new Error(written.reason);
 }
 
@@ -112,27 +105,35 @@ export function readPosition(value: unknown): Position | null {
   return { id, chain, number };
 }
 
-/** Prepares the lookup of the chain at a transaction; undefined if the file does not show the transaction. */
-export function openChainOf(database: Connection): (id: string) => number | undefined {
-  const chain = database
-    .select({ chain: writes.chain })
+/** The transactions that a file shows. */
+export interface ShownWrites {
+  /** The number of writes that have to hold on every node at once. */
+  revision(): number;
+  /** The chain at a transaction; undefined if the file does not show it. */
+  chainOf(id: string): number | undefined;
+  /** The recorded numbers of changed rows of a transaction; undefined if the file does not show it. */
+  changesOf(id: string): string | undefined;
+  /** The last transaction; null if there is none. */
+  lastPosition(): Position | null;
+}
+
+/** Prepares the queries for the transactions that a file shows. Throws if the file has no tables yet. */
+export function openShownWrites(database: Connection): ShownWrites {
+  const count = database.select({ count: revision.count }).from(revision).prepare();
+  const { chain, changed } = writes;
+  const one = database
+    .select({ chain, changed })
     .from(writes)
     .where(eq(writes.id, sql.placeholder("id")))
     .prepare();
-  return (id) => chain.get({ id })?.chain;
-}
-
-/** Prepares the count of the revision. */
-export function openRevision(database: Connection): () => number {
-  const count = database.select({ count: revision.count }).from(revision).prepare();
-  return () => count.get()?.count ?? 0;
-}
-
-/** Prepares the last transaction of a file. */
-export function openLastPosition(database: Connection): () => Position | null {
   const last = database
     .select({ last: sql`${lastPosition}` })
     .from(sql`(SELECT 1)`)
     .prepare();
-  return () => readPosition(last.get()?.last);
+  return {
+    revision: () => count.get()?.count ?? 0,
+    chainOf: (id) => one.get({ id })?.chain,
+    changesOf: (id) => one.get({ id })?.changed,
+    lastPosition: () => readPosition(last.get()?.last),
+  };
 }

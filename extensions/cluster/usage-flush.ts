@@ -1,91 +1,104 @@
 /**
- * Counts of usage on their way into a cluster. Nobody may know what became of a part that was sent. So each part has a
- * number: it can be sent again, and is added once. It is counted here until the own file shows it, so /usage is right in
- * between.
+ * Sends the usage counts and the record of disclosures to the cluster. The outcome of a transaction may be unknown, so each
+ * one has a number: it can be sent again, and its counts are added once. They are also counted here until the local file
+ * shows them, so that /usage is always right.
  */
 import { sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import { usage } from "../../src/db/schema.ts";
 import type { KeyNumber } from "../../src/db/serving.ts";
-import type { CountedUsage, Flushed, UsagePart } from "../../src/db/usage-counter.ts";
-import type { RqliteNode, Statement } from "./node/node.ts";
-import { statementOf } from "./node/statement.ts";
+import type { CountedUsage, UsagePart } from "../../src/db/usage-counter.ts";
+import { disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
+import type { createDisclosureLedger } from "../../src/privacy/disclosures/pages.ts";
+import { type RqliteNode, type Statement, statementOf } from "./node.ts";
 import { flushes } from "./tables.ts";
-import { sendTransaction } from "./transaction.ts";
+import { independentId, sendOnce } from "./transaction.ts";
 
-const timeoutMs = 2_000;
-/** A part names this many of its keys: enough to notice a balancer that spreads each key over all nodes. */
-const toldKeys = 100;
-/** Between two looks at the own file, which shows a part some milliseconds after it was taken. */
-const lookMs = 10;
+/** The local file shows a part some milliseconds after it was committed, and a lagging one later. */
+const maxShownMs = 2_000;
+/** The number of keys that a part names: enough to notice a balancer that spreads each key over all nodes. */
+const maxNamedKeys = 100;
 
-/** The name of this server, and one that no process has had before: its parts are numbered from 1. */
+/** The name of the node, and a random one of the process, whose parts are numbered from 1. */
 interface Sender {
   readonly name: string;
   readonly process: string;
 }
 
-/** `shown` is the number of the last part of this process that the own file shows. */
-export function createFlusher(node: RqliteNode, sender: Sender, counted: CountedUsage, shown: () => number) {
+/** What is counted and recorded until it is sent. */
+interface Pending {
+  readonly usage: CountedUsage;
+  readonly ledger: Pick<ReturnType<typeof createDisclosureLedger>, "next" | "drop">;
+}
+
+/** Makes the flush of a server. `shown` is the number of the last part of this process that the local file shows. */
+export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, shown: () => number) {
   let sequence = 0;
   let leaving: UsagePart | null = null;
   let sending: Promise<void> | null = null;
+  let isLedgersTurn = false;
 
-  /** Drops the part that is on its way, once the file has it. Says whether nothing is on its way. */
+  /** Drops the part that is being sent if the file shows it. Returns whether no part is being sent. */
   function dropShown(): boolean {
     if (leaving !== null && shown() >= sequence) {
-      counted.drop(leaving);
+      pending.usage.drop(leaving);
       leaving = null;
     }
     return leaving === null;
   }
 
-  /** The part that is on its way still, or the next one; null when there is none. */
+  /** The part that is being sent, or the next one; null if there is none. */
   function next(): UsagePart | null {
     if (leaving !== null) return leaving;
-    leaving = counted.next();
+    leaving = pending.usage.next();
     if (leaving !== null) sequence++;
     return leaving;
   }
 
-  async function send(): Promise<void> {
+  async function sendUsage(): Promise<void> {
     for (let part = next(); part !== null; part = next()) {
-      const statements = flushOf(sender, { ...part, sequence, nowMs: Date.now() });
-      await sendTransaction(node, `${sender.process}-${sequence}`, statements, timeoutMs);
-      const endMs = performance.now() + timeoutMs;
-      while (!dropShown()) {
-        if (performance.now() > endMs) throw new Error("the own node has not shown the counts in time");
-        await Bun.sleep(lookMs);
+      const statements = statementsOf(sender, { ...part, sequence, nowMs: Date.now() });
+      await sendOnce(node, independentId(`${sender.process}-${sequence}`), statements);
+      for (const endMs = performance.now() + maxShownMs; !dropShown(); await Bun.sleep(10)) {
+        if (performance.now() > endMs) throw new Error("the local node does not show the counts");
       }
     }
   }
 
   return {
-    count: counted.count,
     of(key: KeyNumber, nowMs: number) {
       for (;;) {
         const before = shown();
         dropShown();
-        const counts = counted.of(key, nowMs);
-        // Where the file has come to show the part meanwhile, it was counted here and there.
+        const counts = pending.usage.of(key, nowMs);
+        // If the file has come to show the part in between, it was counted twice.
         if (shown() === before) return counts;
       }
     },
-    /** Sends what was counted, unless a part is on its way. */
-    flush(): Flushed {
-      if (sending !== null) return "done";
-      sending = send().finally(() => {
-        sending = null;
-      });
-      // Whoever settles hears of it.
+    /** Begins to send what is pending, unless it is being sent. */
+    begin(withLedger = (isLedgersTurn = !isLedgersTurn)): void {
+      if (sending !== null) return;
+      // Every write empties SQLite's cache of the file on all nodes. The ledger can wait for every other turn.
+      sending = sendUsage()
+        .then(() => (withLedger ? sendPages(node, pending.ledger) : undefined))
+        .finally(() => {
+          sending = null;
+        });
+      // `settle` reports it.
       sending.catch(() => {});
-      return "done";
     },
-    /** Resolves when nothing is on its way any more; throws where a part could not be brought in. It is sent again then. */
-    settle: async (): Promise<void> => {
-      await sending;
-    },
+    /** Resolves when nothing is being sent. Throws if a part could not be sent, which is sent again by the next flush. */
+    settle: async (): Promise<void> => void (await sending),
   };
+}
+
+/** Sends the pages that wait. Their statements change nothing when they are applied twice. */
+async function sendPages(node: RqliteNode, ledger: Pending["ledger"]): Promise<void> {
+  for (let part = ledger.next(); part !== null; part = ledger.next()) {
+    const statements = disclosureStatements(part).map(statementOf);
+    if (statements.length > 0) await sendOnce(node, independentId(), statements);
+    ledger.drop();
+  }
 }
 
 interface NumberedPart extends UsagePart {
@@ -93,20 +106,20 @@ interface NumberedPart extends UsagePart {
   readonly nowMs: number;
 }
 
-/** The statements of one part: the counts are added where this number is new, and the number is kept with them. */
-function flushOf({ name, process }: Sender, { day, counts, sequence, nowMs }: NumberedPart): Statement[] {
+/** The statements of one part: the counts are added if its number is new, and the number is stored with them. */
+function statementsOf({ name, process }: Sender, { day, counts, sequence, nowMs }: NumberedPart): Statement[] {
   const minute = Math.floor(nowMs / windowMs);
-  const now = JSON.stringify(counts.slice(0, toldKeys).map(([key]) => key));
+  const keys = JSON.stringify(counts.slice(0, maxNamedKeys).map(([key]) => key));
   const before = sql`CASE WHEN minute = ${minute} THEN keys ELSE '[]' END`;
-  const told = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(${now}) LIMIT ${toldKeys}`;
-  const known = sql`(SELECT ${flushes.sequence} FROM ${flushes} WHERE ${flushes.node} = ${name})`;
+  const named = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(${keys}) LIMIT ${maxNamedKeys}`;
+  const stored = sql`(SELECT ${flushes.sequence} FROM ${flushes} WHERE ${flushes.node} = ${name})`;
   return [
     sql`INSERT INTO ${flushes} (node, process, sequence) VALUES (${name}, ${process}, 0)
         ON CONFLICT (node) DO UPDATE SET process = excluded.process, sequence = 0 WHERE process <> excluded.process`,
     sql`INSERT INTO ${usage} (key, day, requests)
-        SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify(counts)}) WHERE ${known} < ${sequence}
+        SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify(counts)}) WHERE ${stored} < ${sequence}
         ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
     sql`UPDATE ${flushes} SET sequence = max(sequence, ${sequence}), minute = ${minute},
-          keys = (SELECT json_group_array(value) FROM (${told})) WHERE node = ${name} AND process = ${process}`,
+          keys = (SELECT json_group_array(value) FROM (${named})) WHERE node = ${name} AND process = ${process}`,
   ].map(statementOf);
 }

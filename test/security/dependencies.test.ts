@@ -40,9 +40,9 @@ test("nothing in the sources runs a program, or a text as a program, but for the
     /\beval\(|new Function\(|child_process|Bun\.spawn|Bun\.\$/.test(readFileSync(join(root, name), "utf8")),
   );
   const named = [
-    "extensions/cluster/cli/cluster.ts",
-    "extensions/cluster/cluster/local-cluster.ts",
+    "extensions/cluster/command.ts",
     "extensions/cluster/demo.ts",
+    "extensions/cluster/local-cluster.ts",
     "packages/client/program/receiver.ts",
     "src/companion.ts",
   ];

@@ -1,8 +1,10 @@
-/** Asks the cluster twice a second how far it is, and keeps the lease of this server with the answers. */
-import { handOverLeadership, type RqliteNode } from "../node/node.ts";
-import type { Position } from "../transaction.ts";
-import { clockMarginMs, type Lease, maxClockOffMs, type Question } from "./lease.ts";
-import { type Holder, type LeaseReport, openQuestions } from "./questions.ts";
+/** Asks the cluster twice a second how far its nodes are, and keeps the lease of this process with the answers. */
+import { sql } from "drizzle-orm";
+import { listMembers, type Member } from "../members.ts";
+import { handOverLeadership, query, type RqliteNode, reasonOf, type Statement, statementOf } from "../node.ts";
+import { nodes, revision, writes } from "../tables.ts";
+import { lastPosition, type Position, readPosition } from "../transaction.ts";
+import { clockMarginMs, type Heard, type Lease, maxClockOffMs, type Question, type VoterAnswer } from "./lease.ts";
 
 const askEveryMs = 500;
 /**
@@ -11,43 +13,60 @@ const askEveryMs = 500;
  * the write returns.
  */
 const maxGapMs = 500 + clockMarginMs;
-/** The time between two looks at the own file while it lags behind the answers. */
+/** The time between two looks at the local file while it lags behind the answers. */
 const lookMs = 25;
+const timeoutMs = 1_000;
+/** The timeout for a node that did not answer the last question: it must not delay the lease. */
+const unreachableTimeoutMs = 200;
+/** The time between two lists of the members. */
+const listEveryMs = 5_000;
 
-/** What this node reads of its own file. */
-interface OwnFile {
+/** A process that serves under a lease, by the name of its node. `process` is null for one next to the server. */
+export interface Holder {
+  readonly name: string;
+  readonly process: string | null;
+}
+
+/** The local file, as far as a lease needs it. */
+interface LocalFile {
   /** Tells the lease what the file shows. */
   readonly see: () => void;
   readonly lastPosition: () => Position | null;
 }
 
-function gapBetween(before: Question, next: Question): number {
-  return Math.max(next.monotonicMs - before.monotonicMs, Math.abs(next.wallMs - before.wallMs));
+/** The answers to a question, with what the metrics show of them. */
+export interface Answers extends Heard {
+  readonly isLeader: boolean;
+  /** The number of transactions that the local file lacks. */
+  readonly lag: number;
 }
 
 /** Starts to ask. */
-export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: OwnFile) {
+export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: LocalFile) {
   const askCluster = openQuestions(node, holder);
-  const levelOf = openLevels();
   let isOver = false;
   let failure: string | null = null;
-  let report: LeaseReport = { voters: 0, reachable: 0, isLeader: false, clockOffMs: 0, lag: 0 };
+  let answers: Answers | null = null;
+  let last: Question | null = null;
+  let lastAnswered: Question | null = null;
 
-  async function askOnce(): Promise<void> {
+  async function ask(): Promise<void> {
     const question = lease.begin();
-    const level = levelOf(question);
+    // A leader that was paused may take the late answer to an old heartbeat for its majority, and answer with its state
+    // before the pause. Through the log of the cluster, only the current leader gets an answer.
+    const isContinuous = last !== null && lastAnswered === last && gapBetween(last, question) <= maxGapMs;
+    last = question;
     try {
-      const answer = await askCluster(ownPosition(), level.kind);
-      level.answered();
-      report = answer.report;
-      lease.answered(question, answer.heard);
+      answers = await askCluster(ownPosition(), isContinuous ? "linearizable" : "strong");
+      lastAnswered = question;
+      lease.answered(question, answers);
       failure = null;
       await look();
-      // The answers of a leader that lacks writes would hold up all others.
-      if (lease.lacksWrites() && report.isLeader) await handOverLeadership(node);
+      // The answers of a leader that lacks writes would hold up all other nodes.
+      if (lease.lacksWrites() && answers.isLeader) await handOverLeadership(node);
     } catch (cause) {
       // There is no majority, or no local node: the lease runs out, and /healthz reports it.
-      failure = cause instanceof Error ? cause.message : "unknown";
+      failure = reasonOf(cause);
     }
   }
 
@@ -59,7 +78,7 @@ export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: 
     }
   }
 
-  /** Looks until the next question at most, which looks again. */
+  /** Looks at the file until it has caught up, or the next question does so. */
   async function look(): Promise<void> {
     for (const endMs = performance.now() + askEveryMs; !isOver && performance.now() < endMs; await Bun.sleep(lookMs)) {
       try {
@@ -71,13 +90,14 @@ export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: 
     }
   }
 
-  void askOnce();
+  void ask();
   // A question that a lost leader does not answer must not delay the next one.
-  const asking = setInterval(askOnce, askEveryMs);
+  const asking = setInterval(ask, askEveryMs);
   return {
-    report: (): LeaseReport => report,
+    /** The last answers; null before the first ones. */
+    answers: () => answers,
     /** The reason why there is no lease, for the log. */
-    refusal: (): string => refusalOf(lease, report, failure),
+    refusal: (): string => refusalOf(lease, answers?.clockOffMs ?? 0, failure),
     /** Stops asking. */
     end(): void {
       isOver = true;
@@ -86,32 +106,103 @@ export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: 
   };
 }
 
-function refusalOf(lease: Lease, { clockOffMs }: LeaseReport, failure: string | null): string {
+function gapBetween(before: Question, next: Question): number {
+  return Math.max(next.monotonicMs - before.monotonicMs, Math.abs(next.wallMs - before.wallMs));
+}
+
+function refusalOf(lease: Lease, clockOffMs: number, failure: string | null): string {
   if (lease.lacksWrites()) return "this node lacks writes that the majority of its cluster has";
-  if (Math.abs(clockOffMs) > maxClockOffMs) return `the clock of this machine is ${seconds(clockOffMs)} off`;
+  if (Math.abs(clockOffMs) > maxClockOffMs) {
+    return `the clock of this machine is ${Math.round(Math.abs(clockOffMs) / 1_000)} s off`;
+  }
   if (failure === null) return "this node has not yet caught up with the majority of its cluster";
   return `this node has no answer from the majority of its cluster (${failure})`;
 }
 
-function seconds(ms: number): string {
-  return `${Math.round(Math.abs(ms) / 1_000)} s`;
+/** Opens the questions to the leader and to the other nodes with a vote, on behalf of a process. */
+function openQuestions(node: RqliteNode, { name, process }: Holder) {
+  let members: readonly Member[] = [];
+  let listedMs = Number.NEGATIVE_INFINITY;
+  const unreachable = new Set<string>();
+
+  async function list(): Promise<void> {
+    listedMs = performance.now();
+    const listed = await listMembers(node);
+    // rqlite does not give the address of a node that it cannot reach at the moment.
+    const known = new Map(members.map((member) => [member.name, member.url]));
+    members = listed.map((one) => ({ ...one, url: one.isReachable ? one.url : (known.get(one.name) ?? one.url) }));
+  }
+
+  async function askMember(member: Member, question: Statement): Promise<NodePosition[]> {
+    try {
+      const withinMs = unreachable.has(member.name) ? unreachableTimeoutMs : timeoutMs;
+      const position = await askPosition(member, question, "none", withinMs);
+      unreachable.delete(member.name);
+      return [position];
+    } catch {
+      unreachable.add(member.name);
+      return [];
+    }
+  }
+
+  /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
+  return async (own: Position | null, level: "strong" | "linearizable"): Promise<Answers> => {
+    if (members.length === 0) await list();
+    else if (performance.now() - listedMs > listEveryMs) list().catch(() => {});
+    const voters = members.filter(({ isVoter }) => isVoter);
+    // Only the leader decides whether this process may serve: the others may not have heard of it yet.
+    const ofOthers = questionOf({ name, process: null }, own);
+    const [leader, ...states] = await Promise.all([
+      askPosition(node, questionOf({ name, process }, own), level, timeoutMs),
+      ...voters.filter((voter) => voter.name !== name).map((voter) => askMember(voter, ofOthers)),
+    ]);
+    const others = states.flat();
+    const all = [leader, ...others];
+    return {
+      revision: Math.max(...all.map((state) => state.revision)),
+      voters: voters.length,
+      isVoter: voters.some((voter) => voter.name === name),
+      own,
+      others,
+      clockOffMs: medianOf([0, ...others.map((state) => state.clockOffMs)]),
+      isLeader: members.some((member) => member.isLeader && member.name === name),
+      lag: Math.max(0, Math.max(...all.map(({ last }) => last?.number ?? 0)) - (own?.number ?? 0)),
+    };
+  };
 }
 
-/**
- * Chooses how a question is answered. A leader that was paused may take the late answer to an old heartbeat for its majority,
- * and answer with its state before the pause. So the question after a gap goes through the log, where only the current leader
- * gets an answer.
- */
-function openLevels() {
-  let last: Question | null = null;
-  let answered: Question | null = null;
-  return (question: Question) => {
-    const continues = last !== null && answered === last && gapBetween(last, question) <= maxGapMs;
-    last = question;
-    const kind: "linearizable" | "strong" = continues ? "linearizable" : "strong";
-    const noteAnswer = () => {
-      answered = question;
-    };
-    return { kind, answered: noteAnswer };
-  };
+/** The question for the state of one node as JSON. It has no answer if the process must not serve. */
+function questionOf({ name, process }: Holder, own: Position | null): Statement {
+  const leaving = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND leaving = 1`;
+  const registered = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND process = ${process} AND leaving = 0`;
+  const state = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), ${lastPosition},
+    (SELECT chain FROM ${writes} WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
+  return statementOf(
+    sql`SELECT ${state} WHERE ${process === null ? sql`NOT EXISTS (${leaving})` : sql`EXISTS (${registered})`}`,
+  );
+}
+
+interface NodePosition extends VoterAnswer {
+  readonly revision: number;
+  readonly clockOffMs: number;
+}
+
+async function askPosition(
+  node: RqliteNode,
+  question: Statement,
+  level: "strong" | "linearizable" | "none",
+  withinMs: number,
+): Promise<NodePosition> {
+  const sentMs = Date.now();
+  const value = await query(node, question, level, withinMs);
+  if (typeof value !== "string") throw new Error("the cluster does not list this server");
+  const [count, last, chainAtOwn, nowMs]: [number, unknown, number | null, number] = JSON.parse(value); // As asked for.
+  return { revision: count, last: readPosition(last), chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
+}
+
+/** The median, of an even number of values the one closer to 0. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = [sorted[Math.floor((sorted.length - 1) / 2)] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
+  return middle.toSorted((one, other) => Math.abs(one) - Math.abs(other))[0] ?? 0;
 }

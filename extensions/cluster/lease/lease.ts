@@ -1,10 +1,10 @@
 /**
  * Decides for how long this server may serve. A revocation must hold everywhere when its command returns, even if a node is
  * cut off. So a server asks the leader and a majority of the nodes how far they are, and serves for a few seconds after a
- * question whose answers its own file has reached. A command that cannot reach a node waits that long, and knows that the
+ * question whose answers its local file has reached. A command that cannot reach a node waits that long, and knows that the
  * server of the node has stopped serving by then. Only durations are compared, never two clocks.
  */
-import type { Position } from "../transaction.ts";
+import type { Position, ShownWrites } from "../transaction.ts";
 
 /** For how long a server serves after the question that it has caught up with. */
 export const leaseMs = 4_000;
@@ -50,26 +50,22 @@ export interface Heard {
   readonly clockOffMs: number;
 }
 
-/** The state that the own file shows. */
-export interface Shown {
-  revision(): number;
-  /** The chain at a transaction; undefined if the file does not show it. */
-  chainOf(id: string): number | undefined;
-}
+/** The state that the local file shows. */
+type Shown = Pick<ShownWrites, "revision" | "chainOf">;
 
 export interface Lease {
   /** To be called before the others are asked. */
   begin(): Question;
   answered(question: Question, heard: Heard): void;
-  /** Whether the own file lags behind an answer. */
+  /** Whether the local file lags behind an answer. */
   isWaiting(): boolean;
-  /** To be called when the own file shows something new. */
+  /** To be called when the local file shows something new. */
   seen(shown: Shown): void;
   /** To be called when another file is at the path: what the old one has shown means nothing. */
   lose(): void;
   /** Whether this server may serve now. */
   holds(): boolean;
-  /** Whether the own file lacks writes that a majority has. */
+  /** Whether the local file lacks writes that a majority has. */
   lacksWrites(): boolean;
   /** The time since the question on which the lease is based; null if there is none. */
   ageMs(): number | null;
@@ -163,7 +159,7 @@ function compare({ voters, isVoter, own, others }: Heard, shown: Shown) {
   };
 }
 
-/** The state of another node: contained in the own file, ahead of it, different from it, or not comparable. */
+/** The state of another node: contained in the local file, ahead of it, different from it, or not comparable. */
 type Relation = "contained" | "ahead" | "different" | "unknown";
 
 function relationOf({ last, chainAtOwn }: VoterAnswer, own: Position | null, shown: Shown): Relation {

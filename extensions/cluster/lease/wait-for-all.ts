@@ -1,9 +1,8 @@
 /** Waits for the other nodes after a write that must hold on all of them at once, such as a revocation. */
 import { sql } from "drizzle-orm";
-import type { LocalFile } from "../local-file.ts";
-import { listMembers, type Member } from "../node/members.ts";
-import { ask, questionRequest, type RqliteNode, readNumber } from "../node/node.ts";
-import { statementOf } from "../node/statement.ts";
+import { listMembers, type Member } from "../members.ts";
+import { query, type RqliteNode, statementOf } from "../node.ts";
+import type { NodeFile } from "../node-file.ts";
 import { nodes, writes } from "../tables.ts";
 import { clockMarginMs, leaseMs } from "./lease.ts";
 
@@ -19,7 +18,7 @@ const maxApplyMs = 30_000;
  */
 export async function waitForAll(
   node: RqliteNode,
-  file: LocalFile,
+  file: NodeFile,
   id: string,
   listed: readonly Member[] | null,
 ): Promise<string[]> {
@@ -36,7 +35,7 @@ export async function waitForAll(
   const voters = [...members.values()].filter(({ isVoter }) => isVoter).map(({ name }) => name);
   // A server without a row yet has asked the majority since the write. Webhooks are received under a lease as well, on a node
   // that may never have had a server.
-  const servers = file.current().select({ name: nodes.name }).from(nodes).all();
+  const servers = file.current().connection.select({ name: nodes.name }).from(nodes).all();
   const missing = new Set([...members.keys(), ...servers.map(({ name }) => name)]);
   let endMs = performance.now() + maxApplyMs;
   let isKnownToMajority = false;
@@ -46,7 +45,7 @@ export async function waitForAll(
     if (member === undefined) return false;
     const timeoutMs = Math.max(1, Math.min(500, endMs - performance.now()));
     try {
-      return readNumber(await ask(questionRequest(member, question, "none", timeoutMs))) > 0;
+      return Number(await query(member, question, "none", timeoutMs)) > 0;
     } catch {
       return false;
     }

@@ -1,7 +1,8 @@
 /** A node whose clock is wrong: what is written beside the others goes in as ever. */
 import { Database } from "bun:sqlite";
 import { expect, spyOn, test } from "bun:test";
-import { openClusterDatabase } from "../../../extensions/cluster/cluster-database.ts";
+import { openClusterDatabase } from "../../../extensions/cluster/database.ts";
+import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, missing } from "./cluster.ts";
 
@@ -10,8 +11,8 @@ const tenYearsMs = 10 * 365 * 86_400_000;
 unless(missing).describe("a cluster of three nodes", () => {
   test.each([tenYearsMs, -tenYearsMs])("knows its last writes where the clock of one was %d ms off", async (ms) => {
     const [{ node }, { node: wrong }] = (await aCluster()).places;
-    const database = openClusterDatabase(node.path, node);
-    const another = openClusterDatabase(wrong.path, wrong);
+    const database = openClusterDatabase(openNodeFile(node.path), node);
+    const another = openClusterDatabase(openNodeFile(wrong.path), wrong);
     using file = new Database(node.path, { readonly: true });
     const count = () =>
       file.query<{ count: number }, []>("SELECT count(*) AS count FROM cluster_writes").get()?.count ?? 0;

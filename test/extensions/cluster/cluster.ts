@@ -1,14 +1,14 @@
 /** A real cluster: nodes of rqlite on this machine, and a server beside each. */
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
-import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
 import {
   type LocalNode,
   placeNodes,
   type RunningNode,
   startCluster,
   startNode,
-} from "../../../extensions/cluster/cluster/local-cluster.ts";
+} from "../../../extensions/cluster/local-cluster.ts";
+import { untilReady } from "../../../extensions/cluster/members.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import type { Account } from "../../../src/db/accounts.ts";
 import { type Admin, anAdmin } from "../../support/admin.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { nodeFlags } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { nodeFlags } from "../../../extensions/cluster/local-cluster.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { endWithTest } from "../../support/child.ts";
 import { aFolder } from "../../support/folder.ts";

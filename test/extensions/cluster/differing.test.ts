@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
-import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
-import { startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { startNode } from "../../../extensions/cluster/local-cluster.ts";
+import { untilReady } from "../../../extensions/cluster/members.ts";
 import { someLeads } from "../../support/builders.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, type Cluster, missing, type Place, until, watched } from "./cluster.ts";

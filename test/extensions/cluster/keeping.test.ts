@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { untilReady } from "../../../extensions/cluster/cluster/cluster.ts";
-import { placeNodes, startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { placeNodes, startNode } from "../../../extensions/cluster/local-cluster.ts";
+import { untilReady } from "../../../extensions/cluster/members.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -57,7 +57,7 @@ unless(missing).describe("a cluster of three nodes", () => {
     expect(silent).not.toMatch(/"\w*[A-Z]\w*":/);
     expect(JSON.parse(silent)).toMatchObject({ has_majority: false });
     const alone = await admin.run("cluster", "status");
-    expect(alone.stdout).toContain("No majority is reachable");
+    expect(alone.stdout).toContain("No majority of the 3 nodes is reachable");
     expect(alone.status).toBe(1);
     const found = await admin.run("doctor");
     expect(found.stdout).toMatch(/^broken +cluster +No majority of the 3 nodes/m);

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { keepLease } from "../../../extensions/cluster/lease/keep-lease.ts";
 import { createLease, type Heard, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
-import { readUnderLease } from "../../../extensions/cluster/lease/read-under-lease.ts";
-import { openReplica, type Replica } from "../../../extensions/cluster/replica.ts";
+import { readUnderLease } from "../../../extensions/cluster/lease/leased-file.ts";
+import { type NodeFile, openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { revision, tableStatements } from "../../../extensions/cluster/tables.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -78,19 +78,19 @@ const alone = (count: number): Heard => {
   return { revision: count, voters: 1, isVoter: true, own: null, others: [], clockOffMs: 0 };
 };
 
-/** A file, and a replica of it that is written to right before it shows its revision for the next time. */
+/** A file that is written to right before it shows its revision for the next time. */
 function aFileThatMoves() {
   const path = join(aFolder(), "db.sqlite");
   const written = openDatabase(path);
   for (const statement of tableStatements) written.run(statement);
-  const replica = openReplica(path);
+  const file = openNodeFile(path);
   onTestFinished(() => {
-    replica.close();
+    file.release();
     written.$client.close();
   });
   let write: (() => void) | null = null;
   function current() {
-    const opening = replica.current();
+    const opening = file.current();
     const revisionNow = () => {
       write?.();
       write = null;
@@ -98,7 +98,7 @@ function aFileThatMoves() {
     };
     return { ...opening, revision: revisionNow };
   }
-  const moving: Replica = { ...replica, current };
+  const moving: NodeFile = { ...file, current };
   const raiseNext = () => {
     write = () => written.insert(revision).values({ number: 1, count: 1 }).run();
   };

@@ -1,7 +1,7 @@
 /** The nodes of a cluster as tests and attacks see them: the program that they are, and which of them leads. */
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { findRqlited } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { findRqlited } from "../../../extensions/cluster/local-cluster.ts";
 import { aFolder } from "../../support/folder.ts";
 
 const found = findRqlited(process.env["HOME"]);

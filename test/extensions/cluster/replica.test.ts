@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { openReplica, type Replica } from "../../../extensions/cluster/replica.ts";
+import { type NodeFile, openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { revision, tableStatements } from "../../../extensions/cluster/tables.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { endWithTest } from "../../support/child.ts";
@@ -39,23 +39,23 @@ test("a file that is replaced while it is opened is not served: the one in its p
   const child = Bun.spawn([process.execPath, "-e", replacing, path, other], { stdout: "pipe", stderr: "inherit" });
   endWithTest(child);
   await child.stdout.getReader().read();
-  const replica = openReplica(path);
-  onTestFinished(replica.close);
+  const file = openNodeFile(path);
+  onTestFinished(file.release);
   await child.exited;
-  await until(() => shownBy(replica) !== null);
+  await until(() => shownBy(file) !== null);
   await Bun.sleep(2);
-  await until(() => shownBy(replica) !== null);
-  expect(shownBy(replica)).toBe(2);
+  await until(() => shownBy(file) !== null);
+  expect(shownBy(file)).toBe(2);
 });
 
 /** What a request would see of it; null while it is not there. */
-function shownBy(replica: Replica): number | null {
+function shownBy(file: NodeFile): number | null {
   try {
-    const { reader, revision } = replica.current();
-    reader.version();
-    return revision();
+    const opening = file.current();
+    opening.serving().reader.version();
+    return opening.revision();
   } catch {
-    replica.reopen();
+    file.release();
     return null;
   }
 }

@@ -1,6 +1,6 @@
 /** Retention on a cluster that a signal ends: what it says, and that a command beside another node completes it. */
 import { expect, test } from "bun:test";
-import type { LocalNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import type { LocalNode } from "../../../extensions/cluster/local-cluster.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, missing, storedBy, until } from "./cluster.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LocalNode, placeNodes, startNode } from "../../../extensions/cluster/cluster/local-cluster.ts";
+import { type LocalNode, placeNodes, startNode } from "../../../extensions/cluster/local-cluster.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { openssl } from "../../support/certificate.ts";
 import { aFolder } from "../../support/folder.ts";

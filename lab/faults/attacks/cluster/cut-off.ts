@@ -40,7 +40,7 @@ export const clusterCutOff: Fault = {
       times: 1,
       patches: [
         {
-          file: "extensions/cluster/cluster-database.ts",
+          file: "extensions/cluster/database.ts",
           from: "await waitForAll(node, file, id, await listing);",
           to: "waitForAll === null && listing === null ? [] : [];",
         },
@@ -51,7 +51,7 @@ export const clusterCutOff: Fault = {
       times: 1,
       patches: [
         {
-          file: "extensions/cluster/lease/read-under-lease.ts",
+          file: "extensions/cluster/lease/leased-file.ts",
           from: "if (!lease.holds()) throw new",
           to: "if (lease === null) throw new",
         },

@@ -1,8 +1,8 @@
 /** The disk of one node is full while a key is revoked, and has room again later. Each node has a small disk of its own. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { untilReady } from "../../../../extensions/cluster/cluster/cluster.ts";
-import { startNode } from "../../../../extensions/cluster/cluster/local-cluster.ts";
+import { startNode } from "../../../../extensions/cluster/local-cluster.ts";
+import { untilReady } from "../../../../extensions/cluster/members.ts";
 import { missingRqlited, printedBy, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { missingHere } from "../../../../test/support/needing.ts";
@@ -48,7 +48,7 @@ export const clusterFullDisk: Fault = {
           to: "isComplete: true,",
         },
         {
-          file: "extensions/cluster/lease/questions.ts",
+          file: "extensions/cluster/lease/keep-lease.ts",
           from: "revision: Math.max(...all.map((state) => state.revision)),",
           to: "revision: leader.revision,",
         },

@@ -22,7 +22,11 @@ export const clusterImports: Fault = {
       name: "an import without its premises",
       times: 2,
       patches: [
-        { file: "extensions/cluster/import/plan-statements.ts", from: "premise(sql`", to: "premise(sql`1 OR " },
+        {
+          file: "extensions/cluster/import.ts",
+          from: "premise(isUnchangedSince(since, account))",
+          to: "premise(sql`1`)",
+        },
       ],
     },
   ],

@@ -1,13 +1,13 @@
 /** Three nodes of rqlite on this machine with a server of a build beside each, and what can be done to them. */
 import { join } from "node:path";
-import { untilReady } from "../../../../extensions/cluster/cluster/cluster.ts";
 import {
   type LocalNode,
   placeNodes,
   type RunningNode,
   startCluster,
   startNode,
-} from "../../../../extensions/cluster/cluster/local-cluster.ts";
+} from "../../../../extensions/cluster/local-cluster.ts";
+import { untilReady } from "../../../../extensions/cluster/members.ts";
 import { aHost, leaderOf, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { mountAt } from "../../../../test/support/small-disk.ts";

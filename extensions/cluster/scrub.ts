@@ -6,19 +6,18 @@
 import { chmodSync, chownSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { and, eq, max, sql } from "drizzle-orm";
-import { draftOf, sync } from "../../../src/db/atomic-file.ts";
-import { lastAct } from "../../../src/db/audit.ts";
-import type { Connection } from "../../../src/db/connection.ts";
-import { raftLogOf } from "../../../src/db/database-files.ts";
-import { takeLock } from "../../../src/db/locks/process-lock.ts";
-import { audit } from "../../../src/db/schema.ts";
-import { UserError } from "../../../src/user-error.ts";
-import type { ClusterDatabase } from "../cluster-database.ts";
-import { listMembers } from "../node/members.ts";
-import { ask, handOverLeadership, type RqliteNode, readWritten, requestTo, unreachableNode } from "../node/node.ts";
-import { stateOf } from "../node/state.ts";
-import { locks, scrubs } from "../tables.ts";
+import { draftOf, sync } from "../../src/db/atomic-file.ts";
+import { lastAct } from "../../src/db/audit.ts";
+import type { Connection } from "../../src/db/connection.ts";
+import { raftLogOf } from "../../src/db/database-files.ts";
+import { takeLock } from "../../src/db/locks/process-lock.ts";
+import { audit } from "../../src/db/schema.ts";
+import { UserError } from "../../src/user-error.ts";
+import type { ClusterDatabase } from "./database.ts";
+import { isReady, listMembers, stateOf } from "./members.ts";
+import { handOverLeadership, type RqliteNode, readWritten, request, unreachableNode } from "./node.ts";
 import { copyUsedPages, diskBytesOf } from "./raft-log.ts";
+import { locks, scrubs } from "./tables.ts";
 
 const patienceMs = 60_000;
 /** The time for a large file, which depends on the disk. Another node may take the lock of a scrub after that. */
@@ -40,21 +39,17 @@ export interface Scrubbed {
 }
 
 /** Throws a UserError if another node is being scrubbed or is behind, or if the node does not stop, start, or answer in time. */
-export async function scrubNode(
-  node: RqliteNode,
-  database: ClusterDatabase,
-  restarting: Restarting,
-): Promise<Scrubbed> {
+export async function scrubNode(database: ClusterDatabase, restarting: Restarting): Promise<Scrubbed> {
   const log = raftLogOf(database.path);
   // Another process would replace the log while the node writes to it again.
   const release = takeLock(log);
   if (release === null) throw new UserError("Another command is scrubbing this node.", "Wait until it has finished.");
   try {
-    const name = (await stateOf(node))?.store?.node_id;
+    const name = (await stateOf(database.node))?.store?.node_id;
     if (name === undefined) throw unreachableNode("it does not report its name");
     await lockCluster(database, name);
     try {
-      return await scrub(node, database, { name, log, restarting });
+      return await scrub(database, { name, log, restarting });
     } finally {
       await database.write([sql`DELETE FROM ${locks} WHERE name = 'scrub' AND holder = ${name}`]);
     }
@@ -86,13 +81,13 @@ interface Task {
   readonly restarting: Restarting;
 }
 
-async function scrub(node: RqliteNode, database: ClusterDatabase, task: Task): Promise<Scrubbed> {
-  const { name, log, restarting } = task;
+async function scrub(database: ClusterDatabase, { name, log, restarting }: Task): Promise<Scrubbed> {
+  const { node } = database;
   await refuseBehind(database);
   const upTo = lastAct(database.read)?.number ?? 0;
   if (hasStaleCopies(database.read)) await vacuum(node);
-  // The local node has come so far when this returns, and this is the entry that remains in its log.
-  await database.commit([]);
+  // This entry remains in the log.
+  await database.write([]);
   await truncateLog(node);
   await handOver(node, name);
 
@@ -136,14 +131,14 @@ function hasStaleCopies(database: Connection): boolean {
 
 /** Vacuums the database on all nodes, which apply nothing else until then: some seconds for a gigabyte. */
 async function vacuum(node: RqliteNode): Promise<void> {
-  const request = requestTo(node, "POST", `/db/execute?timeout=${maxMs}ms`, '["VACUUM"]', maxMs);
-  const written = readWritten(await ask(request));
+  const body = JSON.stringify(["VACUUM"]);
+  const written = readWritten(await request(node, "POST", `/db/execute?timeout=${maxMs}ms`, maxMs, { body }));
   if (written.kind !== "done") throw unreachableNode(written.reason);
 }
 
 /** Has the node make a snapshot, which removes all entries of its log but the last. */
 async function truncateLog(node: RqliteNode): Promise<void> {
-  const { status, text } = await ask(requestTo(node, "POST", "/snapshot?trailing_logs=1", "", patienceMs));
+  const { status, text } = await request(node, "POST", "/snapshot?trailing_logs=1", patienceMs, { body: "" });
   // If nothing was written since the last snapshot, there is nothing to remove.
   if (status !== 200 && !/nothing new to snapshot/i.test(text))
     throw unreachableNode(text.trim() || `status ${status}`);
@@ -170,10 +165,6 @@ function replaceLog(log: string): void {
   }
   // After a power cut, the old log must not come back under this name.
   sync(dirname(log));
-}
-
-async function isReady(node: RqliteNode): Promise<boolean> {
-  return (await ask(requestTo(node, "GET", "/readyz", null, 1_000))).status === 200;
 }
 
 async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {

@@ -1,16 +1,22 @@
 /** bun admin cluster: several nodes of rqlite, each with a server. */
 import { Command } from "commander";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
-import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
-import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { readCluster, readDatabasePath } from "../../../src/config.ts";
-import { UserError } from "../../../src/user-error.ts";
-import { initCluster, migrateCluster, removeNode, withClusterDatabase } from "../cluster/cluster.ts";
-import { askCluster } from "../cluster/status.ts";
-import { openLocalFile } from "../local-file.ts";
-import { nodeAt, type RqliteNode } from "../node/node.ts";
-import { scrubNode } from "../scrub/scrub.ts";
-import { statusText, statusValue } from "./status.ts";
+import { type CommandContext, examples, jsonCommand, outputOf } from "../../src/cli/command.ts";
+import { grouped, leadsText } from "../../src/cli/terminal/numbers.ts";
+import { stopSignal } from "../../src/cli/terminal/signals.ts";
+import { table } from "../../src/cli/terminal/table.ts";
+import { readCluster, readDatabasePath } from "../../src/config.ts";
+import { UserError } from "../../src/user-error.ts";
+import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
+import { problemsOf } from "./findings.ts";
+import { nodeAt, type RqliteNode } from "./node.ts";
+import { openNodeFile } from "./node-file.ts";
+import { initCluster, migrateCluster, removeNode } from "./nodes.ts";
+import { scrubNode } from "./scrub.ts";
+import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
+
+interface Options {
+  readonly json?: boolean;
+}
 
 export function clusterCommand(context: CommandContext): Command {
   return new Command("cluster")
@@ -34,12 +40,18 @@ function localNode(): RqliteNode {
   );
 }
 
+/** Works with the database of the local node, and closes it. */
+async function withDatabase<Result>(work: (database: ClusterDatabase) => Promise<Result>): Promise<Result> {
+  using file = openNodeFile(readDatabasePath());
+  return await work(openClusterDatabase(file, localNode()));
+}
+
 function initCommand(): Command {
   return jsonCommand("init")
     .description("copy an existing file into the first node, which must be empty")
     .argument("<FILE>", "the file of a stopped server; it is not changed")
     .addHelpText("after", examples("cluster init /var/lib/leadfile/leadfile.db"))
-    .action(async (file: string, options: { json?: boolean }) => {
+    .action(async (file: string, options: Options) => {
       const { leads } = await initCluster(localNode(), file);
       const output = outputOf(options);
       const next = "Start the other nodes with -join, and a server for each node.";
@@ -53,23 +65,40 @@ function statusCommand(context: CommandContext): Command {
   return jsonCommand("status")
     .description("show the nodes, the leader, how far each node is, and which servers answer")
     .addHelpText("after", examples("cluster status", "cluster status --json"))
-    .action(async (options: { json?: boolean }) => {
-      using file = openLocalFile(readDatabasePath());
-      const status = await askCluster(localNode(), file.current(), context.now());
-      outputOf(options).result(statusValue(status), statusText(status));
-      if (!status.hasMajority) context.endWith(1);
+    .action(async (options: Options) => {
+      using file = openNodeFile(readDatabasePath());
+      const status = await askCluster(localNode(), file.current().connection, context.now());
+      outputOf(options).result(status, statusText(status));
+      if (!status.has_majority) context.endWith(1);
     });
+}
+
+/** A table of the nodes, then what is wrong. */
+function statusText(status: ClusterStatus): string {
+  const head = ["", "NODE", "ROLE", "BEHIND", "LOG", "RQLITE", "SERVER", "ANSWERS"];
+  const problems = problemsOf(status).map(({ what, advice }) => `${what} ${advice}`);
+  return [table(head, status.nodes.map(lineOf)), ...problems].join("\n\n");
+}
+
+function lineOf(node: NodeStatus): string[] {
+  return [
+    node.is_reachable ? (node.role === "leader" ? "◆" : "●") : "○",
+    node.name,
+    node.is_reachable ? node.role : "unreachable",
+    node.lag === null ? "" : grouped(node.lag),
+    node.log_bytes === null ? "" : `${(node.log_bytes / 2 ** 20).toFixed(1)} MiB`,
+    node.version ?? "",
+    node.server?.url ?? "",
+    node.server === null ? "" : node.server.serves ? "yes" : "no",
+  ];
 }
 
 function migrateCommand(): Command {
   return jsonCommand("migrate")
     .description("update the schema to this version, before its first server starts")
     .addHelpText("after", examples("cluster migrate"))
-    .action(async (options: { json?: boolean }) => {
-      const node = localNode();
-      const migrations = await withClusterDatabase(readDatabasePath(), node, (database) =>
-        migrateCluster(node, database),
-      );
+    .action(async (options: Options) => {
+      const migrations = await withDatabase(migrateCluster);
       const done = migrations === 0 ? "The schema is up to date." : `Migrations applied: ${grouped(migrations)}.`;
       outputOf(options).result({ migrations }, `${done} Servers of the earlier version continue to serve.`);
     });
@@ -81,18 +110,16 @@ function scrubCommand(): Command {
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
     .addHelpText("after", examples("cluster scrub --stop ./stop-node.sh --start ./start-node.sh"))
-    .action(async ({ stop, start, ...options }: { stop: string; start: string; json?: boolean }) => {
+    .action(async ({ stop, start, ...options }: Options & { stop: string; start: string }) => {
       // A signal must not leave the node stopped.
       stopSignal();
-      const node = localNode();
       const restarting = { stop: () => run(stop), start: () => run(start) };
-      const scrubbed = await withClusterDatabase(readDatabasePath(), node, (database) =>
-        scrubNode(node, database, restarting),
+      const { node, bytesBefore, bytesAfter, awayMs } = await withDatabase((database) =>
+        scrubNode(database, restarting),
       );
-      const { bytesBefore, bytesAfter, awayMs } = scrubbed;
       outputOf(options).result(
-        { node: scrubbed.node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
-        `The log of ${scrubbed.node} took ${grouped(bytesBefore)} bytes and now takes ${grouped(bytesAfter)}. ` +
+        { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
+        `The log of ${node} took ${grouped(bytesBefore)} bytes and now takes ${grouped(bytesAfter)}. ` +
           `The node was away for ${(awayMs / 1000).toFixed(1)} s.`,
       );
     });
@@ -103,13 +130,10 @@ function leaveCommand(): Command {
     .description("remove a node; its server has stopped serving when the command returns")
     .argument("<NODE>", "the name that cluster status shows")
     .addHelpText("after", examples("cluster leave n3"))
-    .action(async (name: string, options: { json?: boolean }) => {
-      const node = localNode();
-      await withClusterDatabase(readDatabasePath(), node, (database) => removeNode(node, database, name));
-      outputOf(options).result(
-        { node: name },
-        `${name} was removed. Stop its server and its rqlited, and delete its folder.`,
-      );
+    .action(async (name: string, options: Options) => {
+      await withDatabase((database) => removeNode(database, name));
+      const next = "Stop its server and its rqlited, and delete its folder.";
+      outputOf(options).result({ node: name }, `${name} was removed. ${next}`);
     });
 }
 

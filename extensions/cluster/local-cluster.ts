@@ -1,8 +1,9 @@
 /** Nodes of rqlite on this machine alone: for a demonstration, and for tests against the real thing. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { RqliteNode } from "../node/node.ts";
-import { initCluster, untilReady } from "./cluster.ts";
+import { untilReady } from "./members.ts";
+import type { RqliteNode } from "./node.ts";
+import { initCluster } from "./nodes.ts";
 
 /** What every node is started with. */
 export const nodeFlags = [

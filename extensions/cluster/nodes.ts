@@ -1,49 +1,33 @@
-/** The work on a cluster itself: its first node, its schema, and a node that leaves. */
+/** Changes of the cluster itself: its first node, its schema, and a node that leaves. */
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { count, type SQL, sql } from "drizzle-orm";
-import { draftOf, removeDraft } from "../../../src/db/atomic-file.ts";
-import { isFileOfNode } from "../../../src/db/database-files.ts";
-import { takeLock } from "../../../src/db/locks/process-lock.ts";
-import { pendingMigrations } from "../../../src/db/migrate.ts";
-import { openDatabase } from "../../../src/db/open.ts";
-import { leads } from "../../../src/db/schema.ts";
-import { UserError } from "../../../src/user-error.ts";
-import { type ClusterDatabase, openClusterDatabase } from "../cluster-database.ts";
-import { clockMarginMs, leaseMs } from "../lease/lease.ts";
-import { listMembers } from "../node/members.ts";
+import { randomText } from "../../src/contract/key.ts";
+import { draftOf, removeDraft } from "../../src/db/atomic-file.ts";
+import { isFileOfNode } from "../../src/db/database-files.ts";
+import { takeLock } from "../../src/db/locks/process-lock.ts";
+import { pendingMigrations } from "../../src/db/migrate.ts";
+import { openDatabase } from "../../src/db/open.ts";
+import { leads } from "../../src/db/schema.ts";
+import { UserError } from "../../src/user-error.ts";
+import type { ClusterDatabase } from "./database.ts";
+import { clockMarginMs, leaseMs } from "./lease/lease.ts";
+import { listMembers, stateOf, untilReady } from "./members.ts";
 import {
-  ask,
-  questionRequest,
+  execute,
+  plainStatement,
+  query,
   type RqliteNode,
-  readNumber,
-  readWritten,
-  requestTo,
+  reasonOf,
+  requestOk,
+  statementOf,
   unreachableNode,
-  writeRequest,
-} from "../node/node.ts";
-import { stateOf } from "../node/state.ts";
-import { statementOf } from "../node/statement.ts";
-import { nodes, tableStatements } from "../tables.ts";
+} from "./node.ts";
+import { nodes, tableStatements } from "./tables.ts";
 
 const timeoutMs = 10_000;
-/** A node that has just started has no leader for a second or two. */
-const patienceMs = 60_000;
-const pauseMs = 100;
-
-/** Does some work with the database of the local node. */
-export async function withClusterDatabase<Result>(
-  path: string,
-  node: RqliteNode,
-  work: (database: ClusterDatabase) => Promise<Result>,
-): Promise<Result> {
-  const database = openClusterDatabase(path, node);
-  try {
-    return await work(database);
-  } finally {
-    database.close();
-  }
-}
+/** A large file takes as long as the disk does. */
+const bootTimeoutMs = 3_600_000;
 
 /** Makes a copy of an existing file the content of the first node. Throws a UserError unless the node is alone and empty. */
 export async function initCluster(node: RqliteNode, file: string): Promise<{ readonly leads: number }> {
@@ -61,7 +45,8 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
     database.run(sql`VACUUM INTO ${draft}`);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
     addTables(draft);
-    await boot(node, draft);
+    const options = { body: Bun.file(draft), contentType: "application/octet-stream" };
+    await requestOk(node, "POST", "/boot", bootTimeoutMs, options);
     const received = await countIn(node, sql`${leads}`);
     if (received !== all) throw unreachableNode(`it has ${received} leads, but the file has ${all}`);
     return { leads: all };
@@ -78,18 +63,6 @@ function addTables(path: string): void {
   for (const statement of tableStatements) client.run(statement);
 }
 
-/** Waits until a node answers and has a leader. Throws DatabaseUnavailable if it does not in time. */
-export async function untilReady(node: RqliteNode, withinMs = patienceMs): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  for (;;) {
-    const { status, text } = await ask(requestTo(node, "GET", "/readyz", null, 1_000));
-    if (status === 200) return;
-    // Waiting does not help against a wrong password.
-    if (status === 401 || performance.now() > endMs) throw unreachableNode(text.trim() || `status ${status}`);
-    await Bun.sleep(pauseMs);
-  }
-}
-
 /** A boot replaces everything that a node has. */
 async function refuseUsed(node: RqliteNode): Promise<void> {
   const members = await listMembers(node);
@@ -100,30 +73,21 @@ async function refuseUsed(node: RqliteNode): Promise<void> {
   );
 }
 
-async function boot({ url, authorization }: RqliteNode, file: string): Promise<void> {
-  const headers: Record<string, string> = { "Content-Type": "application/octet-stream" };
-  if (authorization !== null) headers["Authorization"] = authorization;
-  const answer = await fetch(`${url}/boot`, { method: "POST", headers, body: Bun.file(file) }).catch((cause) => {
-    throw unreachableNode(cause instanceof Error ? cause.message : "unknown");
-  });
-  const text = (await answer.text()).trim();
-  if (answer.status !== 200) throw unreachableNode(text || `status ${answer.status}`);
-}
-
 /** The number of rows that a node has in a table. */
 async function countIn(node: RqliteNode, table: SQL): Promise<number> {
   const question = statementOf(sql`SELECT count(*) FROM ${table}`);
-  try {
-    return readNumber(await ask(questionRequest(node, question, "linearizable", timeoutMs)));
-  } catch (cause) {
-    throw unreachableNode(cause instanceof Error ? cause.message : "unknown");
-  }
+  return Number(
+    await query(node, question, "linearizable", timeoutMs).catch((cause) => {
+      throw unreachableNode(reasonOf(cause));
+    }),
+  );
 }
 
 /**
  * Removes a node. It would not hear of later writes, and nobody would wait for its server. So the server stops serving first.
  */
-export async function removeNode(node: RqliteNode, database: ClusterDatabase, name: string): Promise<void> {
+export async function removeNode(database: ClusterDatabase, name: string): Promise<void> {
+  const { node } = database;
   const members = await listMembers(node);
   const names = members.map((member) => member.name);
   await database.catchUp();
@@ -146,35 +110,26 @@ export async function removeNode(node: RqliteNode, database: ClusterDatabase, na
     ON CONFLICT (name) DO UPDATE SET leaving = 1`;
   await database.write([leaving]);
   await Bun.sleep(leaseMs + clockMarginMs);
-  if (names.includes(name)) await removeMember(node, name);
+  if (names.includes(name)) {
+    await requestOk(node, "DELETE", "/remove", timeoutMs, { body: JSON.stringify({ id: name }) });
+  }
   await database.write([sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`]);
-}
-
-async function removeMember(node: RqliteNode, name: string): Promise<void> {
-  const request = requestTo(node, "DELETE", "/remove", JSON.stringify({ id: name }), timeoutMs);
-  const { status, text } = await ask(request);
-  if (status !== 200) throw unreachableNode(text.trim() || `status ${status}`);
 }
 
 /**
  * Applies the migrations that are missing, and returns their number. Servers of the earlier version continue to serve, so
  * nothing that they use may be removed: a table that a migration drops remains in the files of the cluster.
  */
-export async function migrateCluster(node: RqliteNode, database: ClusterDatabase): Promise<number> {
-  await createTables(node);
+export async function migrateCluster(database: ClusterDatabase): Promise<number> {
+  // No transaction can be numbered before the tables exist.
+  const created = await execute(database.node, tableStatements.map(plainStatement), timeoutMs);
+  if (created.kind !== "done") throw unreachableNode(created.reason);
   await database.catchUp();
   const pending = pendingMigrations(database.read);
   for (const { statements, hash, madeMs } of pending) {
     const adding = statements.filter((statement) => !/^\s*DROP TABLE/i.test(statement));
     const record = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
-    await database.commit([...adding.map((text) => ({ sql: text, json: "[]" })), statementOf(record)]);
+    await database.commit(randomText(20), [...adding.map(plainStatement), statementOf(record)]);
   }
   return pending.length;
-}
-
-/** No transaction can be numbered before the tables exist. */
-async function createTables(node: RqliteNode): Promise<void> {
-  const statements = tableStatements.map((text) => ({ sql: text, json: "[]" }));
-  const written = readWritten(await ask(writeRequest(node, statements, timeoutMs)));
-  if (written.kind !== "done") throw unreachableNode(written.reason);
 }

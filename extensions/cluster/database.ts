@@ -1,0 +1,234 @@
+/**
+ * The database of a cluster: reads go to the file of the local rqlite node, writes to the cluster. A write is done when the
+ * local file shows it.
+ */
+import { sql } from "drizzle-orm";
+import { randomText } from "../../src/contract/key.ts";
+import {
+  DatabaseUnavailable,
+  type Statement as DrizzleStatement,
+  type LeadDatabase,
+  WriteRefused,
+  type WriteScope,
+} from "../../src/db/connection.ts";
+import { residues } from "../../src/db/schema.ts";
+import { adminCommand } from "../../src/program-name.ts";
+import { waitForAll } from "./lease/wait-for-all.ts";
+import { listMembers } from "./members.ts";
+import { execute, NoAnswer, query, type RqliteNode, type Statement, statementOf, unreachableNode } from "./node.ts";
+import type { NodeFile } from "./node-file.ts";
+import {
+  incrementRevision,
+  isApplied,
+  lastPosition,
+  readChanges,
+  readPosition,
+  recordingChanges,
+  transactionOf,
+} from "./transaction.ts";
+
+export interface ClusterDatabase extends LeadDatabase {
+  readonly node: RqliteNode;
+  readonly file: NodeFile;
+  /** Writes statements in the form of rqlite under an ID. Throws like `write`. */
+  commit(id: string, statements: readonly Statement[]): Promise<void>;
+  /** Resolves like `catchUp`, or throws DatabaseUnavailable sooner. */
+  catchUp(withinMs?: number): Promise<void>;
+  /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
+  findBehind(): Promise<string[]>;
+}
+
+/** The timeout of the first try. If every node has to be waited for, a leader that hangs is given up soon. */
+const firstTimeoutMs = { everywhere: 400, local: 2_000 };
+
+/** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
+export function openClusterDatabase(
+  file: NodeFile,
+  node: RqliteNode,
+  onUnreachable: (names: readonly string[]) => void = () => {},
+): ClusterDatabase {
+  const sender = createSender(node);
+
+  async function catchUp(withinMs?: number): Promise<void> {
+    const last = await sender.lastPosition(withinMs);
+    if (last === null) return;
+    const chain = await untilShown(() => file.current().chainOf(last.id));
+    if (chain !== last.chain) throw new NodesDiffer();
+  }
+
+  async function commit(id: string, statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
+    const isEverywhere = scope === "everywhere";
+    const sent = isEverywhere ? [...statements, incrementRevision] : statements;
+    // A node that hangs delays the list of the members, which is needed when the write is applied.
+    const listing = isEverywhere ? listMembers(node).catch(() => null) : null;
+    const refusal = await sender.transact(id, sent, firstTimeoutMs[scope]);
+    if (refusal !== null) {
+      // A leader that lacks writes may have refused it. Then the local file has it from an earlier try.
+      await catchUp();
+      if (file.current().chainOf(id) === undefined) throw new WriteRefused(refusal);
+    }
+    await untilShown(() => file.current().chainOf(id));
+    if (!isEverywhere) return;
+    const unreachable = await waitForAll(node, file, id, await listing);
+    if (unreachable.length > 0) onUnreachable(unreachable);
+  }
+
+  async function write(queries: readonly DrizzleStatement[], scope?: WriteScope) {
+    const id = randomText(20);
+    const statements = queries.map(statementOf);
+    await commit(id, recordingChanges(statements), scope);
+    return readChanges(await untilShown(() => file.current().changesOf(id)), statements);
+  }
+
+  return {
+    path: file.path,
+    node,
+    file,
+    get read() {
+      return file.current().connection;
+    },
+    write,
+    commit,
+    catchUp,
+    async findBehind() {
+      const id = randomText(20);
+      await commit(id, []);
+      return await waitForAll(node, file, id, null);
+    },
+    async removeResidualBytes() {
+      // Nothing erased is served any more, but the logs of all nodes hold it until they are scrubbed.
+      await write([sql`DELETE FROM ${residues}`]);
+      return (await listMembers(node)).map(({ name }) => name);
+    },
+    close: () => file.release(),
+  };
+}
+
+/** Waits until the file shows something. */
+async function untilShown<Shown>(read: () => Shown | undefined): Promise<Shown> {
+  for (const endMs = performance.now() + patienceMs.inProgress; performance.now() < endMs; await Bun.sleep(5)) {
+    try {
+      const shown = read();
+      if (shown !== undefined) return shown;
+    } catch {
+      // rqlite is rebuilding the file.
+    }
+  }
+  throw new DatabaseUnavailable(
+    "The write is applied, but the local rqlite node has not caught up with it.",
+    `Run ${adminCommand} cluster status to see how far each node is.`,
+  );
+}
+
+/** The local node or the leader lacks writes, so that neither can be trusted. */
+export class NodesDiffer extends DatabaseUnavailable {
+  constructor() {
+    super(
+      "The local rqlite node and the leader of the cluster differ: one of them lacks writes, as after a full disk.",
+      `Run ${adminCommand} cluster status to see which one. Stop it, delete its folder, and start it with -join.`,
+    );
+  }
+}
+
+/** The reason why the cluster could not be read or written; null if it could. Throws what waiting does not solve. */
+export async function reasonFor(work: Promise<unknown>): Promise<string | null> {
+  try {
+    await work;
+    return null;
+  } catch (cause) {
+    if (cause instanceof NodesDiffer || !(cause instanceof DatabaseUnavailable)) throw cause;
+    return cause.message;
+  }
+}
+
+/**
+ * A cluster that has lost its leader elects another one within two seconds, and a node that restarts is back soon. A command
+ * that is in progress, such as an import, waits long for that. A command without any answer yet reports the problem sooner.
+ */
+const patienceMs = { inProgress: 30_000, unanswered: 12_000, refused: 5_000 };
+/** A write right after one that was given up, such as the record of an import that failed, is tried once. */
+const givenUpForMs = 1_000;
+
+/** Makes what sends transactions and questions to a cluster, again while it has no leader. */
+function createSender(node: RqliteNode) {
+  let wasAnswered = false;
+  let unansweredMs = Number.NEGATIVE_INFINITY;
+
+  function patience(): Patience {
+    if (performance.now() - unansweredMs < givenUpForMs) return { withinMs: 0, refusedMs: 0 };
+    if (wasAnswered) return { withinMs: patienceMs.inProgress, refusedMs: patienceMs.inProgress };
+    return { withinMs: patienceMs.unanswered, refusedMs: patienceMs.refused };
+  }
+
+  return {
+    /** Sends a transaction until it is applied or refused. Returns why SQLite refused it; null if it is applied. */
+    transact(id: string, statements: readonly Statement[], firstMs: number): Promise<string | null> {
+      const transaction = transactionOf(id, statements);
+      return retry(firstMs, patience(), "write", async (timeoutMs) => {
+        const written = await execute(node, transaction, timeoutMs);
+        if (written.kind === "unknown") {
+          unansweredMs = performance.now();
+          return written;
+        }
+        unansweredMs = Number.NEGATIVE_INFINITY;
+        wasAnswered = true;
+        return { result: written.kind === "done" || isApplied(written.reason) ? null : written.reason };
+      });
+    },
+    /** Asks for the last transaction of the cluster; null if it has none. */
+    lastPosition(withinMs?: number) {
+      const within = withinMs === undefined ? patience() : { withinMs, refusedMs: withinMs };
+      const question = statementOf(sql`SELECT ${lastPosition}`);
+      return retry(firstTimeoutMs.everywhere, within, "read", async (timeoutMs) => {
+        try {
+          const result = readPosition(await query(node, question, "linearizable", timeoutMs));
+          wasAnswered = true;
+          return { result };
+        } catch (cause) {
+          if (!(cause instanceof NoAnswer)) throw cause;
+          return { reason: cause.message, isSent: cause.isSent };
+        }
+      });
+    },
+  };
+}
+
+interface Patience {
+  readonly withinMs: number;
+  /** The same if no rqlite node listens at the address, so that nothing was sent. */
+  readonly refusedMs: number;
+}
+
+type Tried<Result> = { readonly result: Result } | { readonly reason: string; readonly isSent: boolean };
+
+/** Tries until a try has a result, each time with a longer timeout. Throws DatabaseUnavailable with the last reason. */
+async function retry<Result>(
+  firstMs: number,
+  { withinMs, refusedMs }: Patience,
+  what: "read" | "write",
+  attempt: (timeoutMs: number) => Promise<Tried<Result>>,
+): Promise<Result> {
+  const startMs = performance.now();
+  let wasSent = false;
+  for (let timeoutMs = firstMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
+    const tried = await attempt(timeoutMs);
+    if ("result" in tried) return tried.result;
+    wasSent ||= tried.isSent;
+    if (performance.now() - startMs > (wasSent ? withinMs : refusedMs)) throw gaveUp(tried.reason, what, wasSent);
+    await Bun.sleep(100);
+  }
+}
+
+function gaveUp(reason: string, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {
+  if (!wasSent) return unreachableNode(reason);
+  if (what === "write") {
+    return new DatabaseUnavailable(
+      `The write timed out (${reason}) and may still be applied.`,
+      `Run ${adminCommand} cluster status, then repeat the command.`,
+    );
+  }
+  return new DatabaseUnavailable(
+    `No majority of the cluster answers (${reason}), so nothing can be written.`,
+    `Run ${adminCommand} cluster status to see which nodes are unreachable.`,
+  );
+}

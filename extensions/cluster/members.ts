@@ -1,0 +1,154 @@
+/** The nodes of a cluster: their list, the state that each reports, and whether the local one is the configured one. */
+import { statSync } from "node:fs";
+import { walOf } from "../../src/db/database-files.ts";
+import { UserError } from "../../src/user-error.ts";
+import { NoAnswer, type NodeAnswer, type RqliteNode, reasonOf, request, unreachableNode } from "./node.ts";
+
+const timeoutMs = 3_000;
+/**
+ * A node keeps dozens of connections to each other node. After a restart of the other node, each is found broken once, and
+ * the other node is listed as unreachable. So the list is requested again for this time.
+ */
+const patienceMs = 1_000;
+const brokenConnection = /broken pipe|connection reset|EOF/;
+
+export interface Member extends RqliteNode {
+  readonly name: string;
+  readonly isLeader: boolean;
+  readonly isVoter: boolean;
+  /** Whether the local node reaches it. If not, its address is unknown. */
+  readonly isReachable: boolean;
+}
+
+/** A node as rqlite lists it. */
+interface ListedNode {
+  readonly id: string;
+  readonly api_addr?: string;
+  readonly leader?: boolean;
+  readonly voter?: boolean;
+  /** The reason why it is unreachable. */
+  readonly error?: string;
+}
+
+/** Lists all nodes, with and without a vote. Throws DatabaseUnavailable if the local node does not answer. */
+export async function listMembers({ url, authorization }: RqliteNode): Promise<Member[]> {
+  const endMs = performance.now() + patienceMs;
+  let listed: readonly ListedNode[];
+  do {
+    const path = "/nodes?nonvoters&ver=2&timeout=1s";
+    listed = readListed(await request({ url, authorization }, "GET", path, timeoutMs));
+  } while (listed.some(({ error }) => brokenConnection.test(error ?? "")) && performance.now() < endMs);
+  const scheme = url.slice(0, url.indexOf("//"));
+  return listed.map(({ id, api_addr: address = "", leader, voter }) => ({
+    name: id,
+    // rqlite does not give the address of an unreachable node. A request to it fails, as it should.
+    url: address.includes("://") ? address : `${scheme}//${address || "0.0.0.0:1"}`,
+    authorization,
+    isLeader: leader === true,
+    isVoter: voter === true,
+    isReachable: address !== "",
+  }));
+}
+
+function readListed({ status, text }: NodeAnswer): readonly ListedNode[] {
+  try {
+    if (status !== 200) throw new NoAnswer(text.trim() || `the node answered ${status}`);
+    // As rqlite's reference promises.
+    const { nodes }: { readonly nodes: readonly ListedNode[] } = JSON.parse(text);
+    return nodes;
+  } catch (cause) {
+    throw unreachableNode(reasonOf(cause));
+  }
+}
+
+/** The state of a node, as far as it is read here. */
+export interface NodeState {
+  readonly build?: { readonly version?: string };
+  readonly store?: {
+    readonly node_id?: string;
+    readonly snapshot_interval?: string;
+    readonly heartbeat_timeout?: string;
+    readonly sqlite3?: { readonly last_modified?: string };
+    readonly db_conf?: { readonly fk_constraints?: boolean };
+    readonly raft?: { readonly commit_index?: number; readonly applied_index?: number; readonly log_size?: number };
+  };
+}
+
+/** Asks a node for its state; null if it does not answer. */
+export async function stateOf(node: RqliteNode): Promise<NodeState | null> {
+  const { status, text } = await request(node, "GET", "/status", timeoutMs);
+  if (status !== 200) return null;
+  // As far as rqlite's reference promises; the rest is optional.
+  const state: NodeState = JSON.parse(text);
+  return state;
+}
+
+/** Whether a node has a leader and has caught up with it, as it was when it was asked. */
+export async function isReady(node: RqliteNode): Promise<boolean> {
+  return (await request(node, "GET", "/readyz", 1_000)).status === 200;
+}
+
+/** Waits until a node answers and has a leader, which takes a second or two after a start. Throws DatabaseUnavailable. */
+export async function untilReady(node: RqliteNode): Promise<void> {
+  for (const endMs = performance.now() + 60_000; ; await Bun.sleep(100)) {
+    const { status, text } = await request(node, "GET", "/readyz", 1_000);
+    if (status === 200) return;
+    // Waiting does not help against a wrong password.
+    if (status === 401 || performance.now() > endMs) throw unreachableNode(text.trim() || `status ${status}`);
+  }
+}
+
+/**
+ * Checks that the node at CLUSTER is the one at NODE_NAME, and that the file at DATABASE_PATH is its file. Throws a UserError
+ * otherwise. A node that does not answer passes.
+ */
+export async function checkLocalNode(node: RqliteNode, name: string, path: string): Promise<void> {
+  const actual = (await stateOf(node))?.store?.node_id ?? name;
+  if (actual !== name) {
+    throw new UserError(
+      `NODE_NAME is ${name}, but the node at CLUSTER is ${actual}.`,
+      "Set NODE_NAME to its -node-id, or CLUSTER to the node whose file is at DATABASE_PATH.",
+    );
+  }
+  if (await hasOtherFile(node, path)) {
+    throw new UserError(
+      `${path} is not the file of ${actual}, the node at CLUSTER.`,
+      "Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER and NODE_NAME to the node of this file.",
+    );
+  }
+}
+
+/**
+ * Compares the time of the last write to the file. All nodes have the same data, and a container has another path for a file,
+ * but no two files were written last in the same nanosecond. A time that is reported during a write is meaningless, so the
+ * comparison is repeated.
+ */
+async function hasOtherFile(node: RqliteNode, path: string): Promise<boolean> {
+  let isOther = false;
+  for (let tries = 0; tries < 5; tries++) {
+    const before = writtenNs(path);
+    const reported = (await stateOf(node))?.store?.sqlite3?.last_modified;
+    const after = writtenNs(path);
+    if (reported === undefined || before === null || after === null) return false;
+    const reportedNs = nanosecondsOf(reported);
+    if (reportedNs === before || reportedNs === after) return false;
+    if (before === after) isOther = true;
+    await Bun.sleep(500);
+  }
+  return isOther;
+}
+
+/** The time of the last write to the file or its log; null if both are missing. */
+function writtenNs(path: string): bigint | null {
+  const times = [path, walOf(path)].flatMap(
+    (each) => statSync(each, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? [],
+  );
+  return times.reduce<bigint | null>((newest, one) => (newest === null || one > newest ? one : newest), null);
+}
+
+/** Parses a time as Go writes it, with up to nine decimals. */
+function nanosecondsOf(time: string): bigint {
+  const decimals = /\.(\d+)/.exec(time)?.[1] ?? "";
+  const seconds = Math.floor(Date.parse(time) / 1_000);
+  return BigInt(seconds) * 1_000_000_000n + BigInt(decimals.padEnd(9, "0"));
+}

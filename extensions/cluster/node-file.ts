@@ -1,0 +1,178 @@
+/**
+ * The file of the local rqlite node, which is read as a server without a cluster reads its own, but never written. The node
+ * may put another file at the path, at a restart or for a snapshot of the leader. Then it is opened again.
+ */
+import { Database } from "bun:sqlite";
+import { and, eq, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
+import { shmOf, walOf } from "../../src/db/database-files.ts";
+import { inodeOf } from "../../src/db/open.ts";
+import { openReader, type Reader } from "../../src/db/reader.ts";
+import { migrationsBehind } from "../../src/db/schema-version.ts";
+import { openUsageReader } from "../../src/db/usage.ts";
+import type { UsageReader } from "../../src/db/usage-counter.ts";
+import { adminCommand } from "../../src/program-name.ts";
+import { flushes } from "./tables.ts";
+import { openShownWrites, type ShownWrites } from "./transaction.ts";
+
+/** The inodes are compared no more often than this: a comparison takes a tenth of an answer. */
+const compareEveryMs = 1;
+/** While the node rebuilds its file, each request would try to open it. After a failure, it is tried again after this time. */
+const reopenMs = 20;
+
+export interface NodeFile extends Disposable {
+  readonly path: string;
+  /** The current file. Throws DatabaseUnavailable while the node rebuilds it. */
+  current(): Opening;
+  /** Closes the file until it is needed again. */
+  release(): void;
+  /** Closes the file because reading it failed. */
+  fail(): void;
+}
+
+/** One opening of the file. */
+export interface Opening extends ShownWrites {
+  readonly connection: Connection;
+  /** Numbers the openings. */
+  readonly number: number;
+  /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
+  serving(): Serving;
+}
+
+/** The reads of a server, on one opening. */
+export interface Serving {
+  readonly reader: Reader;
+  readonly usage: UsageReader;
+  /** The number of the last part of usage that the file shows of a process next to a node; 0 if it shows none. */
+  shownPart(node: string, process: string): number;
+}
+
+export function openNodeFile(path: string): NodeFile {
+  let opened: ReturnType<typeof openStable> | null = null;
+  let openings = 0;
+  let comparedMs = 0;
+  let failedMs = Number.NEGATIVE_INFINITY;
+
+  function current() {
+    const nowMs = performance.now();
+    if (opened !== null && nowMs - comparedMs < compareEveryMs) return opened;
+    comparedMs = nowMs;
+    if (opened !== null && isSame(opened.inodes, inodesOf(path))) return opened;
+    release();
+    if (nowMs - failedMs < reopenMs) throw unreadable(path);
+    try {
+      return (opened = openStable(path, ++openings));
+    } catch {
+      fail();
+      throw unreadable(path);
+    }
+  }
+
+  function release(): void {
+    opened?.close();
+    opened = null;
+  }
+
+  function fail(): void {
+    release();
+    failedMs = performance.now();
+  }
+
+  return { path, current, release, fail, [Symbol.dispose]: release };
+}
+
+/** The inodes of the file, its log, and the index of the log. A node that restarts may replace any of them. */
+function inodesOf(path: string) {
+  return [path, walOf(path), shmOf(path)].map(inodeOf);
+}
+
+function isSame(before: ReturnType<typeof inodesOf>, now: ReturnType<typeof inodesOf>): boolean {
+  return before.every((inode, place) => inode === now[place]);
+}
+
+function unreadable(path: string): DatabaseUnavailable {
+  return new DatabaseUnavailable(
+    `${path} cannot be read: its rqlite node is starting, or has no data yet.`,
+    `Try again in a moment. To see how far each node is, run ${adminCommand} cluster status.`,
+  );
+}
+
+/** Opens a file that rqlite does not replace at the same time: one would be read, and the other one watched. */
+function openStable(path: string, number: number) {
+  for (let tries = 1; ; tries++) {
+    const before = inodesOf(path);
+    const opening = open(path, number);
+    const inodes = inodesOf(path);
+    // SQLite creates the index if rqlite does not run.
+    if (isSame(before, inodes) || tries === 5) return { ...opening, inodes };
+    opening.close();
+  }
+}
+
+function open(path: string, number: number) {
+  const connection = openReadOnly(path);
+  let serving: Serving | null = null;
+  const close = () => {
+    connection.$client.close();
+    // A descriptor that is closed before the connection drops the locks of SQLite.
+    serving?.reader.close();
+  };
+  try {
+    const shown = openShownWrites(connection);
+    // A node that starts has a file without tables at first, until it has restored its snapshot.
+    shown.revision();
+    return { connection, number, close, ...shown, serving: () => (serving ??= openServing(connection, path)) };
+  } catch (cause) {
+    close();
+    throw cause;
+  }
+}
+
+function openServing(connection: Connection, path: string): Serving {
+  const behind = migrationsBehind(connection);
+  // A newer schema can be read as well, as far as this version needs it.
+  if (behind !== 0 && behind !== "database of a newer version") {
+    throw new Error("the cluster has the schema of an earlier version: run cluster migrate");
+  }
+  const part = connection
+    .select({ sequence: flushes.sequence })
+    .from(flushes)
+    .where(and(eq(flushes.node, sql.placeholder("node")), eq(flushes.process, sql.placeholder("process"))))
+    .prepare();
+  return {
+    reader: openReader(connection, path),
+    usage: openUsageReader(connection),
+    shownPart: (node, process) => part.get({ node, process })?.sequence ?? 0,
+  };
+}
+
+/**
+ * A connection that is closed at once, with all of its statements. SQLite shares the index of the log between the connections
+ * of a process to one file, so one that remains open would keep a deleted index in use for all later ones.
+ */
+class ReadOnlyDatabase extends Database {
+  /** By their text. A statement that only the garbage collector finalizes would keep the connection open until then. */
+  readonly #statements = new Map<string, ReturnType<Database["prepare"]>>();
+
+  // biome-ignore lint/suspicious/noExplicitAny: this is the signature of Bun.
+  override prepare(text: string): any {
+    return this.#statements.getOrInsertComputed(text, () => super.prepare(text));
+  }
+
+  override close(): void {
+    for (const statement of this.#statements.values()) statement.finalize();
+    this.#statements.clear();
+    super.close();
+  }
+}
+
+/** Opens a file that rqlite writes, for reading only. One process must have only one such connection to a file. */
+export function openReadOnly(path: string): Connection {
+  const client = new ReadOnlyDatabase(path, { readonly: true });
+  // Reads never wait for the writer, but rqlite may lock the file for a moment when it replaces it.
+  client.run("PRAGMA busy_timeout = 100");
+  // Sorting must not leave personal data in a folder of temporary files.
+  client.run("PRAGMA temp_store = MEMORY");
+  return drizzle({ client });
+}
