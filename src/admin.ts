@@ -57,8 +57,7 @@ async function prepareDatabase(path: string): Promise<() => CommandDatabase> {
     const cluster = readCluster();
     const isOfCluster = cluster !== null || isFileOfNode(path);
     const databases = isOfCluster ? await (await import("./extensions.ts")).loadClusterDatabases(path, cluster) : null;
-    await databases?.catchUp();
-    return databases?.openForCommands ?? (() => openFile(path));
+    return (await databases?.prepareForCommands()) ?? (() => openFile(path));
   } catch (cause) {
     return () => {
       throw cause;

@@ -25,8 +25,7 @@ export interface Extension {
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
 export interface Databases {
   readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
-  /** Waits until commands can read what was written before. A failure is reported when the database is opened. */
-  readonly catchUp: () => Promise<void>;
-  readonly openForCommands: () => CommandDatabase;
+  /** Waits until commands can read what was written before. Its result opens the database, and reports a failure. */
+  readonly prepareForCommands: () => Promise<() => CommandDatabase>;
   readonly openBackups: () => Promise<Backups>;
 }

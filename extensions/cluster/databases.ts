@@ -19,25 +19,25 @@ const patienceMs = 2_000;
 export function clusterDatabases(path: string, cluster: ClusterConfig): Databases {
   const node = nodeAt(cluster);
   const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);
-  let onOpen = () => {};
   return {
     openForServing: async (keepsLedger) => openClusterStore({ path, node, name: cluster.name, keepsLedger }),
-    async catchUp() {
+    async prepareForCommands() {
+      const open = () => openForCommands(database, cluster.name);
       try {
         const reason = await reasonFor(database.catchUp(patienceMs));
-        if (reason !== null) onOpen = () => warnOfAge(reason);
+        if (reason === null) return open;
+        return () => {
+          warnOfAge(reason);
+          return open();
+        };
       } catch (cause) {
         // Commands such as cluster status do not open the database.
-        onOpen = () => {
+        return () => {
           throw cause;
         };
       } finally {
         database.close();
       }
-    },
-    openForCommands() {
-      onOpen();
-      return openForCommands(database, cluster.name);
     },
     openBackups: async () => openClusterBackups(database, warnOfAge),
   };
