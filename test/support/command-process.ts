@@ -1,36 +1,38 @@
-/** Commands of `bun admin` in processes that are kept for the next one: a start costs ten times what a command does. */
+/** Commands of `bun admin`, one after another in one process: a start costs ten times what a command does. */
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import type { Order } from "./commands-in-turn.ts";
 
-interface Said {
+interface Ended {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-type CommandProcess = ReturnType<typeof startProcess>;
+export type CommandProcess = ReturnType<typeof startCommands>;
 
+/** Processes without a command, which wait for the next one. */
 const idle: CommandProcess[] = [];
 
-/** Runs a command to its end, beside no other one in its process. */
-export async function runInTurn(order: Omit<Order, "mark">): Promise<Said> {
-  let process = idle.pop() ?? startProcess();
+/** Runs a command to its end in a process that runs no other command at the same time. Ends it with the test. */
+export async function runInTurn(order: Omit<Order, "mark">): Promise<Ended> {
+  let process = idle.pop() ?? startCommands();
   // Something that the last command left behind may have ended it since.
-  while (!process.isAlive()) process = idle.pop() ?? startProcess();
-  let over = false;
+  while (!process.isAlive()) process = idle.pop() ?? startCommands();
+  let isOver = false;
   onTestFinished(async () => {
-    if (!over) await process.end();
+    if (!isOver) await process.end();
   });
-  const said = await process.run({ ...order, mark: crypto.randomUUID() });
-  over = true;
+  const ended = await process.run(order);
+  isOver = true;
   if (process.isAlive()) idle.push(process);
-  return said;
+  return ended;
 }
 
-function startProcess() {
+/** Starts a process for commands of this build, or of another one in a folder. */
+export function startCommands(build = join(import.meta.dir, "../..")) {
   let answer = (_status: number) => {};
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "commands-in-turn.ts")], {
+  const child = Bun.spawn([process.execPath, join(build, "test/support/commands-in-turn.ts")], {
     env: { PATH: process.env["PATH"] ?? "" },
     stdin: "ignore",
     stdout: "pipe",
@@ -41,13 +43,14 @@ function startProcess() {
   const outputs = [child.stdout.getReader(), child.stderr.getReader()] as const;
   return {
     isAlive: () => child.exitCode === null && child.signalCode === null,
-    async run(order: Order): Promise<Said> {
+    async run(order: Omit<Order, "mark">): Promise<Ended> {
+      const mark = crypto.randomUUID();
       const answered = new Promise<number>((resolve) => {
         answer = resolve;
       });
-      child.send(order);
-      const [stdout, stderr] = await Promise.all(outputs.map((output) => readUpTo(`${order.mark}\n`, output)));
-      return { status: await Promise.race([answered, child.exited]), stdout: stdout ?? "", stderr: stderr ?? "" };
+      child.send({ ...order, mark });
+      const [stdout = "", stderr = ""] = await Promise.all(outputs.map((output) => readUpTo(`${mark}\n`, output)));
+      return { status: await Promise.race([answered, child.exited]), stdout, stderr };
     },
     async end() {
       child.kill("SIGKILL");
@@ -56,7 +59,7 @@ function startProcess() {
   };
 }
 
-/** All that is said before the mark; or before the end, where a command ends its process. */
+/** Returns the output before the mark, or before the end if a command ends its process. */
 async function readUpTo(
   mark: string,
   output: { read(): Promise<{ readonly value?: Uint8Array | undefined }> },

@@ -1,8 +1,8 @@
 /** Erasures, retention, backups, and restores in any order: no lead is lost that should stay, and none comes back. */
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
-import { type Commands, startCommands } from "../../product/commands.ts";
 import type { Random } from "../../random.ts";
 
 export const restores: Fault = {
@@ -70,7 +70,7 @@ interface State {
 }
 
 interface Round {
-  readonly commands: Commands;
+  readonly commands: CommandProcess;
   readonly folder: string;
   readonly random: Random;
   readonly expect: Findings["expect"];
