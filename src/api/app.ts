@@ -79,7 +79,13 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
     store.usage.count(credential.number, call.arrivedMs);
   }
 
-  return new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
+  return new Elysia({
+    strictPath: true,
+    normalize: false,
+    handler: { standardHostname: false },
+    // Otherwise a failed validation also creates a valid query. What it tells of the value never leaves api/errors.ts.
+    allowUnsafeValidationDetails: true,
+  })
     .use(calls)
     .onRequest((context) => {
       const call = beginCall(context.request, limiter.limit, parts.now());

@@ -7,7 +7,7 @@ import { innermost } from "../db/failure.ts";
 import { QueryFailed } from "../db/serving.ts";
 import type { Call } from "./call.ts";
 import { Redirect } from "./host.ts";
-import { invalidValue } from "./query.ts";
+import { invalidValue } from "./refusals.ts";
 import type { Reply } from "./reply.ts";
 
 /** What every route may answer apart from its 200, for the description of the API. */
@@ -34,7 +34,9 @@ function toApiError(call: Call, thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof NotFoundError) return notRouted(call);
   if (thrown instanceof ValidationError && thrown.valueError !== undefined) {
-    return invalidValue(thrown.valueError.path, thrown.valueError.value);
+    const { path, value } = thrown.valueError;
+    // The message is the `error` of the schema.
+    return invalidValue(path.slice(1), value, thrown.message);
   }
   return plainError(thrown instanceof QueryFailed ? "query_failed" : "internal_error", { cause: thrown });
 }

@@ -9,7 +9,12 @@ export const Redirect = Type.Object(
     object: Type.Literal("redirect"),
     url: Type.String({ format: "uri", description: "The address to send the request to." }),
   },
-  { $id: "Redirect" },
+  {
+    $id: "Redirect",
+    description:
+      "The request came to the bare domain or over plain HTTP. Send it to `url` yourself: many clients drop the " +
+      "Authorization header when they follow a redirect to another host. It is not counted anywhere.",
+  },
 );
 type Redirect = Static<typeof Redirect>;
 

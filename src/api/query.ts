@@ -1,11 +1,8 @@
 /** The query string, read strictly before Elysia validates it: every parameter known, sent once, and decodable. */
 import { Type } from "@sinclair/typebox";
-import { ApiError, errors } from "../contract/errors.ts";
-import { withoutKeys } from "../contract/key.ts";
-import { namesOf } from "../contract/names.ts";
-import { accepts, type LeadParameter } from "../contract/parameters.ts";
-import { editDistance } from "../contract/similar.ts";
+import type { LeadParameter } from "../contract/parameters.ts";
 import type { Call } from "./call.ts";
+import { repeatedParameter, unknownParameter } from "./refusals.ts";
 
 /** The query of an endpoint that takes no parameters. */
 export const noParameters = Type.Object({});
@@ -32,12 +29,12 @@ function readQuery(search: string, known: readonly LeadParameter[]): Record<stri
   for (const pair of search.split("&")) {
     if (pair === "") continue;
     const [name, value] = splitPair(pair);
-    if (!isOneOf(known, name)) throw refusal(name, unknownMessage(name, known));
+    if (!isOneOf(known, name)) throw unknownParameter(name, known);
     if (Object.hasOwn(query, name)) repeated.add(name);
     else query[name] = readValue(name, value);
   }
   const [first] = repeated.size === 0 ? [] : Object.keys(query).filter((name) => repeated.has(name));
-  if (first !== undefined) throw refusal(first, `The parameter ${first} was sent more than once; send it once.`);
+  if (first !== undefined) throw repeatedParameter(first);
   return query;
 }
 
@@ -80,39 +77,4 @@ function readValue(name: LeadParameter, raw: string): unknown {
     default:
       return text;
   }
-}
-
-/** Returns the 400 of a parameter whose value its schema does not accept. */
-export function invalidValue(path: string, value: unknown): ApiError {
-  const name = path.slice(1);
-  const known = namesOf(accepts).find((one) => one === name);
-  if (known === undefined) throw new Error("Elysia refused what is no parameter");
-  const takes = `it takes ${accepts[known]}`;
-  if (value === null)
-    return refusal(name, `The parameter ${name} is not percent-encoded UTF-8, or has a NUL; ${takes}.`);
-  if (value === "") return refusal(name, `The parameter ${name} is empty; ${takes}, or leave it out.`);
-  return refusal(name, errors.invalid_parameter.message(name, accepts[known]));
-}
-
-/** The cursor has an error code of its own (§4.1 rule 3, §7). */
-function refusal(name: string, message: string): ApiError {
-  return new ApiError(name === "before" ? "invalid_cursor" : "invalid_parameter", message);
-}
-
-function unknownMessage(name: string, known: readonly string[]): string {
-  // A client may log the message, and the name may be a key that was sent by mistake.
-  const safe = withoutKeys(name);
-  const shown = safe.length > 40 ? `${safe.slice(0, 40)}…` : safe;
-  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
-  if (known.length === 0) return `${is}; this endpoint takes no parameters.`;
-  const close = known.find((candidate) => isClose(name, candidate));
-  return close === undefined ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`;
-}
-
-/** A typing error in up to a third of the letters, the same letters in another order, or the beginning of the name. */
-function isClose(name: string, candidate: string): boolean {
-  if (name.length > 2 * candidate.length) return false;
-  const lower = name.toLowerCase();
-  if ([...lower].sort().join() === [...candidate].sort().join()) return true;
-  return editDistance(lower, candidate) <= candidate.length / 3 || (lower.length > 2 && candidate.startsWith(lower));
 }

@@ -51,7 +51,7 @@ export const LeadList = Type.Object(
       description: "The identified_at of the last lead of this page; null exactly when has_more is false.",
     }),
   },
-  { $id: "LeadList" },
+  { $id: "LeadList", description: "A page of leads." },
 );
 export type LeadList = Static<typeof LeadList>;
 

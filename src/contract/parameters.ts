@@ -18,10 +18,15 @@ TypeRegistry.Set("City", (_, value) => {
   return characters > 0 && characters <= maxCityLength;
 });
 
-const timestamp = (description: string) =>
-  Type.String({ format: "date-time", description, examples: ["2026-01-31T09:15:00.123Z"] });
+const dateTime = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (send a + in the offset as %2B)";
 
-/** The parameters in the order of the table of §4.1, which is the order in which they are checked. */
+const timestamp = (description: string, error = dateTime) =>
+  Type.String({ format: "date-time", description, examples: ["2026-01-31T09:15:00.123Z"], error });
+
+/**
+ * The parameters in the order of the table of §4.1, which is the order in which they are checked. The `error` of each says
+ * what it accepts, to complete the sentence "The parameter … takes …".
+ */
 export const LeadParameters = Type.Object({
   limit: Type.Optional(
     Type.Integer({
@@ -30,19 +35,31 @@ export const LeadParameters = Type.Object({
       default: pageSize.default,
       description: "Results per page.",
       examples: [100],
+      error: `a whole number from ${pageSize.min} to ${pageSize.max}`,
     }),
   ),
-  before: Type.Optional(timestamp("Pagination cursor: only leads identified strictly before this time.")),
+  before: Type.Optional(
+    timestamp(
+      "Pagination cursor: only leads identified strictly before this time.",
+      `the next_cursor of a page or ${dateTime}`,
+    ),
+  ),
   since: Type.Optional(timestamp("Only leads identified at or after this time.")),
   pixel_id: Type.Optional(
     Type.String({
       minLength: 1,
       description: "Restrict to one pixel. It must belong to the account.",
       examples: ["px_shop"],
+      error: `the ID of a pixel that GET ${paths.pixels} lists`,
     }),
   ),
   state: Type.Optional(
-    Type.String({ pattern: "^[A-Za-z]{2}$", description: "Two-letter US state code.", examples: ["CA"] }),
+    Type.String({
+      pattern: "^[A-Za-z]{2}$",
+      description: "Two-letter US state code.",
+      examples: ["CA"],
+      error: "two letters, such as CA",
+    }),
   ),
   city: Type.Optional(
     Type.Unsafe<string>({
@@ -52,32 +69,21 @@ export const LeadParameters = Type.Object({
       maxLength: maxCityLength,
       description: "City name; case-insensitive exact match.",
       examples: ["San Diego"],
+      error: `a name of 1 to ${maxCityLength} characters`,
     }),
   ),
   // Elysia reads a Type.Boolean with a transform, which would cost every request a second validation.
   has_email: Type.Optional(
     Type.Union([Type.Literal(true), Type.Literal(false)], {
       description: "When true, only leads that have an email address are returned; false filters nothing.",
+      error: "true or false",
     }),
   ),
 });
 type LeadParameters = Static<typeof LeadParameters>;
 export type LeadParameter = keyof LeadParameters;
 
-const dateTime = "an RFC 3339 date-time with an offset, such as 2026-01-31T09:15:00Z (send a + in the offset as %2B)";
-
-/** What each parameter accepts, as it completes the sentence "The parameter … takes …". */
-export const accepts: Readonly<Record<LeadParameter, string>> = {
-  limit: `a whole number from ${pageSize.min} to ${pageSize.max}`,
-  before: `the next_cursor of a page or ${dateTime}`,
-  since: dateTime,
-  pixel_id: `the ID of a pixel that GET ${paths.pixels} lists`,
-  state: "two letters, such as CA",
-  city: `a name of 1 to ${maxCityLength} characters`,
-  has_email: "true or false",
-};
-
-/** The parameters that choose leads by what they hold. The others choose a place in the list. */
+/** The parameters that filter by a field of the lead. The others choose a position in the list. */
 type FilterParameter = Exclude<LeadParameter, "limit" | "before" | "since">;
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -101,7 +107,7 @@ export interface LeadQuery extends LeadFilters {
   readonly sinceMs: number | null;
 }
 
-/** The query that validated parameters make. Bounds finer than a millisecond are rounded up (decisions.md §2). */
+/** Returns the query of validated parameters. Bounds finer than a millisecond are rounded up (decisions.md §2). */
 export function toLeadQuery({ limit, before, since, pixel_id, state, city, has_email }: LeadParameters): LeadQuery {
   return {
     limit: limit ?? pageSize.default,

@@ -11,7 +11,10 @@ export const Pixel = Type.Object(
 export type Pixel = Static<typeof Pixel>;
 
 /** The list of pixels (§2.1). */
-export const PixelList = Type.Object({ object: Type.Literal("list"), data: Type.Array(Pixel) }, { $id: "PixelList" });
+export const PixelList = Type.Object(
+  { object: Type.Literal("list"), data: Type.Array(Pixel) },
+  { $id: "PixelList", description: "All pixels of the account." },
+);
 export type PixelList = Static<typeof PixelList>;
 
 /** Whether a text can be the id of a pixel: a name, and neither a list nor one of the words for nothing in files. */

@@ -8,6 +8,6 @@ export const Usage = Type.Object(
     requests_this_month: Type.Integer({ minimum: 1, description: "Requests made with the presented key this month." }),
     rate_limit_per_min: Type.Integer({ minimum: 1, description: "The per-minute limit of the key." }),
   },
-  { $id: "Usage" },
+  { $id: "Usage", description: "The counts of the presented key." },
 );
 export type Usage = Static<typeof Usage>;

@@ -1,13 +1,14 @@
 /** The description at /openapi.json: what @elysiajs/swagger derives from the routes, completed to valid OpenAPI 3.1. */
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
+import markdown from "../../../docs/api.md" with { type: "text" };
+import { version } from "../../../package.json";
 import { type ErrorCode, errorBody, errorCodes, errors } from "../../contract/errors.ts";
-import { namesOf } from "../../contract/names.ts";
-import { accepts } from "../../contract/parameters.ts";
+import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts";
+import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
+import { adminCommand } from "../../program-name.ts";
 import { type Call, calls } from "../call.ts";
-import { bodyExamples, exampleMessage, type Json } from "./openapi-examples.ts";
-import { headersOf, preamble, sharedHeaders } from "./openapi-preamble.ts";
 
 /** Makes the route of the description. `send` answers with its text. */
 export function describeApi(baseUrl: string, limitPerMin: number, send: (call: Call, body: string) => Response) {
@@ -17,7 +18,7 @@ export function describeApi(baseUrl: string, limitPerMin: number, send: (call: C
       .use(calls)
       .onAfterHandle(({ call, response }) => {
         if (response instanceof Response) return response;
-        description ??= JSON.stringify(complete(response as Derived, baseUrl, limitPerMin)); // The plugin's own answer.
+        description ??= completed(JSON.stringify(response), baseUrl, limitPerMin);
         return send(call, description);
       })
       // The plugin's page loads from another host. Our explorer takes its path: the last route of a path wins.
@@ -25,115 +26,181 @@ export function describeApi(baseUrl: string, limitPerMin: number, send: (call: C
         swagger({
           path: publicPaths.explorer,
           specPath: publicPaths.openapi,
-          documentation: preamble(baseUrl),
+          documentation: documentation(baseUrl, limitPerMin),
         }),
       )
   );
 }
 
-type JsonObject = { [name: string]: Json };
+/** Everything that the routes do not say. */
+const documentation = (baseUrl: string, limitPerMin: number) => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Leadfile",
+    summary: "The identified visitors of your websites, read-only.",
+    version,
+    description:
+      "Every request is a GET with an API key, and every response is JSON. Parameters are strict: an unknown, repeated, " +
+      "empty, or malformed one is a 400 that names it. While `has_more` is true, request the next page with `before` " +
+      "set to `next_cursor`. To poll, send the newest `identified_at` as `since`, and drop the lead that you have by its " +
+      "`id`. Other paths return 404 `not_found`, and other methods 405 `method_not_allowed`, as described under " +
+      "`components/responses`.",
+    license: { name: "MIT", identifier: "MIT" },
+  },
+  externalDocs: {
+    url: `${baseUrl}${publicPaths.docs}`,
+    description: "First requests, paging, polling, and each error",
+  },
+  servers: [{ url: baseUrl, description: "This server" }],
+  security: [{ apiKey: [] }],
+  tags: [
+    { name: "Leads", description: "Identified visits, newest first." },
+    { name: "Pixels", description: "The sources of the visits." },
+    { name: "Usage", description: "The requests of the presented key." },
+  ],
+  components: {
+    securitySchemes: {
+      apiKey: {
+        type: "http" as const,
+        scheme: "bearer",
+        bearerFormat: "lf_ and 38 characters",
+        description:
+          `Created with \`${adminCommand} key create ACCOUNT\`, and shown once. A key reads all pixels of its account. ` +
+          "It must never be in client-side code, a public repository, or a URL. There are no CORS headers, on purpose.",
+      },
+    },
+    headers: responseHeaders(limitPerMin),
+  },
+});
 
-interface Parameter {
-  readonly name: string;
-  readonly description: string;
-  readonly examples: Json;
-  readonly schema: JsonObject;
+/** Returns every header that a response can carry. */
+export function responseHeaders(limitPerMin: number) {
+  const integer = (description: string, minimum: number, example: number) => ({
+    description,
+    required: true,
+    schema: { type: "integer" as const, minimum, examples: [example] },
+  });
+  const text = (description: string, schema: Readonly<Record<string, string | string[]>>) => ({
+    description,
+    required: true,
+    schema: { type: "string" as const, ...schema },
+  });
+  return {
+    "X-RateLimit-Limit": integer("Requests per minute of a key.", 1, limitPerMin),
+    "X-RateLimit-Remaining": integer(
+      "Requests left in the current window, this one included. Without a live key it is the whole limit.",
+      0,
+      defaultLimitPerMin - 1,
+    ),
+    "X-RateLimit-Reset": integer("Unix second at which the window, a UTC clock minute, ends.", 0, 1_769_850_960),
+    "X-Request-Id": text("Identifies this request in the server's log. A client's own is not echoed.", {
+      format: "uuid",
+      examples: ["5b0f3a3e-2f0c-4b7e-9d55-6a1c1d6f8e21"],
+    }),
+    "Cache-Control": text("Responses must not be cached.", { const: "no-store" }),
+    "X-Content-Type-Options": text("The body is JSON and nothing else.", { const: "nosniff" }),
+    "Retry-After": integer("Seconds to wait before the next request.", 1, retryAfterSeconds),
+    "WWW-Authenticate": text("The authentication scheme.", { const: "Bearer" }),
+    Allow: text("The one method of the API.", { const: "GET" }),
+    Location: text("The same path and query at the public address.", { format: "uri" }),
+  };
 }
 
-/** The part that is completed of what the plugin derives. */
-interface Derived extends JsonObject {
-  readonly paths: { readonly [path: string]: { readonly get: Operation } };
-  readonly components: JsonObject;
+/** The headers that only responses of one status have. */
+const statusOfHeader: Readonly<Record<string, number>> = {
+  Location: 308,
+  "WWW-Authenticate": 401,
+  Allow: 405,
+  "Retry-After": 429,
+};
+
+/** The responses that docs/api.md shows, in its order. A test compares each with its schema. */
+const [page, pixels, usage] = [...markdown.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, text = ""]): object =>
+  JSON.parse(text),
+);
+
+/** The examples of responses that are not errors, by the name of their schema. */
+const examplesOf: Readonly<Record<string, object>> = {
+  LeadList: {
+    page: { summary: "A page with more after it: request the next one with before=next_cursor.", value: page },
+    last_page: { summary: "The last page.", value: { ...page, has_more: false, next_cursor: null } },
+  },
+  PixelList: { pixels: { summary: "Every pixel has an ID and a status.", value: pixels } },
+  Usage: { usage: { summary: "This request is counted as well.", value: usage } },
+};
+
+/** Returns the message that comes with a code. For a 400, it is one of the possible messages. */
+function exampleMessage(code: ErrorCode, limitPerMin: number): string {
+  if (code === "rate_limit_exceeded") return errors[code].message(limitPerMin);
+  if (code === "invalid_parameter")
+    return errors[code].message("limit", String(LeadParameters.properties.limit["error"]));
+  if (code === "invalid_cursor")
+    return errors[code].message("before", String(LeadParameters.properties.before["error"]));
+  return errors[code].message;
 }
 
-interface Operation extends JsonObject {
-  readonly parameters: readonly Parameter[] & Json;
-  readonly responses: { readonly [status: string]: Response31 };
-}
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-interface Response31 extends JsonObject {
-  readonly $id: string;
-  readonly content: { readonly "application/json": { readonly schema: JsonObject } };
-}
+/** Completes the text of the derived document: named schemas, responses with headers and examples, and parameters. */
+function completed(derived: string, baseUrl: string, limitPerMin: number): string {
+  const schemas: Record<string, object> = {};
+  const names = Object.keys(responseHeaders(limitPerMin));
+  const reference = (group: string, name: string) => ({ $ref: `#/components/${group}/${name}` });
 
-function complete(derived: Derived, baseUrl: string, limitPerMin: number): Json {
-  const schemas: JsonObject = {};
-
-  /** An error's response: each of its codes with its condition and an example. */
-  function failure(codes: readonly ErrorCode[], status: number, schema: Json): JsonObject {
+  function response(status: number, schema: string, described: Json | undefined, codes: readonly ErrorCode[]) {
     const example = (code: ErrorCode) => ({
       summary: errors[code].condition,
       value: errorBody(code, exampleMessage(code, limitPerMin), baseUrl),
     });
+    const carried = names.filter((name) => (statusOfHeader[name] ?? status) === status);
     return {
-      description: codes.map((code) => `\`${code}\`: ${errors[code].condition}`).join("\n\n"),
-      headers: headersOf(status),
+      description: described ?? codes.map((code) => `\`${code}\`: ${errors[code].condition}`).join("\n\n"),
+      headers: Object.fromEntries(carried.map((name) => [name, reference("headers", name)])),
       content: {
-        "application/json": { schema, examples: Object.fromEntries(codes.map((code) => [code, example(code)])) },
+        "application/json": {
+          schema: reference("schemas", schema),
+          examples: examplesOf[schema] ?? Object.fromEntries(codes.map((code) => [code, example(code)])),
+        },
       },
     };
   }
 
-  function response(status: number, { $id, content }: Response31): JsonObject {
-    const schema = refer({ $id, ...content["application/json"].schema }, schemas);
+  const document = JSON.parse(derived, (key, value: Json) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    const { $id, content, in: place, ...rest } = flatten(value);
+    if (place === "query") return { in: place, ...completeParameter(rest) };
+    if (typeof $id !== "string") return content === undefined ? rest : { ...rest, content };
+    if (content === undefined) {
+      schemas[$id] = rest;
+      return reference("schemas", $id);
+    }
+    schemas[$id] = (content as { "application/json": { schema: object } })["application/json"].schema;
+    const status = Number(key);
     const codes = errorCodes.filter((code) => errors[code].status === status && code !== "not_found");
-    if (codes.length > 0) return failure(codes, status, schema);
-    const { description, examples } = bodyExamples[$id] ?? {};
-    return { description, headers: headersOf(status), content: { "application/json": { schema, examples } } };
-  }
-
-  const paths = mapValues(derived.paths, ({ get }) => ({
-    get: {
-      ...get,
-      parameters: get.parameters.length === 0 ? undefined : get.parameters.map(completeParameter),
-      responses: mapValues(get.responses, (of, status) => response(Number(status), of)),
-    },
-  }));
-  const error = { $ref: "#/components/schemas/ErrorResponse" };
-  const responses = {
-    NotFound: failure(["not_found"], 404, error),
-    MethodNotAllowed: failure(["method_not_allowed"], 405, error),
+    return response(status, $id, rest["description"], codes);
+  });
+  document.components.schemas = schemas;
+  document.components.responses = {
+    NotFound: response(404, "ErrorResponse", undefined, ["not_found"]),
+    MethodNotAllowed: response(405, "ErrorResponse", undefined, ["method_not_allowed"]),
   };
-  const components = { ...derived.components, headers: sharedHeaders(limitPerMin), responses, schemas };
-  return { ...derived, paths, components };
+  return JSON.stringify(document);
 }
 
 /** Parameters have their examples in the schema, and say which error an invalid value causes. */
-function completeParameter({ name, description, examples, schema, ...rest }: Parameter): Json {
+function completeParameter({ name, description, examples, schema, ...rest }: { [name: string]: Json }): object {
+  const { error, ...accepted } = schema as { [name: string]: Json }; // Every parameter has a schema.
   const code = name === "before" ? "invalid_cursor" : name === "pixel_id" ? "unknown_pixel" : "invalid_parameter";
-  const accepted = namesOf(accepts).find((known) => known === name);
-  const takes = accepted === undefined ? "" : `Takes ${accepts[accepted]}. `;
-  return {
-    name,
-    ...rest,
-    description: `${description} ${takes}Anything else is ${errors[code].status} \`${code}\`.`,
-    schema: { ...flatten(schema), examples },
-  };
-}
-
-/** Replaces each named schema by a reference, and puts it into `schemas` under its name. */
-function refer(schema: Json, schemas: JsonObject): Json {
-  if (Array.isArray(schema)) return schema.map((item) => refer(item, schemas));
-  if (typeof schema !== "object" || schema === null) return schema;
-  const { $id, ...rest } = flatten(schema as JsonObject); // Array.isArray does not exclude a readonly array.
-  const whole = mapValues(rest, (value) => refer(value, schemas));
-  if (typeof $id !== "string") return whole;
-  schemas[$id] = whole;
-  return { $ref: `#/components/schemas/${$id}` };
+  const otherwise = `Takes ${error}. Anything else is ${errors[code].status} \`${code}\`.`;
+  return { name, ...rest, description: `${description} ${otherwise}`, schema: { ...accepted, examples } };
 }
 
 /** Writes a union as generators of clients know it best: as a list of types, or with `enum`. */
-function flatten({ anyOf, ...rest }: JsonObject): JsonObject {
-  if (!Array.isArray(anyOf)) return anyOf === undefined ? rest : { ...rest, anyOf };
-  const types = anyOf.map(({ type }) => type);
+function flatten({ anyOf, ...rest }: { [name: string]: Json }): { [name: string]: Json } {
+  if (!Array.isArray(anyOf)) return rest;
+  const options = anyOf as { type: string; const?: Json }[]; // Unions of the contract are of types or of constants.
+  const types = options.map(({ type }) => type);
   if (types.every((type) => type === "boolean")) return { ...rest, type: "boolean" };
-  if (types.includes("null")) return { ...anyOf[0], ...rest, type: types };
-  return { ...rest, type: types[0], enum: anyOf.map((constant) => constant.const) };
-}
-
-function mapValues<Value, Mapped>(
-  record: Readonly<Record<string, Value>>,
-  map: (value: Value, name: string) => Mapped,
-): Record<string, Mapped> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
+  if (types.includes("null")) return { ...options[0], ...rest, type: types };
+  return { ...rest, type: types[0] ?? null, enum: options.map((constant) => constant.const ?? null) };
 }
