@@ -6,7 +6,7 @@ import { publicPaths } from "../../contract/paths.ts";
 import baseStyle from "./base.css" with { type: "text" };
 import start from "./explorer.browser.js" with { type: "text" };
 import style from "./explorer.css" with { type: "text" };
-import { iconAddress } from "./page.ts";
+import { htmlPage, pageHeaders } from "./page.ts";
 
 const at = publicPaths.explorer;
 
@@ -20,19 +20,7 @@ const sheet = { "Content-Type": "text/css; charset=utf-8", "Cache-Control": "no-
 /** The addresses of these 1.5 MB have their version, so that a browser loads each version once. */
 const lasting = { "Cache-Control": "public, max-age=31536000, immutable" };
 
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Try the Leadfile API</title>
-<link rel="icon" href="${iconAddress}">
-<link rel="stylesheet" href="${at}/swagger-ui.css?${version}">
-<link rel="stylesheet" href="${at}/explorer.css">
-</head>
-<body>
-<a class="skip" href="#explorer">Skip to the explorer</a>
-<header>
+const body = `<header>
 <a href="${publicPaths.docs}">Leadfile API</a>
 <h1>Try it</h1>
 <p>Requests go to this server alone, and count toward the limit. The key stays in the memory of this page until you close
@@ -44,24 +32,15 @@ it.</p>
 <p>The operations appear here when they have loaded. They need JavaScript; <a href="${publicPaths.docs}">the documentation</a> does not.</p>
 </div>
 <script src="${at}/swagger-ui.js?${version}"></script>
-<script type="module" src="${at}/explorer.js"></script>
-</body>
-</html>
-`;
+<script type="module" src="${at}/explorer.js"></script>`;
 
-const pageHeaders = {
-  "Content-Type": "text/html; charset=utf-8",
-  // Swagger UI draws its icons from data: addresses; it asks this server alone.
-  "Content-Security-Policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "Referrer-Policy": "no-referrer",
-  "Cache-Control": "no-cache",
-};
+const styles = `<link rel="stylesheet" href="${at}/swagger-ui.css?${version}">\n<link rel="stylesheet" href="${at}/explorer.css">`;
+// Swagger UI draws its icons from data: addresses; it asks this server alone.
+const headers = pageHeaders("script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'");
 
 /** The files below /docs/, by path. */
 export const explorerAssets: Readonly<Record<string, Asset>> = {
-  [at]: { headers: pageHeaders, body: page },
+  [at]: { headers, body: htmlPage("Try the Leadfile API", styles, "explorer", body) },
   [`${at}/explorer.js`]: { headers: script, body: start },
   [`${at}/explorer.css`]: { headers: sheet, body: baseStyle + style },
   [`${at}/swagger-ui.js`]: { headers: { ...script, ...lasting }, body: Bun.file(explorerCode) },

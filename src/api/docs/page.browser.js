@@ -1,25 +1,20 @@
 // Conveniences of the page. Without JavaScript, nothing else is missing.
 
-for (const block of document.querySelectorAll(".code")) {
+for (const code of document.querySelectorAll(".code code")) {
   const button = document.createElement("button");
-  button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
-    const text = block.querySelector("code").textContent;
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(code.textContent);
       button.textContent = "Copied";
     } catch {
       // Over plain HTTP browsers give no clipboard: the text is selected instead, for Ctrl-C.
-      getSelection().selectAllChildren(block.querySelector("code"));
+      getSelection().selectAllChildren(code);
       button.textContent = "Selected";
     }
-    setTimeout(() => {
-      button.textContent = "Copy";
-    }, 2000);
   });
-  block.append(button);
+  code.closest(".code").append(button);
 }
 
 // A language that is chosen once is chosen for the whole page.
@@ -29,16 +24,15 @@ for (const choice of document.querySelectorAll(".tabs input")) {
   });
 }
 
-const links = new Map([...document.querySelectorAll("nav a[href^='#']")].map((link) => [link.hash.slice(1), link]));
+// The menu marks the section that is shown.
 const watcher = new IntersectionObserver(
   (entries) => {
     const shown = entries.find((entry) => entry.isIntersecting);
     if (shown === undefined) return;
-    for (const [id, link] of links) {
-      if (id === shown.target.id) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+    for (const link of document.querySelectorAll("nav li a")) {
+      link.ariaCurrent = link.hash === `#${shown.target.id}` ? "true" : null;
     }
   },
   { rootMargin: "0px 0px -75% 0px" },
 );
-for (const id of links.keys()) watcher.observe(document.getElementById(id));
+for (const heading of document.querySelectorAll(":is(h2, h3)")) watcher.observe(heading);

@@ -8,17 +8,43 @@ import baseStyle from "./base.css" with { type: "text" };
 import script from "./page.browser.js" with { type: "text" };
 import pageStyle from "./page.css" with { type: "text" };
 
-const style = baseStyle + pageStyle;
+/** The icon of both pages in a browser's tab: a card with a person, as an address that needs no request. */
+const icon = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3.5" fill="#0a58a8"/>' +
+    '<circle cx="8" cy="6" r="2.4" fill="#fff"/><path d="M3.4 13c.5-2.7 2.3-4 4.6-4s4.1 1.3 4.6 4z" fill="#fff"/></svg>',
+)}`;
 
-/** The headers of the page. The browser may load nothing else for it. */
-export const docsHeaders = {
+/** Returns a page, with its styles and the ID of its main part. */
+export function htmlPage(title: string, styles: string, main: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="${icon}">
+${styles}
+</head>
+<body>
+<a class="skip" href="#${main}">Skip to the ${main}</a>
+${body}
+</body>
+</html>
+`;
+}
+
+/** Returns the headers of a page, for which the browser may load what a policy names and nothing else. */
+export const pageHeaders = (policy: string) => ({
   "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy":
-    `default-src 'none'; style-src '${digestOf(style)}'; script-src '${digestOf(script)}'; img-src data:; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Content-Security-Policy": `default-src 'none'; ${policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "Referrer-Policy": "no-referrer",
   "Cache-Control": "no-cache",
-};
+});
+
+const style = baseStyle + pageStyle;
+const digestOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`;
+
+export const docsHeaders = pageHeaders(`style-src ${digestOf(style)}; script-src ${digestOf(script)}; img-src data:`);
 
 interface Heading {
   readonly level: string;
@@ -29,31 +55,19 @@ interface Heading {
 /** Renders the page of the server at an origin, which its programs call. Each error is at `#` and its code. */
 export function docsPage(origin: string): string {
   const { html, headings } = render(origin);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Leadfile API</title>
-<link rel="icon" href="${iconAddress}">
-<style>${style}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-<nav aria-label="Contents">
-<a class="name" href="${publicPaths.docs}">Leadfile API</a>
+  const items = headings.map(({ level, id, title }) => `<li class="level-${level}"><a href="#${id}">${title}</a></li>`);
+  const body = `<nav aria-label="Contents">
+<a href="${publicPaths.docs}"><strong>Leadfile API</strong></a><br>
 <span>${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
 <ul>
-${headings.map(({ level, id, title }) => `<li class="level-${level}"><a href="#${id}">${title}</a></li>`).join("\n")}
+${items.join("\n")}
 </ul>
 </nav>
 <main id="content" tabindex="-1">
 ${html}
 </main>
-<script>${script}</script>
-</body>
-</html>
-`;
+<script>${script}</script>`;
+  return htmlPage("Leadfile API", `<style>${style}</style>`, "content", body);
 }
 
 const block = String.raw`<pre><code class="language-(\w+)">([\s\S]*?)</code></pre>\s*`;
@@ -108,15 +122,3 @@ function tint(html: string): string {
     return `<span class="${/^[#/]/.test(found) ? "comment" : "text"}">${found}</span>`;
   });
 }
-
-function digestOf(text: string): string {
-  return `sha256-${hash("sha256", text, "base64")}`;
-}
-
-/** A card with a person. */
-const drawing =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3.5" fill="#0a58a8"/>' +
-  '<circle cx="8" cy="6" r="2.4" fill="#fff"/><path d="M3.4 13c.5-2.7 2.3-4 4.6-4s4.1 1.3 4.6 4z" fill="#fff"/></svg>';
-
-/** The icon of the pages in a browser's tab, as an address that needs no request. */
-export const iconAddress = `data:image/svg+xml,${encodeURIComponent(drawing)}`;
