@@ -18,7 +18,11 @@ export interface Row {
 }
 
 /** A record larger than this is damaged: an unclosed quote would otherwise swallow the rest of the file. */
-export const largestRecord = 1024 * 1024;
+export const maxRecordLength = 1024 * 1024;
+export const tooLarge = "it is larger than 1 MiB";
+
+/** A rejected row is kept up to this many characters. */
+export const maxRejectedLength = 64 * 1024;
 
 /** The numbers of the values of one field; undefined if it has none. */
 export type ColumnNumbers = readonly number[] | undefined;

@@ -90,6 +90,38 @@ describe("a quote that is not closed", () => {
     expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
   });
 
+  test.each<[string, string[], number]>([
+    ["by a stray quote", ['d@example.com,"said "hi"', 'to me",Reno'], 3],
+    ["with lines that would fit the header", ['d@example.com,"said "hi"', "a,b,c,d", 'to me, all",Reno'], 3],
+    ["with an empty line", ['d@example.com,"said "hi"', "", 'to me",Reno'], 3],
+    ["by a quote that is never closed", ['d@example.com,"said', "hi to me,Reno"], 3],
+    [
+      "by its size",
+      ['d@example.com,"', ...Array.from({ length: 30_000 }, () => "a long note, of this length, or so"), '",Reno'],
+      3,
+    ],
+    [
+      "by a size of many mebibytes",
+      ['d@example.com,"', ...Array.from({ length: 300_000 }, () => "a long note of this length"), '",Reno'],
+      3,
+    ],
+  ])(
+    "a record of several lines that is damaged %s is one rejected record with its lines",
+    async (_, damaged, width) => {
+      const names = ["email", "notes", "city"].slice(0, width);
+      const text = [names.join(), "a@example.com,x,Reno", ...damaged, "b@example.com,y,Reno", ""].join("\n");
+      for (const pieces of [[text], text.match(/[\s\S]{1,65536}/g) ?? []]) {
+        const { rows } = await readPieces(pieces.map((piece) => Buffer.from(piece)));
+        expect(rows.map(({ line, fault }) => [line, fault !== null])).toEqual([
+          [2, false],
+          [3, true],
+          [3 + damaged.length, false],
+        ]);
+        expect(rows[1]?.source.at(-1)).toBe(damaged.join("\n").slice(0, 65_536));
+      }
+    },
+  );
+
   test.each([1, 3])("is refused in the header, on line %d: the next line is none", async (line) => {
     const text = `${"\n".repeat(line - 1)}email,"city\n${good}`;
     await expect(readText(text)).rejects.toThrow(
@@ -239,11 +271,13 @@ test("whatever cells there are, they come back as csv-parse reads them", async (
 
 test("a line that never ends is rejected once, and shortened", async () => {
   const pieces = [Buffer.from("email,name\n"), ...Array.from({ length: 40 }, () => Buffer.alloc(1024 * 1024, "x"))];
-  const { rows } = await readPieces([...pieces, Buffer.from("\nd@example.com,Dana\n")]);
-  expect(rows.map(({ line, fault }) => [line, fault])).toEqual([
-    [2, "it is larger than 1 MiB"],
-    [3, null],
-  ]);
+  for (const rest of [["\nd@example.com,Dana\n"], ["\n", "d@example.com,Dana\n"]]) {
+    const { rows } = await readPieces([...pieces, ...rest.map((text) => Buffer.from(text))]);
+    expect(rows.map(({ line, fault }) => [line, fault])).toEqual([
+      [2, "it is larger than 1 MiB"],
+      [3, null],
+    ]);
+  }
 });
 
 test("a line of very many cells with stray quotes is read in time that grows with it", async () => {

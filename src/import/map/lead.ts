@@ -4,7 +4,7 @@ import { isPixelId } from "../../contract/pixel.ts";
 import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../new-lead.ts";
-import { firstText, largestRecord, type Row, textIn } from "../row.ts";
+import { firstText, maxRecordLength, type Row, textIn } from "../row.ts";
 import { readDetails } from "./details.ts";
 import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";
 import { readVisitTime, type TimeRules, type Undecided } from "./visit-time.ts";
@@ -57,7 +57,7 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   const { identifiedMs, identifiedAt, clamped, warning } = time;
   const lead = prepareLead(id, pixelId, details, identifiedMs, { identifiedAt, clamped, aliases });
   // What is imported must be exported in a form that can be imported again.
-  if (Buffer.byteLength(lead.document) > largestRecord - roomAround) return { fault: "it is larger than 1 MiB" };
+  if (Buffer.byteLength(lead.document) > maxRecordLength - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, warnings: warning === undefined ? warnings : [...warnings, warning] };
 }
 

@@ -2,7 +2,7 @@
 
 import { UserError } from "../../user-error.ts";
 import type { Columns } from "../map/columns.ts";
-import { largestRecord } from "../row.ts";
+import { maxRecordLength } from "../row.ts";
 import { readCsv } from "./csv.ts";
 import { lookAhead, prepend } from "./encoding.ts";
 import { type Groups, parseJson, readDocument, readLines } from "./json.ts";
@@ -39,7 +39,7 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
 /** Whether the first line is JSON by itself. Half of a large page is not read for that: it would fill the memory. */
 function beginsWithJsonLine(text: string): boolean {
   const end = text.indexOf("\n");
-  if (end === -1) return text.length <= largestRecord && parseJson(text) !== undefined;
+  if (end === -1) return text.length <= maxRecordLength && parseJson(text) !== undefined;
   return parseJson(text.slice(0, end)) !== undefined;
 }
 

@@ -1,13 +1,13 @@
 /** JSON: one object a line, or one document, which may be a page of records. */
 import { UserError } from "../../user-error.ts";
 import { type Columns, maxColumns, noLayout } from "../map/columns.ts";
-import { largestRecord, type Row } from "../row.ts";
+import { maxRecordLength, type Row } from "../row.ts";
 import { newline, prepend, splitLines } from "./encoding.ts";
 import { readPage } from "./json-pages.ts";
 import { isObject, readValues } from "./json-values.ts";
 
 /** A page of records is held in memory, many times its size. */
-const largestPage = 8 * largestRecord;
+const largestPage = 8 * maxRecordLength;
 /** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
 const maxObjects = 1_000_000;
 /** A new name takes about 300 bytes, with the shape of its object. No export has so many. */
@@ -67,7 +67,7 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
 /** Frees the bytes and the text of a large document first: its records take several times as much. */
 function* ofDocument(value: unknown, columns: Columns, size: number): Generator<Row[]> {
   for (const group of inGroups(rowsOf(value, null, 1, columns))) {
-    if (size > largestRecord) Bun.gc(true);
+    if (size > maxRecordLength) Bun.gc(true);
     yield group;
   }
 }
@@ -172,7 +172,7 @@ function faulty(fault: string, source: string, line: number): Row {
 const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
 
 function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): Row {
-  if (source.length > largestRecord) return faulty("it is larger than 1 MiB", source, line);
+  if (source.length > maxRecordLength) return faulty("it is larger than 1 MiB", source, line);
   if (source.includes("\\u0000") && escapedNul.test(source)) return faulty("it holds a NUL", source, line);
   const { columns: own, cells, others, isExcessive } = readValues(record, parents, columns);
   if (isExcessive) return faulty(`it has more than ${maxColumns.toLocaleString("en-US")} names`, source, line);
