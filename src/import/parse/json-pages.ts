@@ -1,19 +1,17 @@
 /** Pages of an API: JSON that holds its records in a list, by itself or under names that the table of fields knows. */
 import type { Columns } from "../map/columns.ts";
 import type { Target } from "../map/fields.ts";
-import { isObject } from "./json-values.ts";
 
-/** A list of records, and what they stand under. */
+/** A list of records, and its parents: a name in a list of companies is that of a company. */
 export interface Page {
   readonly items: readonly unknown[];
-  /** In a list of companies, what is called a name is that of a company. */
   readonly parents: readonly string[];
 }
 
-/** How deep a list of records is at most. */
+/** The maximal depth of a list of records. */
 const maxDepth = 4;
 
-const ofLead: ReadonlySet<Target> = new Set<Target>([
+const ofLead: ReadonlySet<Target | undefined> = new Set<Target>([
   ...(["name", "first_name", "last_name", "email", "verified_email", "phone", "company", "city", "state"] as const),
   ...(["page_url", "pixel_id"] as const),
 ]);
@@ -28,15 +26,15 @@ export function readPage(value: unknown, columns: Columns): Page | { readonly li
   const lists = listsIn(value, [], columns);
   if (lists.length === 0 || isRecord(value, [], new Set(lists.map(({ items }) => items)), columns)) return null;
   const full = lists.filter(({ items }) => items.length > 0);
-  const [list] = full.length > 0 ? full : lists;
-  if (list === undefined) return null;
+  const kindOf = ({ path }: List) => columns.kindOf(path.at(-1) ?? "");
   if (full.length > 1) {
     // Where each list has one object, or all are visits, they belong together.
-    const isCrowded = full.some(({ path, items }) => items.length > 1 && columns.kindOf(path.at(-1) ?? "") !== "visit");
-    return isCrowded ? { lists: full.map(({ path }) => path.join(".")) } : null;
+    const isOneRecord = full.every((list) => list.items.length === 1 || kindOf(list) === "visit");
+    return isOneRecord ? null : { lists: full.map(({ path }) => path.join(".")) };
   }
-  const name = list.path.at(-1) ?? "";
-  return { items: list.items, parents: columns.kindOf(name) === "company" ? [name] : [] };
+  const [list] = [...full, ...lists];
+  if (list === undefined) return null;
+  return { items: list.items, parents: kindOf(list) === "company" ? list.path.slice(-1) : [] };
 }
 
 interface List {
@@ -49,9 +47,10 @@ function listsIn(value: Record<string, unknown>, path: readonly string[], column
     const here = [...path, name];
     if (columns.kindOf(name) === null) return [];
     if (isObject(item)) return here.length < maxDepth ? listsIn(item, here, columns) : [];
+    if (!Array.isArray(item) || !isList(item)) return [];
     // A list that a field is named after, such as pages, holds values of it unless these are pages themselves.
-    const isValue = columns.meaningOf(here) !== null && !(Array.isArray(item) && item.some(holdsList));
-    return Array.isArray(item) && isList(item) && !isValue ? [{ path: here, items: item }] : [];
+    const isValue = columns.meaningOf(here) !== null && !item.some(holdsList);
+    return isValue ? [] : [{ path: here, items: item }];
   });
 }
 
@@ -66,9 +65,8 @@ function isRecord(
     if (lists.has(item) || item === null || item === "" || path.length === maxDepth) return false;
     const here = [...path, name];
     if (isObject(item)) return isRecord(item, here, lists, columns);
-    const target = columns.meaningOf(here)?.target;
     // The page of a listing is a number, that of a visit is not.
-    return target !== undefined && ofLead.has(target) && typeof item !== "number";
+    return ofLead.has(columns.meaningOf(here)?.target) && typeof item !== "number";
   });
 }
 
@@ -82,4 +80,9 @@ function holdsList(item: unknown): boolean {
   return (
     isObject(item) && Object.values(item).some((inner) => Array.isArray(inner) && inner.length > 0 && isList(inner))
   );
+}
+
+/** Returns whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,21 +1,23 @@
-/** JSON: one object a line, or one document, which may be a page of records. */
+/** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { UserError } from "../../user-error.ts";
-import { type Columns, maxColumns, noLayout } from "../map/columns.ts";
-import { maxRecordLength, type Row } from "../row.ts";
+import { type Column, type Columns, maxColumns, noLayout } from "../map/columns.ts";
+import { type Cell, maxRecordLength, type Row, tooLarge } from "../row.ts";
 import { newline, prepend, splitLines } from "./encoding.ts";
-import { readPage } from "./json-pages.ts";
-import { isObject, readValues } from "./json-values.ts";
+import { isObject, readPage } from "./json-pages.ts";
 
-/** A page of records is held in memory, many times its size. */
-const largestPage = 8 * maxRecordLength;
+/** A page of records is in memory as a whole, and takes many times its size. */
+const maxPageLength = 8 * maxRecordLength;
 /** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
 const maxObjects = 1_000_000;
 /** A new name takes about 300 bytes, with the shape of its object. No export has so many. */
 const maxNames = 200_000;
 /** A row has its text and its cells: all rows of a page would be several times the page. */
 const rowsAtOnce = 2000;
-/** Pages that were joined stand in a list, or in a page of pages. */
+/** Pages that were joined are in a list, or in a page of pages. */
 const maxPageDepth = 4;
+/** No export has objects within objects to a greater depth, or a longer path to a value. */
+const maxDepth = 32;
+const maxPathLength = 1000;
 
 /** Rows in groups; a group is what could be read without waiting. */
 export type Groups = AsyncIterable<Row[]> | Iterable<Row[]>;
@@ -23,7 +25,7 @@ export type Groups = AsyncIterable<Row[]> | Iterable<Row[]>;
 /** Reads UTF-8 in whole lines; a line may hold a page of records. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
   let line = 0;
-  /** Whether the last line goes on in the next chunk: it is so long that it was rejected. */
+  /** Whether the last line continues in the next chunk: it is so long that it was rejected. */
   let isCut = false;
   function* linesOf(chunk: Buffer): Generator<Row> {
     for (const bytes of splitLines(chunk)) {
@@ -40,18 +42,18 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, columns: Columns
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<Groups> {
-  const held: Buffer[] = [];
+  const read: Buffer[] = [];
   let size = 0;
-  for (let next = await chunks.next(); !next.done && size <= largestPage; next = await chunks.next()) {
-    held.push(next.value);
+  for (let next = await chunks.next(); !next.done && size <= maxPageLength; next = await chunks.next()) {
+    read.push(next.value);
     size += next.value.length;
   }
-  const text = Buffer.concat(held).toString("utf8");
-  const excess = size > largestPage ? "8 MiB" : excessIn(text);
+  const text = Buffer.concat(read).toString("utf8");
+  const excess = size > maxPageLength ? "8 MiB" : excessIn(text);
   const value = excess === null ? parseJson(text) : undefined;
-  if (value !== undefined) return ofDocument(value, columns, size);
+  if (value !== undefined) return rowsOfDocument(value, columns, size);
   const [, second = ""] = text.trimStart().split("\n", 2);
-  if (parseJson(second) !== undefined) return readLines(prepend(Buffer.concat(held), chunks), columns);
+  if (parseJson(second) !== undefined) return readLines(prepend(Buffer.concat(read), chunks), columns);
   if (excess !== null) {
     throw new UserError(
       `This is one JSON document of more than ${excess}, not one object a line.`,
@@ -65,14 +67,13 @@ export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Colu
 }
 
 /** Frees the bytes and the text of a large document first: its records take several times as much. */
-function* ofDocument(value: unknown, columns: Columns, size: number): Generator<Row[]> {
+function* rowsOfDocument(value: unknown, columns: Columns, size: number): Generator<Row[]> {
   for (const group of inGroups(rowsOf(value, null, 1, columns))) {
     if (size > maxRecordLength) Bun.gc(true);
     yield group;
   }
 }
 
-/** Yields rows in groups, so that a page of many records does not fill the memory. */
 function* inGroups(rows: Iterable<Row>): Generator<Row[]> {
   let group: Row[] = [];
   for (const row of rows) {
@@ -84,7 +85,7 @@ function* inGroups(rows: Iterable<Row>): Generator<Row[]> {
 }
 
 function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
-  if (text.length > largestPage) return [faulty("it is larger than 8 MiB", text, line)];
+  if (text.length > maxPageLength) return [faulty("it is larger than 8 MiB", text, line)];
   const excess = excessIn(text);
   if (excess !== null) return [faulty(`it holds more than ${excess}`, text, line)];
   const value = parseJson(text);
@@ -104,26 +105,13 @@ function excessIn(text: string): string | null {
     for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) count++;
     if (count > maxObjects) return "a million objects";
   }
-  return hasTooManyNames(text) ? `${maxNames.toLocaleString("en-US")} different names` : null;
-}
-
-/** Counts the hashes of names, because the names themselves would be a copy of the text. */
-function hasTooManyNames(text: string): boolean {
-  if (text.length < 5 * maxNames) return false;
+  if (text.length < 5 * maxNames) return null;
+  // The hashes of the names, because the names themselves would be a copy of the text.
   const names = new Set<number>();
-  let hash = 0;
-  let isInString = false;
-  for (let at = 0; at < text.length && names.size <= maxNames; at++) {
-    const letter = text[at];
-    if (letter === '"') {
-      if (!isInString) hash = 0;
-      isInString = !isInString;
-    } else if (isInString) {
-      hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
-      if (letter === "\\") at++;
-    } else if (letter === ":") names.add(hash);
+  for (const [, name = ""] of text.matchAll(/"((?:[^"\\]|\\.)*)"\s*:/g)) {
+    if (names.add(Bun.hash.crc32(name)).size > maxNames) return `${maxNames.toLocaleString("en-US")} different names`;
   }
-  return names.size > maxNames;
+  return null;
 }
 
 /**
@@ -148,10 +136,8 @@ function* rowsOf(
   else if (page !== null) {
     const filters = page.lists.map((list) => `'.${list}[]'`).join(" or ");
     yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, source, line);
-  } else
-    yield isObject(value)
-      ? rowOf(value, source, line, columns, parents)
-      : faulty("it is not a JSON object", source, line);
+  } else if (isObject(value)) yield rowOf(value, source, line, columns, parents);
+  else yield faulty("it is not a JSON object", source, line);
 }
 
 /** Writes a value as JSON; null if it is nested so deep that the stack does not suffice. */
@@ -172,12 +158,77 @@ function faulty(fault: string, source: string, line: number): Row {
 const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
 
 function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): Row {
-  if (source.length > maxRecordLength) return faulty("it is larger than 1 MiB", source, line);
+  if (source.length > maxRecordLength) return faulty(tooLarge, source, line);
   if (source.includes("\\u0000") && escapedNul.test(source)) return faulty("it holds a NUL", source, line);
   const { columns: own, cells, others, isExcessive } = readValues(record, parents, columns);
   if (isExcessive) return faulty(`it has more than ${maxColumns.toLocaleString("en-US")} names`, source, line);
   const row = { line, cells, layout: columns.layoutOf(own), fault: null, source };
   return others.size === 0 ? row : { ...row, others };
+}
+
+/** The values of one record that are of any use, in their order. */
+interface Values {
+  readonly columns: readonly Column[];
+  readonly cells: readonly Cell[];
+  readonly others: NonNullable<Row["others"]>;
+  /** Whether it has more different names than any export. */
+  readonly isExcessive: boolean;
+}
+
+interface Value {
+  readonly column: Column;
+  readonly text: string;
+}
+
+/** Reads the values of an object, each with the column of its path. */
+function readValues(record: object, parents: readonly string[], columns: Columns): Values {
+  const others = new Set<"people" | "visits">();
+  let names = 0;
+
+  function valuesOf(value: unknown, path: readonly string[], lists = 0): Value[] {
+    if (value === null || value === undefined || names > maxColumns || isTooLong(path)) return [];
+    if (Array.isArray(value)) return lists > maxDepth ? [] : valuesOfList(value, path, lists + 1);
+    if (isObject(value)) return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name]));
+    names++;
+    const column = columns.at(path);
+    return column.meaning !== null || column.mayBeTime ? [{ column, text: String(value) }] : [];
+  }
+
+  /** Values of one kind are all of one field. Of any others, those of the first element count: two people must not mix. */
+  function valuesOfList(items: readonly unknown[], path: readonly string[], lists: number): Value[] {
+    const before = names;
+    const elements: Value[][] = [];
+    for (const item of items) {
+      // Each element has the same names.
+      names = before;
+      const values = valuesOf(item, path, lists).filter(({ text }) => text.trim() !== "");
+      if (values.some(({ column }) => column.meaning !== null)) elements.push(values);
+    }
+    if (elements.length > 1 && items.some(isObject)) countOthers(elements, path);
+    const values = elements.flat();
+    return new Set(values.map(({ column }) => column)).size <= 1 ? values : (elements[0] ?? []);
+  }
+
+  function countOthers(elements: readonly Value[][], path: readonly string[]): void {
+    const isOfVisits = columns.kindOf(path.at(-1) ?? "") === "visit";
+    // A list that is named after a field, such as emails, has further values of one person.
+    if (columns.meaningOf(path) !== null && !isOfVisits) return;
+    const people = elements.flat().filter(({ column }) => /^(?:name|email)$/.test(column.meaning?.target ?? ""));
+    if (new Set(people.map(({ text }) => text)).size > 1) others.add("people");
+    else if (isOfVisits) others.add("visits");
+  }
+
+  const cells = new Map<Column, Cell>();
+  for (const { column, text } of valuesOf(record, parents)) {
+    const present = cells.get(column);
+    cells.set(column, present === undefined ? text : [present, text].flat());
+  }
+  return { columns: [...cells.keys()], cells: [...cells.values()], others, isExcessive: names > maxColumns };
+}
+
+/** To read a long path for each value under it would take the square of its length. */
+function isTooLong(path: readonly string[]): boolean {
+  return path.length > maxDepth || path.reduce((sum, { length }) => sum + length, 0) > maxPathLength;
 }
 
 /** Parses JSON as numbers with all of their digits, such as IDs have; undefined for a text that is none. */
