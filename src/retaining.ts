@@ -25,11 +25,10 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
       if (waitsUntilMs === null) return;
       const until = writeMoment(waitsUntilMs);
       log.warn({ until }, "the clock is far ahead of what was last written; retention waits a day, should it be wrong");
-      appliedDay = "";
     } catch (failure) {
       log.error({ cause: innermost(failure) }, "retention could not be applied; it is tried again in an hour");
-      appliedDay = "";
     }
+    appliedDay = "";
   }
 
   void apply();

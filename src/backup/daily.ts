@@ -59,10 +59,9 @@ async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "l
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
   const old = (await place.list()).slice(keep);
   for (const { file } of old) await place.remove(file);
-  const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);
   const folder = dirname(databasePath);
   const copies = readdirSync(folder)
-    .filter((name) => copy.test(name))
+    .filter((name) => name.startsWith(`${basename(databasePath)}.before-`))
     .map((name) => join(folder, name))
     .filter((path) => nowMs - statSync(path).mtimeMs > keep * dayMs);
   for (const path of copies) rmSync(path);
@@ -93,11 +92,13 @@ export interface Schedule {
   readonly onFailure: (cause: unknown) => void;
 }
 
-/** Runs a backup daily, and at once if the last one is older than 25 hours. Repeats one that failed. Ends with `pause`. */
+/** Runs a backup daily, and at start if the last is older than 25 hours. Repeats one that failed. Ends with `pause`. */
 export async function keepDaily({ at, now, pause, lastMs, run, onFailure }: Schedule): Promise<void> {
   const isOverdue = async () => {
-    const last = await lastMs();
-    return last === null || now() - last > dueAfterMs;
+    const last = (await lastMs()) ?? 0;
+    const missedForMs = now() - nextAt(last, at);
+    // A restart within the last hour may have stopped or missed one.
+    return now() - last > dueAfterMs || (missedForMs >= 0 && missedForMs < dueAfterMs - dayMs);
   };
   let isStart = true;
   let dueMs = now();

@@ -49,6 +49,14 @@ test("a backup is made at start if there is none, or if the last one is older th
   expect(await timesOf(from, 1, from - 25 * hourMs)).toEqual([]);
 });
 
+test("a backup that a restart within the last hour has missed is made at start", async () => {
+  const from = local("2026-05-20T03:16:00");
+  const lastNight = local("2026-05-19T03:15:00");
+  expect(await timesOf(from, 1, lastNight)).toEqual([from]);
+  expect(await timesOf(from, 1, local("2026-05-20T03:15:00"))).toEqual([]);
+  expect(await timesOf(local("2026-05-20T03:14:00"), 1, lastNight)).toEqual([local("2026-05-20T03:15:00")]);
+});
+
 test("a backup that failed is tried again within the hour", async () => {
   const from = local("2026-05-20T12:00:00");
   const times = await timesOf(from, 1, null, (attempt) => attempt < 3);
