@@ -32,7 +32,7 @@ function measureUpkeep(database: Connection, path: string): () => Upkeep {
     const [atMs, bytes] = numbers(sql`
       SELECT at, detail ->> '$.bytes' FROM audit WHERE act = 'backup.verified' ORDER BY number DESC LIMIT 1`);
     const [nextKeyExpiryMs = null] = numbers(
-      sql`SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > unixepoch() * 1000`,
+      sql`SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > ${Date.now()}`,
     );
     const [newestLeadMs = null] = numbers(sql`
       SELECT max((SELECT max(identified_at) FROM stored_leads WHERE account = accounts.number)) FROM accounts`);
