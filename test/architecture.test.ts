@@ -185,7 +185,7 @@ const budgets: Readonly<Record<string, number>> = {
   "extensions/delivery": 2_150,
   "extensions/cluster": 4_280,
   packages: 3_480,
-  "test and lab": 38_400,
+  "test and lab": 39_450,
 };
 
 test.each(Object.entries(budgets))("%s has at most %d lines", (place, most) => {

@@ -23,6 +23,7 @@ import { slowClients } from "./attacks/requests/slow-clients.ts";
 import { brokenFile } from "./attacks/storage/broken-file.ts";
 import { copies } from "./attacks/storage/copies.ts";
 import { powerCut } from "./attacks/storage/power-cut.ts";
+import { year } from "./attacks/year/year.ts";
 import type { Fault } from "./fault.ts";
 
 /** They end a process at any moment. */
@@ -53,5 +54,6 @@ export const faults: readonly Fault[] = [
   ...faultsOfStorage,
   ...faultsOfPrivacy,
   ...faultsOfRequests,
+  year,
   ...faultsOfCluster,
 ];

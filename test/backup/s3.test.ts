@@ -1,50 +1,24 @@
 /** Backups in an object store: encrypted, complete or not listed, and restored on a machine that has nothing. */
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { needing } from "../support/needing.ts";
+import { gateway, serveFolder } from "../support/object-store.ts";
 import { aSharedFolder } from "../support/run.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
 import { header, rows } from "./restore/a-backup.ts";
 
-const gateway = Bun.which("versitygw");
-
-/** A real S3 server on a folder, whose subfolders are the buckets. */
-async function serveFolder(folder: string) {
-  const port = await freePort();
-  const child = Bun.spawn([gateway ?? "", "--port", `127.0.0.1:${port}`, "--quiet", "posix", folder], {
-    env: { ROOT_ACCESS_KEY: "key", ROOT_SECRET_KEY: "a secret key" },
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await until(async () => (await fetch(url).catch(() => null)) !== null);
-  return { url, child };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
-}
-
 needing("versitygw").describe("an object store", async () => {
   const folder = gateway === null ? "" : aSharedFolder();
   for (const bucket of ["leads", "small"]) if (gateway !== null) mkdirSync(join(folder, bucket));
-  const store = gateway === null ? { url: "", child: null } : await serveFolder(folder);
+  const store = gateway === null ? { environment: {}, child: null } : await serveFolder(folder);
   afterAll(() => store.child?.kill());
   const identity = await generateIdentity();
   const settings = {
-    AWS_ENDPOINT_URL: store.url,
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "key",
-    AWS_SECRET_ACCESS_KEY: "a secret key",
+    ...store.environment,
     BACKUP_RECIPIENT: await identityToRecipient(identity),
   };
   const aMachine = (accounts: readonly string[], over: Record<string, string> = {}) => {

@@ -30,10 +30,13 @@ export async function runInTurn(order: Omit<Order, "mark">): Promise<Ended> {
 }
 
 /** Starts a process for commands of this build, or of another one in a folder. */
-export function startCommands(build = join(import.meta.dir, "../..")) {
+export function startCommands(
+  build = join(import.meta.dir, "../.."),
+  environment: Readonly<Record<string, string>> = {},
+) {
   let answer = (_status: number) => {};
   const child = Bun.spawn([process.execPath, join(build, "test/support/commands-in-turn.ts")], {
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: { PATH: process.env["PATH"] ?? "", ...environment },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -19,7 +19,8 @@ export interface Server {
 
 type Settings = Readonly<Record<string, string>>;
 
-const surroundings = (file: string, settings: Settings = {}) => ({
+/** The environment of a process of the product. */
+export const surroundings = (file: string, settings: Settings = {}) => ({
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
   DATABASE_PATH: file,

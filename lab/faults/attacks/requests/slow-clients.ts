@@ -138,7 +138,7 @@ async function useWell(url: string, secret: string, forMs: number, expect: Findi
   return times;
 }
 
-function percentile99(times: readonly number[]): number {
+export function percentile99(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
 

@@ -1,0 +1,259 @@
+/** The days of a simulated year, from the nightly backup to the last look at the usage. */
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dayMs } from "../../../../src/contract/calendar.ts";
+import type { Random } from "../../random.ts";
+import { account, backupAt, keptBackups, zone } from "./machine.ts";
+import { idsIn, type Visit } from "./model.ts";
+import { Pollers, type Scene } from "./pollers.ts";
+
+/** Events happen on every so many days, beginning with one, which is counted from 0 on. */
+type Event = readonly [every: number, from: number];
+
+interface Plan {
+  readonly startMs: number;
+  /** For how many days leads are kept. */
+  readonly keepDays: number;
+  readonly events: Readonly<Record<"rotation" | "erasure" | "fullDisk" | "restore" | "upgrade", Event>>;
+}
+
+export const ofYear: Plan = {
+  startMs: Date.parse("2026-12-01T00:00:00Z"),
+  keepDays: 180,
+  events: { rotation: [7, 3], erasure: [30, 5], fullDisk: [30, 12], restore: [91, 60], upgrade: [365, 182] },
+};
+/** A week has one of each, and New Year in it. */
+export const ofWeek: Plan = {
+  startMs: Date.parse("2026-12-28T00:00:00Z"),
+  keepDays: 3,
+  events: { rotation: [7, 1], erasure: [7, 2], fullDisk: [7, 3], upgrade: [7, 4], restore: [7, 5] },
+};
+
+export type Year = Awaited<ReturnType<typeof beginYear>>;
+
+/** A file, and a key in it. */
+export type Served = readonly [file: string, secret: string];
+
+const hourMs = 3_600_000;
+const webhooksPerDay = 50;
+const vendors = 5;
+const rowsPerFile = 20;
+const personsPerList = 5;
+/** In this time the server has written all counts, also where hours have passed at once. */
+const settleMs = 250;
+
+/** Starts all that runs, on a file of the first release. */
+export async function beginYear(scene: Scene, random: Random, plan: Plan) {
+  const { machine } = scene;
+  await machine.upgrade(machine.build);
+  await machine.admin(["retain", account, "--days", String(plan.keepDays), "--yes"]);
+  const source = await machine.admin(["source", "create", account, "--stamp", "source", "--json"]);
+  const pollers = new Pollers(scene);
+  await pollers.start();
+  const year = {
+    ...scene,
+    pollers,
+    random,
+    plan,
+    token: JSON.parse(source.stdout).token as string, // As docs/importing.md has it.
+    counts: { leads: 0, kills: 0, "full disks": 0, backups: 0, restores: 0, "erased persons": 0 },
+    /** The size of the file at the end of each day. */
+    sizes: [] as number[],
+    /** The leads in each stored backup, oldest first. */
+    backups: new Map<string, ReadonlyMap<string, Visit>>(),
+    /** The file on the day on which the first leads became too old. */
+    settled: null as Served | null,
+  };
+  // A server without any backup makes the first one at once.
+  await awaitBackup(year, 1_000);
+  return year;
+}
+
+export async function liveDay(year: Year, day: number): Promise<void> {
+  const { clock, machine, model, pollers, random, plan } = year;
+  const isDue = (event: keyof Plan["events"]) => {
+    const [every, from] = plan.events[event];
+    return day >= from && (day - from) % every === 0;
+  };
+  const startMs = plan.startMs + day * dayMs;
+  const at = (hours: number) => clock.passTo(startMs + hours * hourMs);
+  const isDiskFull = isDue("fullDisk");
+  const killed = isDiskFull ? null : random.pick(["backup", "webhooks", "file", "polls"]);
+  const during = (phase: string, work: () => Promise<void>) => (phase === killed ? kill(year, work) : work());
+  const visits = model.visits(webhooksPerDay, startMs - 4 * hourMs, startMs);
+  const rows = model.visits(rowsPerFile, startMs - dayMs, startMs);
+  year.counts.leads += visits.length + rows.length;
+
+  const toBackup = () => {
+    at(6.51);
+    const localTime = new Date(clock.now()).toLocaleTimeString("en-GB", { timeZone: zone });
+    if (localTime < backupAt) at(7.51);
+  };
+
+  at(2);
+  await Bun.sleep(settleMs);
+  if (isDiskFull) await fillDisk(year, toBackup, visits, rows);
+  else {
+    toBackup();
+    await during("backup", () => awaitBackup(year, 5_000));
+    at(12);
+    await during("webhooks", async () => void (await post(year, visits)));
+    await during("file", () => {
+      upload(year, rows);
+      return imported(year);
+    });
+  }
+  await imported(year);
+  at(18);
+  await during("polls", () => pollers.pollAll(day));
+  at(20);
+  await tryBackups(year, day);
+  if (isDue("rotation")) await pollers.rotateKeys();
+  if (isDue("erasure")) await erase(year);
+  if (isDue("restore")) await goBack(year);
+  if (isDue("upgrade")) await machine.upgrade(machine.nextBuild());
+  at(22);
+  await pollers.checkFollowers();
+  await pollers.checkUsage();
+  year.sizes.push(statSync(machine.file).size);
+  if (day === plan.keepDays) year.settled = await copyOf(year, "settled.db");
+}
+
+/** Copies the file as it is now. */
+export async function copyOf({ machine, folder, pollers }: Year, name: string): Promise<Served> {
+  const file = join(folder, name);
+  await machine.admin(["backup", file]);
+  return [file, pollers.aSecret()];
+}
+
+/** Kills the server or the endpoint at any moment of some work, which goes on when it is started again. */
+async function kill({ machine, pollers, random, counts }: Year, work: () => Promise<void>): Promise<void> {
+  const service = random.pick(["server", "server", "receive"] as const);
+  const strike = async () => {
+    await Bun.sleep(random.below(400));
+    const killedMs = performance.now();
+    await machine.end(service, "SIGKILL");
+    await machine.start();
+    return killedMs;
+  };
+  const [killedMs] = await Promise.all([strike(), work()]);
+  counts.kills++;
+  if (service === "server") await pollers.checkUsage(killedMs);
+}
+
+/** Waits for the backup of the night, while time passes in steps. */
+async function awaitBackup(year: Year, stepMs: number): Promise<void> {
+  const { clock, machine, model, expect, backups, counts } = year;
+  const fresh = () => machine.backups().filter((name) => !backups.has(name));
+  await clock.passUntil(() => fresh().length > 0, stepMs);
+  expect(fresh().length === 1, () => `${fresh().length} backups were made in a night`);
+  for (const name of fresh()) backups.set(name, new Map(model.leads));
+  // A kill between the upload and the rotation leaves one more until the next night.
+  const stored = machine.backups();
+  const isRotated = stored.length >= Math.min(keptBackups, ++counts.backups) && stored.length <= keptBackups + 1;
+  expect(isRotated, () => `${stored.length} backups are kept`);
+  for (const name of backups.keys()) if (!stored.includes(name)) backups.delete(name);
+}
+
+/** Posts visits as vendors do, several at once and until they are accepted, or once. Returns those that were refused. */
+async function post({ machine, model, token }: Year, visits: readonly Visit[], repeats = true): Promise<Visit[]> {
+  const left = [...visits];
+  const refused: Visit[] = [];
+  const address = `${machine.urlOf("receive")}/in/${token}`;
+  const send = async () => {
+    for (let visit = left.pop(); visit !== undefined; visit = left.pop()) {
+      const answer = await fetch(address, { method: "POST", body: JSON.stringify(visit) }).catch(() => null);
+      if (answer?.status === 200) model.deliver([visit]);
+      else {
+        (repeats ? left : refused).push(visit);
+        await Bun.sleep(50);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: vendors }, send));
+  return refused;
+}
+
+/** Uploads a file with two more rows, which are left out: of a time that is not kept, and of an erased person. */
+function upload({ clock, machine, model, plan, random }: Year, rows: readonly Visit[]): void {
+  const nowMs = clock.now();
+  const tooOldMs = nowMs - (plan.keepDays + 9) * dayMs;
+  const dead = [...model.erased].slice(-1);
+  const all = [
+    ...rows,
+    ...model.visits(1, tooOldMs, tooOldMs + dayMs),
+    ...model.visits(dead.length, nowMs - dayMs, nowMs, () => dead[0] ?? null),
+  ];
+  const columns = ["id", "identified_at", "pixel_id", "email", "state", "city"] as const;
+  const csv = [columns, ...all.map((row) => columns.map((column) => row[column] ?? ""))];
+  const isCsv = random.below(2) === 0;
+  const lines = isCsv ? csv.map((cells) => cells.join(",")) : all.map((row) => JSON.stringify(row));
+  machine.upload(`visits-${Math.round(nowMs)}.${isCsv ? "csv" : "ndjson"}`, `${lines.join("\n")}\n`);
+  model.deliver(rows);
+}
+
+async function imported({ clock, machine, expect }: Year): Promise<void> {
+  const isImported = await clock.passUntil(() => !machine.isWaiting(), 3_000);
+  expect(isImported, () => "what was delivered is not imported");
+}
+
+/** A file waits, vendors send again, the backup is repeated, and clients are served. */
+async function fillDisk(year: Year, toBackup: () => void, visits: readonly Visit[], rows: readonly Visit[]) {
+  upload(year, rows);
+  const makeRoom = year.machine.fillDisk();
+  toBackup();
+  const refused = await post(year, visits, false);
+  await year.pollers.checkUsage();
+  await Bun.sleep(2 * settleMs);
+  makeRoom();
+  await imported(year);
+  await awaitBackup(year, 60_000);
+  await post(year, refused);
+  year.counts["full disks"]++;
+}
+
+/** Restores the backup of this night on a machine that has nothing, and once a week an older one. */
+async function tryBackups(year: Year, day: number): Promise<void> {
+  const { clock, machine, model, random, folder, expect } = year;
+  const stored = [...year.backups];
+  const older = day % 7 === 6 ? [stored[random.below(stored.length)]] : [];
+  for (const [name, of] of [stored.at(-1), ...older].filter((one) => one !== undefined)) {
+    const other = join(folder, "other");
+    mkdirSync(other);
+    const restored = join(other, "leadfile.db");
+    await machine.restore(name, restored);
+    const { stdout } = await machine.admin(["lead", "export", account], restored);
+    const { lost, back } = model.compare(idsIn(stdout), clock.now(), { of });
+    expect(lost + back === 0, () => `${name} was restored without ${lost} leads, and with ${back} that must be gone`);
+    year.counts.restores++;
+    rmSync(other, { recursive: true });
+  }
+}
+
+/** Erases persons by a list of addresses, and of digests of them. */
+async function erase({ machine, model, random, folder, counts }: Year): Promise<void> {
+  const emails = random.shuffle([...new Set([...model.leads.values()].flatMap(({ email }) => email ?? []))]);
+  const persons = emails.slice(0, personsPerList);
+  const digestOf = (email: string) => new Bun.CryptoHasher("sha256").update(email).digest("hex");
+  const lines = [...persons.map((email, n) => (n < 2 ? digestOf(email) : email)), "nobody@example.com"];
+  const list = join(folder, "erase.txt");
+  writeFileSync(list, lines.join("\n"));
+  await machine.admin(["lead", "erase", account, "--list", list]);
+  for (const email of persons) model.erased.add(email);
+  counts["erased persons"] += persons.length;
+}
+
+/** Returns to the backup of this night. Vendors deliver again what came since. */
+async function goBack(year: Year): Promise<void> {
+  const { machine, model } = year;
+  const newest = [...year.backups].at(-1);
+  if (newest === undefined) return;
+  await machine.stop();
+  await machine.restore(newest[0]);
+  const since = model.restore(newest[1]);
+  await machine.start();
+  await post(year, since.slice(rowsPerFile));
+  upload(year, since.slice(0, rowsPerFile));
+  await imported(year);
+  year.counts.restores++;
+}

@@ -1,0 +1,187 @@
+/** The machine of a simulated year: a disk, an object store, the server, the webhook endpoint, and an administrator. */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
+import { version } from "../../../../package.json";
+import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
+import { freePort, serveFolder } from "../../../../test/support/object-store.ts";
+import { fill, mountAt } from "../../../../test/support/small-disk.ts";
+import { breakBuild, project } from "../../breaking/build.ts";
+import { type Server, startServer, surroundings } from "../../product/program.ts";
+import type { Clock } from "./clock.ts";
+
+export const account = "acme";
+/** In this zone the hour of the nightly backup is skipped in spring. */
+export const zone = "America/New_York";
+export const backupAt = "02:30";
+export const keptBackups = 14;
+const place = "s3://leads/year";
+
+type Environment = Readonly<Record<string, string>>;
+type Service = "server" | "receive";
+
+/** Prepares the disk, with a file of the first release and an inbox, and the store; starts nothing else. */
+export async function openMachine(build: string, folder: string, clock: Clock): Promise<Machine> {
+  const disk = join(folder, "disk");
+  fs.mkdirSync(disk);
+  fs.mkdirSync(join(folder, "store/leads/year"), { recursive: true });
+  const mount = mountAt(disk, "size=400m");
+  fs.mkdirSync(join(disk, "inbox", account), { recursive: true });
+  const fixture = fs.readFileSync(join(project, "test/fixtures/0.1.0.db.gz"));
+  fs.writeFileSync(join(disk, "leadfile.db"), Bun.gunzipSync(fixture), { mode: 0o600 });
+  const store = await serveFolder(join(folder, "store"));
+  const identity = await generateIdentity();
+  fs.writeFileSync(join(folder, "identity.txt"), `${identity}\n`);
+  const settings = {
+    ...clock.environment,
+    ...store.environment,
+    TZ: zone,
+    HOME: folder,
+    LOG_LEVEL: "warn",
+    PORT: String(await freePort()),
+    RECEIVE_PORT: String(await freePort()),
+    INBOX: join(disk, "inbox"),
+    BACKUP_TO: place,
+    BACKUP_AT: backupAt,
+    BACKUP_KEEP: String(keptBackups),
+    BACKUP_RECIPIENT: await identityToRecipient(identity),
+  };
+  return new Machine(build, folder, clock, settings, () => {
+    store.child.kill();
+    mount[Symbol.dispose]();
+  });
+}
+
+export class Machine {
+  readonly file: string;
+  readonly #disk: string;
+  readonly #running = new Map<Service, Server>();
+  #commands: CommandProcess;
+
+  constructor(
+    public build: string,
+    readonly folder: string,
+    readonly clock: Clock,
+    readonly settings: Environment,
+    readonly release: () => void,
+  ) {
+    this.#disk = join(folder, "disk");
+    this.file = join(this.#disk, "leadfile.db");
+    this.#commands = startCommands(build, settings);
+  }
+
+  urlOf(service: Service): string {
+    return `http://127.0.0.1:${this.settings[service === "server" ? "PORT" : "RECEIVE_PORT"]}`;
+  }
+
+  /** The end of what the services have said since they were started. */
+  logged(): string {
+    return [...this.#running.values()].map((server) => server.errors().slice(-1500)).join("");
+  }
+
+  /** Runs a command that must succeed, or end with a status up to some other, and returns what it says. */
+  async admin(args: readonly string[], database = this.file, maxStatus = 0) {
+    const environment = surroundings(database, this.settings);
+    const said = await this.#commands.run({ args, folder: this.folder, environment, input: "", nowMs: null });
+    if (said.status > maxStatus)
+      throw new Error(`${args.join(" ")} ended with ${said.status}: ${said.stdout}${said.stderr}`);
+    return said;
+  }
+
+  /** Starts the services that do not run. */
+  async start(): Promise<void> {
+    for (const service of ["server", "receive"] as const) {
+      if (this.#running.has(service)) continue;
+      const command = service === "server" ? (["src/main.ts"] as const) : (["src/admin.ts", "receive"] as const);
+      this.#running.set(service, await startServer(this.build, this.file, this.settings, command));
+    }
+  }
+
+  async end(service: Service, signal: "SIGTERM" | "SIGKILL"): Promise<number> {
+    const server = this.#running.get(service);
+    this.#running.delete(service);
+    return (await server?.end(signal)) ?? 0;
+  }
+
+  /** Stops both in order; throws if one does not end so. */
+  async stop(): Promise<void> {
+    const ended = await Promise.all([this.end("server", "SIGTERM"), this.end("receive", "SIGTERM")]);
+    if (ended.some((status) => status !== 0)) throw new Error(`the services ended with ${ended}`);
+  }
+
+  upload(name: string, text: string): void {
+    const path = join(this.#disk, "inbox", account, name);
+    fs.writeFileSync(`${path}.part`, text);
+    this.#date(`${path}.part`);
+    fs.renameSync(`${path}.part`, path);
+  }
+
+  /** Whether files or deliveries wait for their import. */
+  isWaiting(): boolean {
+    const spooled = fs.readdirSync(`${this.file}.spool`, { recursive: true }).map(String);
+    const dropped = fs.readdirSync(join(this.#disk, "inbox", account));
+    return [...dropped, ...spooled].some((name) => /^(?:src_\w+\/)?[^/]+\.(?:part|ndjson|csv)$/.test(name));
+  }
+
+  /** The backups that are stored and complete, oldest first. */
+  backups(): string[] {
+    const manifest = ".manifest.json";
+    const stored = fs.readdirSync(join(this.folder, "store/leads/year")).filter((name) => name.endsWith(manifest));
+    return stored.map((name) => `${place}/${name.slice(0, -manifest.length)}`).toSorted();
+  }
+
+  /** Restores a backup over the file, or over another one. */
+  async restore(backup: string, onto = this.file): Promise<void> {
+    await this.admin(["restore", backup, "--identity", join(this.folder, "identity.txt"), "--yes"], onto);
+    // The administrator deletes the replaced file.
+    for (const name of fs.readdirSync(this.#disk)) if (name.includes(".replaced-")) fs.rmSync(join(this.#disk, name));
+  }
+
+  /** The copies that are kept of the file from before its upgrades. */
+  copies(): string[] {
+    return fs.readdirSync(this.#disk).filter((name) => name.includes(".before-"));
+  }
+
+  /** Gives a new file, which has the time of the kernel, that of the clock. */
+  #date(path: string): void {
+    fs.utimesSync(path, this.clock.now() / 1000, this.clock.now() / 1000);
+  }
+
+  /** Leaves no room on the disk; the function that is returned makes room again. */
+  fillDisk(): () => void {
+    fill(this.#disk);
+    return () => fs.rmSync(join(this.#disk, "rest"));
+  }
+
+  /** Installs a build as the documentation says, and starts it on a file that is older. */
+  async upgrade(build: string): Promise<void> {
+    await this.stop();
+    await this.#commands.end();
+    this.build = build;
+    this.#commands = startCommands(build, this.settings);
+    await this.admin(["upgrade", "--check"]);
+    const before = this.copies();
+    await this.start();
+    const made = this.copies().filter((name) => !before.includes(name));
+    if (made.length !== 1) throw new Error(`the upgrade kept ${made.length} copies: ${this.logged()}`);
+    for (const name of made) this.#date(join(this.#disk, name));
+  }
+
+  /** Makes a build of the next version, with a migration that adds an index. */
+  nextBuild(): string {
+    const build = join(this.folder, "next");
+    const bump = { file: "package.json", from: `"version": "${version}"`, to: '"version": "99.0.0"' };
+    fs.renameSync(breakBuild([bump]), build);
+    const path = join(build, "drizzle/meta/_journal.json");
+    const journal = JSON.parse(fs.readFileSync(path, "utf8"));
+    journal.entries.push({ ...journal.entries.at(-1), when: Date.parse("2100-01-01"), tag: "9999_next" });
+    fs.writeFileSync(path, JSON.stringify(journal));
+    fs.writeFileSync(join(build, "drizzle/9999_next.sql"), "CREATE INDEX next_version ON imports (at);\n");
+    return build;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.end("server", "SIGKILL"), this.end("receive", "SIGKILL"), this.#commands.end()]);
+    this.release();
+  }
+}

@@ -1,0 +1,108 @@
+/** A year of a machine in an hour: deliveries, clients, backups, kills, full disks, restores, and an upgrade. */
+import { missingHere } from "../../../../test/support/needing.ts";
+import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import { startServer } from "../../product/program.ts";
+import { percentile99 } from "../requests/slow-clients.ts";
+import { createClock } from "./clock.ts";
+import { beginYear, copyOf, liveDay, ofWeek, ofYear, type Served, type Year } from "./days.ts";
+import { openMachine } from "./machine.ts";
+import { Model } from "./model.ts";
+
+export const year: Fault = {
+  name: "a year in an hour",
+  attack:
+    "a file, 50 webhooks, and 20 clients a day, nightly backups, kills, full disks, restores, and an upgrade, all by one simulated clock; days",
+  held: "no lead is lost or back from the dead, usage is exact, and the backup of each night can be restored",
+  small: 7,
+  full: 365,
+  breakages: [
+    {
+      name: "usage that is written once a day",
+      times: 3,
+      patches: [{ file: "src/usage-writer.ts", from: "const writeMs = 500;", to: "const writeMs = 86_400_000;" }],
+    },
+  ],
+  missing: () => missingHere("versitygw", "mount"),
+  run,
+};
+
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
+  const plan = times > 2 * 7 ? ofYear : ofWeek;
+  const { broken, expect: note } = createFindings();
+  const clock = createClock(folder, plan.startMs);
+  const expect: Findings["expect"] = (held, otherwise) =>
+    note(held, () => `${new Date(clock.now()).toISOString()}: ${otherwise()}`);
+  const machine = await openMachine(build, folder, clock);
+  try {
+    const model = new Model(random, plan.keepDays);
+    const year = await beginYear({ machine, clock, model, folder, expect }, random, plan);
+    let done = 0;
+    for (; done < times && goesOn() && broken.length === 0; progress(++done)) await liveDay(year, done);
+    await year.pollers.stop();
+    const figures = await finish(year);
+    expect(broken.length === 0, () => `the log ends with: ${machine.logged()}`);
+    return { done, broken, figures };
+  } finally {
+    await machine.close();
+  }
+}
+
+/** Looks at the machine once more, and compares it with what it was when the first leads had become too old. */
+async function finish(year: Year): Promise<Outcome["figures"]> {
+  const { machine, pollers, counts, expect, sizes, plan } = year;
+  // It warns of the rejected rows in the inbox.
+  await machine.admin(["doctor"], machine.file, 1);
+  const others = await machine.admin(["lead", "export", "other"]);
+  expect(others.stdout.trim().split("\n").length === 4, () => "the leads of the other account are not there");
+  const figures = {
+    ...counts,
+    requests: pollers.requests,
+    "lost counts": pollers.lostCounts,
+    "file kB": Math.round((sizes.at(-1) ?? 0) / 1000),
+  };
+  const { settled } = year;
+  if (settled === null || plan !== ofYear) return figures;
+  expect(machine.copies().length === 0, () => `copies of upgrades stay: ${machine.copies()}`);
+  const growth = Math.max(...sizes.slice(plan.keepDays)) / (sizes[plan.keepDays] ?? 0) - 1;
+  expect(growth <= 0.1, () => `the file grew by ${percent(growth)} % after day ${plan.keepDays}`);
+  const end = await copyOf(year, "end.db");
+  await machine.stop();
+  const [beforeMs = 0, afterMs = 0] = await measureP99(machine.build, [settled, end]);
+  const slowdown = afterMs / beforeMs - 1;
+  expect(slowdown <= 0.1, () => `p99 grew from ${beforeMs} to ${afterMs} ms after day ${plan.keepDays}`);
+  return {
+    ...figures,
+    "file growth %": percent(growth),
+    "p99 ms": afterMs.toFixed(2),
+    "p99 growth %": percent(slowdown),
+  };
+}
+
+const percent = (part: number) => (100 * part).toFixed(1);
+
+const targets = ["leads", "leads?limit=100", "leads?state=CA&limit=100", "leads?city=Reno", "leads?has_email=true"];
+const rounds = 60;
+const requestsPerRound = 100;
+
+/** Measures files in turns, so that other load affects all. Returns the median of the p99 of each, in milliseconds. */
+async function measureP99(build: string, files: readonly Served[]): Promise<number[]> {
+  const start = async ([file, secret]: Served) => ({ server: await startServer(build, file), secret });
+  const servers = await Promise.all(files.map(start));
+  const p99s = servers.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [place, { server, secret }] of servers.entries()) {
+      const times: number[] = [];
+      for (let number = 0; number < requestsPerRound; number++) {
+        const startedMs = performance.now();
+        const url = `${server.url}/api/v1/${targets[number % targets.length]}`;
+        const answer = await fetch(url, { headers: { Authorization: `Bearer ${secret}` } });
+        await answer.bytes();
+        times.push(performance.now() - startedMs);
+        if (answer.status !== 200) throw new Error(`${url} got ${answer.status}`);
+      }
+      p99s[place]?.push(percentile99(times));
+    }
+  }
+  await Promise.all(servers.map(({ server }) => server.end()));
+  return p99s.map((times) => times.toSorted((a, b) => a - b)[rounds / 2] ?? 0);
+}
